@@ -14,7 +14,7 @@ from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.logic.formulas import TRUE, Formula, at_most, equal
 from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.operators.loop_states import States
-from symbcast.graphs.values.contents import Elements
+from symbcast.graphs.values.contents import Elements, listed
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.elements import truth
 from symbcast.graphs.values.value import Dims, Value
@@ -54,6 +54,7 @@ class Loop(NamedTuple):
         is_kept: Whether the body hands its condition on as it is.
         is_counted: Whether the body looks at the number of the turn.
         ends: The values that decide, with the condition, when the loop ends.
+        decided_by: The positions of the inputs that decide whether the body runs at all; None for all of them.
     """
 
     initial: Sequence[Value]
@@ -63,6 +64,7 @@ class Loop(NamedTuple):
     is_kept: bool = False
     is_counted: bool = False
     ends: Sequence[Value] = ()
+    decided_by: Sequence[int] | None = None
 
 
 class Looped(NamedTuple):
@@ -87,7 +89,7 @@ def looped(call: NodeCall, loop: Loop) -> Looped:
     """Walk the body of a loop in any turn, and return what comes of it."""
     states = States(call, loop.initial)
     condition = _settle(states, loop)
-    never_stops = loop.start == TRUE and (loop.is_kept or _is_true(condition))
+    never_stops = loop.start == TRUE and (loop.is_kept or condition_of(condition) == TRUE)
     trips = loop.limit if never_stops else None
     if trips is not None and states.is_open:
         return _after_first(call, loop, trips, states)
@@ -146,20 +148,20 @@ def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, sta
 def _runs(call: NodeCall, loop: Loop) -> Formula:
     """Return when the body runs at least once, as far as the number of turns says so."""
     if loop.limit is None or loop.start != TRUE:
-        runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not", by=[0, 1])
-        call.asker.assume(at_most(runs, 1))
-        return equal(runs, 1)
+        return runs_by_data(call, loop.decided_by)
     return at_most(1, loop.limit)
 
 
-def _is_true(condition: Value) -> bool:
-    content = condition.content
-    return isinstance(content, Elements) and bool(content.items) and truth(content.items[0]) == TRUE
+def runs_by_data(call: NodeCall, by: Sequence[int] | None = None) -> Formula:
+    """Return that a size of its own is 1, which says whether a body runs at all; inputs at some positions decide it."""
+    runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not", by=by)
+    call.asker.assume(at_most(runs, 1))
+    return equal(runs, 1)
 
 
-def truth_of(call: NodeCall, position: int) -> Formula | None:
-    """Return the truth value that an input holds; None if it is not known."""
-    items = call.elements(position)
+def condition_of(value: Value) -> Formula | None:
+    """Return the truth value that a tensor of one element holds; None if it is not known."""
+    items = listed(value.content, value.shape)
     return truth(items[0]) if items else None
 
 
@@ -175,11 +177,14 @@ def stacked(length: Dim, value: Value, axis: int) -> Value:
 
 
 def slices(
-    call: NodeCall, scanned: Sequence[Value], axes: Sequence[int], width: Dim | None = None
+    call: NodeCall, scanned: Sequence[Value], axes: Sequence[int], *, keeps_axis: bool = False, is_cut: bool = False
 ) -> tuple[Dim, list[Value]]:
-    """Return how many slices there are, and a slice of each scanned input: without the axis, or as wide as is said."""
+    """Return how many slices there are, and a slice of each scanned input, without its axis unless it is kept.
+
+    ``is_cut`` where inputs may be longer than the first one, and the slices beyond it are left out.
+    """
     length: Dim | None = None
-    kept = () if width is None else (width,)
+    kept = (1,) if keeps_axis else ()
     found = []
     for value, axis in zip(scanned, axes, strict=True):
         dims = value.shape
@@ -187,7 +192,10 @@ def slices(
             raise UnknownShapeError
         place = call.axis(axis, len(dims))
         length = dims[place] if length is None else length
-        call.equal(length, dims[place], "what is scanned must be of one length")
+        if is_cut:
+            call.at_most(length, dims[place], "what is scanned must be at least as long as the first input")
+        else:
+            call.equal(length, dims[place], "what is scanned must be of one length")
         found.append(value.with_content(None).with_sizes((*dims[:place], *kept, *dims[place + 1 :])))
     if length is None:
         call.refuse("there must be something to scan")
@@ -200,29 +208,29 @@ MayChange: TypeAlias = "Callable[[Dims, Dims], bool]"
 """Returns whether a runtime lets a state of one shape become one of another shape."""
 
 
-def scanned(  # noqa: PLR0913 - a scan, and what a runtime does otherwise
+def scanned(  # noqa: PLR0913 - a body, and what a runtime does otherwise
     call: NodeCall,
-    length: Dim,
+    runs: Formula,
     states: Sequence[Value],
     body: Body,
     *,
-    is_run: bool = False,
     may_change: MayChange | None = None,
+    again: Formula = TRUE,
 ) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Return the states after a body has run for each of some slices, and its outputs in any turn.
+    """Return the states after a body has run any number of times, and its outputs in any turn.
 
-    States must keep their shape, but for a change in the first turn that a runtime allows: ``may_change``. ``is_run``
-    where there is a slice at all sizes that work.
+    The body ``runs`` at all where a formula holds. States must keep their shape, but for a change in the first turn
+    that a runtime allows: ``may_change``; there is another turn where ``again`` holds.
     """
     count = len(states)
-    with nullcontext() if is_run else call.asker.under(at_most(1, length)):
+    with nullcontext() if runs == TRUE else call.asker.under(runs):
         outputs = body(states)
         last = [_state(call, n, *pair, may_change) for n, pair in enumerate(zip(states, outputs[:count], strict=True))]
     if any(a is not b for a, b in zip(states, last, strict=True)):
         call.note("not checked: a state that changes its shape, which the runtime allows if it infers the new one")
-        with call.asker.under(at_most(2, length)):
-            again = body(last)
-            for n, (before, after) in enumerate(zip(last, again[:count], strict=True)):
+        with call.asker.under(again):
+            repeated = body(last)
+            for n, (before, after) in enumerate(zip(last, repeated[:count], strict=True)):
                 require_same(call, f"state {n}", before.shape, after.shape)
     return last, outputs
 

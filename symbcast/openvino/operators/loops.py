@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import TRUE
-from symbcast.graphs.operators.loops import Loop, Turn, looped, slices, truth_of
+from symbcast.graphs.operators.loops import Loop, Turn, condition_of, looped, slices
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.openvino.node_call import OpenVinoCall
@@ -58,7 +58,7 @@ class _Body:
             call.give_up("slices of more than one, or of a part of an axis, are not followed")
         if self.sliced:
             values = [call.value(d.input_index) for d in self.sliced]
-            length, self.parts = slices(call, values, [d.axis for d in self.sliced], width=1)
+            length, self.parts = slices(call, values, [d.axis for d in self.sliced], keeps_axis=True)
         if self.is_iterator:
             return length if self.sliced else int(call.node.raw.get_num_iterations())
         if self.sliced:
@@ -77,10 +77,11 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
         [call.value(d.input_index) for d in body.merged],
         body.turn,
         body.limit(),
-        TRUE if body.is_iterator else truth_of(call, 1),
+        TRUE if body.is_iterator else condition_of(call.value(1)),
         is_kept=body.is_iterator,
         is_counted=body.number >= 0,
         ends=() if body.is_iterator else [call.value(n) for n in range(2)],
+        decided_by=(0, 1),
     )
     result = looped(call, described)
     carried = {d.body_value_index: value for d, value in zip(body.merged, result.last, strict=True)}

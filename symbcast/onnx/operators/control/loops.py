@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.core.logic.formulas import TRUE, at_most
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
-from symbcast.graphs.operators.loops import Loop, Looped, Turn, looped, scanned, slices, stacked, truth_of
+from symbcast.graphs.operators.loops import Loop, Looped, Turn, condition_of, looped, scanned, slices, stacked
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import UNKNOWN, Dims, Value
 from symbcast.onnx.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
@@ -38,10 +38,11 @@ def loop(call: NodeCall) -> Sequence[Value]:
         initial,
         turn,
         _trip_limit(call),
-        truth_of(call, 1) if call.has(1) else TRUE,
+        condition_of(call.value(1)) if call.has(1) else TRUE,
         _hands_on(body, body.outputs[0], body.inputs[1]),
         _mentions(body, body.inputs[0]),
         [call.value(n) for n in range(2) if call.has(n)],
+        decided_by=(0, 1),
     )
     found = looped(call, described)
     return [*found.last, *(_put_together(call, found, n, v) for n, v in enumerate(found.made, len(initial)))]
@@ -132,8 +133,9 @@ def _scanned(
     if call.does(SCAN_EMPTY):
         call.at_most(1, length, "there must be something to scan")
     body = partial(_body, call, graph, parts)
+    runs = TRUE if call.does(SCAN_EMPTY) else at_most(1, length)
     may_change = _is_inferred if call.does(SCAN_STATES) else None
-    last, outputs = scanned(call, length, kept, body, is_run=call.does(SCAN_EMPTY), may_change=may_change)
+    last, outputs = scanned(call, runs, kept, body, may_change=may_change, again=at_most(2, length))
     if call.does(SCAN_DECLARED):
         _ask_declared(call, graph, [*kept, *parts], outputs)
     return last, outputs[len(kept) :]
