@@ -9,6 +9,7 @@ from symbcast.core.algebra.arithmetic import floor_divide, minimum, modulo, mult
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
 from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.value import Value
+from symbcast.operators.grids import affine_grid, grid_sample
 from symbcast.operators.scales import DOUBLE, resize
 from symbcast.operators.windows import (
     Window,
@@ -262,22 +263,14 @@ def sampled(call: TorchCall) -> Value:
     ranks = {"aten.grid_sampler_2d": (4,), "aten.grid_sampler_3d": (5,)}.get(call.node.op_type, (4, 5))
     if call.given("interpolation_mode") == _BICUBIC:
         ranks = (4,)
-    if len(dims) not in ranks or len(grid) != len(dims):
-        call.refuse("the input must have 4 axes, or 5 of volumes, and the grid as many")
-    call.equal(dims[0], grid[0], "the grid must have the batch of the input")
-    call.equal(grid[-1], len(dims) - 2, "the grid must have a coordinate for each axis of the input")
-    for size in dims[2:]:
-        call.require(at_most(1, size), "the input must not be empty")
-    return Value((*dims[:2], *grid[1:-1]))
+    return Value(grid_sample(call, dims, grid, ranks=ranks, is_filled=True))
 
 
 @operator("affine_grid_generator")
 def gridded(call: TorchCall) -> Value:
     """A grid of coordinates for an output."""
-    size, theta = call.known_sizes("size"), call.dims("theta")
-    if len(size) not in (4, 5):
-        call.refuse("the output must have 4 axes, or 5 of volumes")
-    call.same_shape(theta, (size[0], len(size) - 2, len(size) - 1), "there must be a matrix for each output")
+    size = tuple(call.known_sizes("size"))
+    found = affine_grid(call, call.dims("theta"), size)
     for number in (size[0], *size[2:]):
         call.at_most(1, number, "the output must not be empty")
-    return Value((size[0], *size[2:], len(size) - 2))
+    return Value(found)

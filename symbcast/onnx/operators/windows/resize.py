@@ -25,6 +25,8 @@ from symbcast.onnx.differences import (
     RESIZE_SIZES,
 )
 from symbcast.onnx.registry import operator
+from symbcast.operators.grids import affine_grid as affine_grid_shape
+from symbcast.operators.grids import grid_sample as grid_sample_shape
 from symbcast.operators.scales import DOCUMENT, SINGLE, Scale
 
 if TYPE_CHECKING:
@@ -267,17 +269,9 @@ def _cubic(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]
 def grid_sample(call: NodeCall) -> Value:
     """One element for each place of a grid, where that says."""
     dims, grid = call.shape(0), call.shape(1)
-    rank = len(dims)
-    if len(grid) != rank or rank < 3:
-        call.refuse("input and grid must have the same rank, 3 at least")
-    if call.does(GRID_SAMPLE_RANKS):
-        if rank > (4 if "cubic" in call.text("mode") else 5) or rank < 4:
-            call.refuse(f"an input of rank {rank} is not sampled")
-        for size in dims[2:]:
-            call.at_most(1, size, "there must be elements to sample")
-    call.equal(dims[0], grid[0], "input and grid must have the same batch")
-    call.equal(grid[-1], rank - 2, f"a place must be {rank - 2} numbers")
-    return Value((*dims[:2], *grid[1:-1]), call.dtype())
+    is_limited = call.does(GRID_SAMPLE_RANKS)
+    ranks = range(3, len(dims) + 1) if not is_limited else (4,) if "cubic" in call.text("mode") else (4, 5)
+    return Value(grid_sample_shape(call, dims, grid, ranks=ranks, is_filled=is_limited), call.dtype())
 
 
 @operator("AffineGrid")
@@ -285,13 +279,7 @@ def affine_grid(call: NodeCall) -> Value:
     """A grid for a tensor of some size, moved by a matrix."""
     theta = call.rank(0, (3,), "theta")
     size = asked_shape(call, 1, ignored={1})  # a grid has no channels
-    rank = len(size) - 2
-    if rank not in (2, 3):
-        call.refuse("the size must be 4 or 5 numbers")
     if call.does(AFFINE_GRID_EMPTY):
         for length in size[2:]:
             call.at_most(1, length, "the grid must not be empty")
-    call.equal(theta[0], size[0], "there must be a matrix for each of the batch")
-    call.equal(theta[1], rank, f"a matrix must have {rank} rows")
-    call.equal(theta[2], rank + 1, f"a matrix must have {rank + 1} columns")
-    return Value((size[0], *size[2:], rank), call.dtype())
+    return Value(affine_grid_shape(call, theta, size), call.dtype())
