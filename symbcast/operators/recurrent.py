@@ -80,8 +80,9 @@ class Layer(NamedTuple):
             "weights": self._laid(order, R=rows, C=self.features),
             "recurrence": self._laid(order, R=rows, C=self.state),
             "bias": (*self._laid(lead), multiply(self.bias_gates, self.hidden)),
-            "peepholes": (*self._laid(lead), multiply(3, self.hidden)),
         }
+        if self.kind == "LSTM":
+            found["peepholes"] = (*self._laid(lead), multiply(3, self.hidden))
         return {**dict(zip(STATES, self.states, strict=False)), **found}
 
     def _laid(self, letters: str, **others: Dim) -> Dims:

@@ -7,7 +7,7 @@ import pytest
 
 from symbcast.errors import OperatorError
 from symbcast.operators.indexing import gather, gather_elements, index, scatter, scatter_elements
-from symbcast.operators.operator import Operator
+from symbcast.operators.recorded.operator import Operator
 
 
 class Shapes(Operator):
