@@ -24,4 +24,7 @@ def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:
 def scaled(call: NodeCall, size: Dim, scale: Scale | None, axis: int) -> Dim:
     """Return a size times a scale, rounded down; a size of its own where the scale is unknown, or rounding may show."""
     found = None if scale is None else scale.times(size)
-    return call.fresh(f"size_{axis}", f"axis {axis} times its scale") if found is None else found
+    if found is not None:
+        return found
+    # A scale that is known leaves the size to the sizes, however data may decide the elements of the tensor.
+    return call.fresh(f"size_{axis}", f"axis {axis} times its scale", by=None if scale is None else ())
