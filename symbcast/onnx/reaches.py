@@ -13,8 +13,8 @@ from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.reaches import Reaches, axes_held, padded
 from symbcast.graphs.values.value import Dims
 from symbcast.onnx.declarations import DECLARATIONS
-from symbcast.operators.operator import find_operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+from symbcast.operators.recorded.operator import find_operator
 
 _MATRIX = Reach(rank=2)
 _LEGACY = 8

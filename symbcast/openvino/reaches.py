@@ -10,8 +10,8 @@ from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.reaches import Reaches, axes_held, padded
 from symbcast.graphs.values.value import Dims
 from symbcast.openvino.operators.elementwise import KEEP_SHAPE, TWO_OPERANDS
-from symbcast.operators.operator import find_operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+from symbcast.operators.recorded.operator import find_operator
 
 if TYPE_CHECKING:
     Found = Sequence[Reach | None]

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply
-from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.core.logic.formulas import FALSE, Formula, any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-def gather(context: Context, data: Dims, indices: Dims, axis: int) -> Dims:
-    """Return the shape of slices taken along an axis: the indices' shape in its stead."""
+def gather(context: Context, data: Dims, indices: Dims, axis: int, batch: int = 0) -> Dims:
+    """Return the shape of slices taken along an axis, which the shape of the indices replaces.
+
+    The first ``batch`` axes of data and indices must be equal, and are taken once.
+    """
     place = context.axis(axis, len(data))
-    return (*data[:place], *indices, *data[place + 1 :])
+    if not 0 <= batch <= min(place, len(indices)):
+        context.refuse("batch_dims must not be beyond the axis, nor the rank of the indices")
+    same_batches(context, data[:batch], indices, ())
+    return (*data[:place], *indices[batch:], *data[place + 1 :])
+
+
+def scatter(context: Context, data: Dims, indices: Dims, updates: Dims, axis: int) -> Dims:
+    """Return the shape of the data, some slices of which are replaced; updates have the shape of these slices."""
+    _same_as_selected(context, updates, gather(context, data, indices, axis))
+    return data
+
+
+def index(context: Context, data: Dims, indices: Sequence[Dims | None]) -> Dims:
+    """Return the shape of elements taken by arrays of indices, one for each of the first axes; None keeps an axis.
+
+    Indices are broadcast. Their axes replace those that they index, or come first if these do not lie together.
+    """
+    if len(indices) > len(data):
+        context.refuse(f"there must be an index for each of the {len(data)} axes at most")
+    places = [n for n, found in enumerate(indices) if found is not None]
+    shapes = [found for found in indices if found is not None]
+    joined = context.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
+    for place in places:
+        meet(context, None, None, data[place], joined)
+    others = [d for n, d in enumerate(data) if n not in places]
+    is_together = places[-1] - places[0] == len(places) - 1
+    first = places[0] if is_together else 0
+    return (*others[:first], *joined, *others[first:])
 
 
 def within(  # noqa: PLR0913 - indices, and what they must be within
@@ -72,29 +102,43 @@ def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
     within(context, 0, 0, data[place], (*data[:place], *indices))
 
 
-def gather_elements(context: Context, data: Dims, indices: Dims, axis: int) -> Dims:
-    """Return the shape of the indices, each of which takes one element; off the axis there are no more than data."""
-    if len(data) != len(indices):
-        context.refuse(f"data and indices must have one rank, and have {len(data)} and {len(indices)}")
-    _not_beyond(context, data, indices, axis)
+def gather_elements(  # noqa: PLR0913 - two shapes, and how they fit
+    context: Context, data: Dims, indices: Dims, axis: int, *, unless: Formula = FALSE, is_equal: bool = False
+) -> Dims:
+    """Return the shape of the indices, each of which takes one element; off the axis they do not go beyond the data.
+
+    ``is_equal`` where they must be as many there as the data have. Nothing is required ``unless`` something else holds.
+    """
+    place = context.axis(axis, len(data))
+    if is_equal and len(data) == len(indices):
+        for n, (size, taken) in enumerate(zip(data, indices, strict=True)):
+            if n != place:
+                context.equal(size, taken, "off the axis, data and indices must have the same sizes")
+        return indices
+    not_beyond(context, indices, data, "the data", place=place, unless=unless)
     return indices
 
 
 def scatter_elements(context: Context, data: Dims, indices: Dims, updates: Dims, axis: int) -> Dims:
     """Return the shape of the data; indices and updates have one shape, and do not go beyond it off the axis."""
-    if not len(data) == len(indices) == len(updates):
-        context.refuse("data, indices and updates must have one rank")
-    for taken, put in zip(indices, updates, strict=True):
-        context.equal(taken, put, "indices and updates must have one shape")
-    _not_beyond(context, data, indices, axis)
+    context.same_shape(updates, indices, "indices and updates must have one shape")
+    not_beyond(context, indices, data, "the data", place=context.axis(axis, len(data)))
     return data
 
 
-def _not_beyond(context: Context, data: Dims, indices: Dims, axis: int) -> None:
-    place = context.axis(axis, len(data))
+def not_beyond(  # noqa: PLR0913 - two shapes, and how they fit
+    context: Context, indices: Dims, data: Dims, what: str, *, place: int | None = None, unless: Formula = FALSE
+) -> None:
+    """Require that there be no more indices than data on any axis but one, ``unless`` something else holds."""
+    if len(data) != len(indices):
+        if unless == FALSE:
+            context.refuse(f"{what} and indices must have one rank, and have {len(data)} and {len(indices)}")
+        context.require(unless, f"{what} and indices must have one rank")
+        return
     for n, (size, taken) in enumerate(zip(data, indices, strict=True)):
-        if n != place:
-            context.at_most(taken, size, "off the axis, indices must not go beyond the data")
+        if n != place and not context.bounds.is_at_most(taken, size):
+            reason = f"{'off the axis, ' if place is not None else ''}indices must not go beyond {what}"
+            context.require(any_of([unless, at_most(taken, size)]), reason)
 
 
 Batches: TypeAlias = "Callable[[Context, Dims, Dims, Dims], None]"
@@ -127,9 +171,11 @@ def scatter_nd(context: Context, data: Dims, indices: Dims, updates: Dims, lengt
     """Return the shape of the data; updates have the shape of what indices of ``length`` numbers select."""
     if not indices or length > len(data):
         context.refuse(f"indices of {length} numbers are too long for data of rank {len(data)}")
-    wanted = (*indices[:-1], *data[length:])
+    _same_as_selected(context, updates, (*indices[:-1], *data[length:]))
+    return data
+
+
+def _same_as_selected(context: Context, updates: Dims, wanted: Dims) -> None:
     if len(updates) != len(wanted):
         context.refuse(f"updates must have rank {len(wanted)}, and have {len(updates)}")
-    for found, size in zip(updates, wanted, strict=True):
-        context.equal(found, size, "updates must have the shape of what the indices select")
-    return data
+    context.same_shape(updates, wanted, "updates must have the shape of what the indices select")

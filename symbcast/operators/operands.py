@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.logic.formulas import all_of, any_of, equal
 from symbcast.core.text.printing import dim_text
@@ -11,6 +11,13 @@ from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+
+
+class Operand(NamedTuple):
+    """An operand that need not be there: what it is called, and its shape where that is known."""
+
+    name: str
+    dims: Dims | None
 
 
 def expect_shape(context: Context, what: str, found: Dims | None, wanted: Sequence[Dim | None]) -> None:

@@ -1,18 +1,22 @@
 """Sizes times scales, rounded down.
 
-The runtime multiplies a size by a scale as 32-bit floats, and drops what is behind the point. Where the scale is the
-float next to a short fraction, that is the size times the fraction rounded down: 30 times 0.7 is 21. By the document
-it is what the float is, which is a little less than 0.7: 20.
+A runtime multiplies a size by a scale as floats, and drops what is behind the point. Where the scale is the float next
+to a short fraction, that is the size times the fraction rounded down: in 32 bits 30 times 0.7 is 21. By the document
+of ONNX it is what the float is, which is a little less than 0.7: 20. In 64 bits 30 times 0.7 is 21, but 90 times 0.7
+is 62.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply
 from symbcast.core.logic.formulas import Formula, at_most, equal
+from symbcast.operators.context import Context, Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -20,15 +24,20 @@ if TYPE_CHECKING:
 MAX_SCALED = 1 << 14
 """Sizes below it are scaled exactly as the runtime does it."""
 
-_PRECISION = 24
+_MAX_DENOMINATOR = 1024
 
 
 class Scale(NamedTuple):
-    """A scale: one dimension over another; ``exact`` is what to multiply by, where rounding cannot show."""
+    """A scale: one dimension over another; ``exact`` is what to multiply by, where rounding cannot show.
+
+    Attributes:
+        of_number: Returns a number times the scale where rounding may show, None if that is not known.
+    """
 
     above: Dim
     below: Dim
     exact: bool
+    of_number: Callable[[int], int] | None = None
 
     @property
     def is_one(self) -> Formula:
@@ -42,53 +51,102 @@ class Scale(NamedTuple):
 
     def times(self, size: Dim) -> Dim | None:
         """Return a size times the scale, rounded down; None where floats may round otherwise."""
-        return floor_divide(multiply(size, self.above), self.below) if self.exact else None
+        if self.exact:
+            return floor_divide(multiply(size, self.above), self.below)
+        return self.of_number(size) if self.of_number is not None and isinstance(size, int) else None
 
 
-@lru_cache(maxsize=256)
-def exact_scale(number: float) -> Scale:
-    """Return a 32-bit float as the number that it is; as the short fraction below it, where that says the same.
+class Rounding(NamedTuple):
+    """How a runtime multiplies a size by a scale.
 
-    >>> exact_scale(0.30000001192092896), exact_scale(0.699999988079071)
-    (Scale(above=3, below=10, exact=True), Scale(above=11744051, below=16777216, exact=True))
+    Attributes:
+        bits: The precision of floats, 24 or 53.
+        is_product_rounded: Whether the product is a float too.
+        added: What is added to the scale first.
     """
-    is_float = _as_float(number)
-    short, is_exact = _short(is_float)
-    found = short if is_exact and is_float >= short else is_float
-    return Scale(found.numerator, found.denominator, True)
+
+    bits: int
+    is_product_rounded: bool = True
+    added: Fraction = Fraction(0)
+
+    def float_of(self, number: float | Fraction) -> Fraction:
+        """Return the float that a number becomes."""
+        if self.bits == 53:
+            return Fraction(float(number))
+        import numpy as np
+
+        return Fraction(float(np.float32(float(number))))
+
+    def product(self, scale: Fraction, size: int) -> int:
+        """Return a size times a scale as the runtime computes it."""
+        if not self.is_product_rounded or self.added:
+            return int(size * (scale + self.added))
+        return int(self.float_of(self.float_of(size) * scale))
+
+
+DOCUMENT = Rounding(24, is_product_rounded=False)
+"""A 32-bit float is the number that it is."""
+SINGLE = Rounding(24)
+SINGLE_NUDGED = Rounding(24, added=Fraction(1, 10**6))
+"""A millionth more lifts a product over the integer that it should be."""
+DOUBLE = Rounding(53)
 
 
 @lru_cache(maxsize=256)
-def rounded_scale(number: float) -> Scale:
-    """Return a 32-bit float as the scale that it is where products are rounded as well.
+def scale_of(number: float, rounding: Rounding) -> Scale | None:
+    """Return a float as a scale; None if it is not finite.
 
-    Let it be ``(1 + d) * p / q``, and the product be rounded by ``1 + e`` more; ``abs(d)`` and ``abs(e)`` are at most
-    ``2 ** -24``. As long as ``p * size < 2 ** 23`` neither moves a product with a fraction past an integer. One that
-    is an integer by rights is rounded to it, unless it lies below it by more than half of what floats are apart,
-    which it cannot where ``d >= -2 ** -25``. A product with a power of two below is no other as a float up to
+    Let it be ``(1 + d) * p / q``, and the product be rounded by ``1 + e`` more; with 24 bits ``abs(d)`` and ``abs(e)``
+    are at most ``2 ** -24``. As long as ``p * size < 2 ** 23`` neither moves a product with a fraction past an integer.
+    One that is an integer by rights is rounded to it, unless it lies below it by more than half of what floats are
+    apart, which it cannot where ``d >= -2 ** -25``. A product with a power of two below is no other as a float up to
     ``p * size == 2 ** 24``.
 
-    >>> rounded_scale(0.5), rounded_scale(0.30000001192092896)
-    (Scale(above=1, below=2, exact=True), Scale(above=3, below=10, exact=True))
+    >>> scale_of(0.5, SINGLE)[:3], scale_of(0.30000001192092896, SINGLE)[:3]
+    ((1, 2, True), (3, 10, True))
+    >>> scale_of(0.7, DOUBLE)[:3], scale_of(0.7, DOUBLE).times(90)
+    ((7, 10, False), 62)
+    >>> scale_of(0.699999988079071, DOCUMENT)[:3]
+    (11744051, 16777216, True)
     """
-    short, is_exact = _short(_as_float(number))
-    return Scale(short.numerator, short.denominator, is_exact)
+    if not isfinite(number):
+        return None
+    found = rounding.float_of(number)
+    short, is_exact = _short(found, rounding)
+    if not rounding.is_product_rounded:
+        short, is_exact = short if is_exact and found >= short else found, True
+    return Scale(short.numerator, short.denominator, is_exact, None if is_exact else partial(rounding.product, found))
 
 
-def _short(is_float: Fraction) -> tuple[Fraction, bool]:
+def quotient_scale(above: Dim, below: Dim, rounding: Rounding) -> Scale | None:
+    """Return the scale that is a quotient of sizes, computed in floats as well."""
+    if isinstance(above, int) and isinstance(below, int):
+        return scale_of(above / below, rounding)
+    is_power_of_two = isinstance(below, int) and below & (below - 1) == 0
+    return Scale(above, below, is_power_of_two or not rounding.is_product_rounded or bool(rounding.added))
+
+
+def resize(context: Context, dims: Dims, axes: Sequence[int], sizes: Sequence[Dim]) -> Dims:
+    """Return a shape with a new size on each of some axes, the last one where an axis is named twice."""
+    if len(sizes) != len(axes):
+        context.refuse(f"there must be {len(axes)} sizes")
+    found = list(dims)
+    for axis, size in zip(axes, sizes, strict=True):
+        found[context.axis(axis, len(dims))] = size
+    return tuple(found)
+
+
+def _short(found: Fraction, rounding: Rounding) -> tuple[Fraction, bool]:
     """Return a short fraction that is rounded to a float, or else the float itself, and whether it may stand for it."""
-    short = is_float.limit_denominator(_MAX_DENOMINATOR)
-    if not short or _as_float(float(short)) != is_float:
-        return is_float, False
-    off = is_float / short - 1
-    limit = 1 << (_PRECISION - 1 if off else _PRECISION)
-    return short, off >= -Fraction(1, 2 << _PRECISION) and short.numerator * MAX_SCALED <= limit
+    short = found.limit_denominator(_MAX_DENOMINATOR)
+    if not short or rounding.float_of(short) != found:
+        return found, False
+    if rounding.added and short.denominator > _LONGEST:
+        return short, False
+    off = found / short - 1
+    limit = 1 << (rounding.bits - 1 if off else rounding.bits)
+    return short, off >= -Fraction(1, 2 << rounding.bits) and short.numerator * MAX_SCALED <= limit
 
 
-_MAX_DENOMINATOR = 1024
-
-
-def _as_float(number: float) -> Fraction:
-    import numpy as np
-
-    return Fraction(float(np.float32(number)))
+_LONGEST = 64
+"""What is added to a scale cannot show in sizes below 2 ** 14 where the scale's denominator is at most this."""

@@ -19,6 +19,13 @@ from symbcast.torch.library import load
 
 _INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
 """Calls of inner graphs that leave sizes alone, and the place of the graph among their arguments."""
+_BODIES = {
+    "cond": {"true": 1, "false": 2},
+    "while_loop": {"cond": 0, "body": 1},
+    "scan": {"body": 0},
+    "map_impl": {"body": 0},
+}
+"""The graphs that a node walks, by the places of the graphs among its arguments."""
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n\s+(?P<text>[^\n]+))?')
 
 _OF_TORCH = re.compile(r"(?:site|dist)-packages/torch/")
@@ -132,7 +139,7 @@ class TorchGraph(Graph):
             elif (inner := self._inner(module, fx)) is not None:
                 yield from self._inlined(fx, *inner, names)
             else:
-                made = TorchNode(fx, name, names, self._branches(module, fx, names), caller)
+                made = TorchNode(fx, name, names, self._bodies(module, fx, names), caller)
                 names[fx] = name
                 yield made
 
@@ -163,19 +170,27 @@ class TorchGraph(Graph):
             return None
         return getattr(module, str(fx.args[place].target)), fx.args[place + 1 :]
 
-    def _branches(self, module: Any, fx: Any, names: Mapping[Any, str]) -> Mapping[str, Graph]:
-        """Return the branches of a ``torch.cond``."""
-        if type_of(fx.target) != "higher_order.cond":
-            return NOTHING
-        branches = zip(("true", "false"), fx.args[1:3], strict=True)
-        return {name: self._inner_graph(getattr(module, str(g.target)), f"{names[g]}.", fx) for name, g in branches}
+    def _bodies(self, module: Any, fx: Any, names: Mapping[Any, str]) -> Mapping[str, Graph]:
+        """Return the branches of a ``torch.cond``, or the body of a loop; none where one returns what is no tensor."""
+        places = _BODIES.get(type_of(fx.target).removeprefix("higher_order."), {})
+        found: dict[str, Graph] = {}
+        for name, place in places.items():
+            node = fx.args[place]
+            graph = self._inner_graph(getattr(module, str(node.target)), f"{names[node]}.", fx)
+            if graph is None:
+                return NOTHING
+            found[name] = graph
+        return found or NOTHING
 
-    def _inner_graph(self, module: Any, around: str, caller: Any) -> Graph:
+    def _inner_graph(self, module: Any, around: str, caller: Any) -> Graph | None:
         names: dict[Any, str] = {}
         kept, self._result = self._result, None
         nodes = list(self._nodes(module, names, around, caller))
         results, self._result = self._result, kept
-        return Graph(nodes, [names[p] for p in module.graph.find_nodes(op="placeholder")], [names[r] for r in results])
+        listed = results if isinstance(results, (tuple, list)) else [results]
+        if any(r not in names for r in listed):
+            return None
+        return Graph(nodes, [names[p] for p in module.graph.find_nodes(op="placeholder")], [names[r] for r in listed])
 
     def _inlined(self, fx: Any, inner: Any, given: Sequence[Any], names: dict[Any, str]) -> Iterator[TorchNode]:
         own: dict[Any, str] = {}

@@ -37,15 +37,30 @@ def test_branches_that_data_choose():
     assert all("test_operators.py" in f.where for f in report.findings)
 
 
-def test_loops_are_said_not_to_be_looked_at():
+def test_a_loop_over_rows_keeps_its_state_and_stacks_what_it_makes():
     from torch._higher_order_ops.scan import scan
 
     def function(x):
         return scan(lambda held, row: (held + row, held * row), torch.zeros(x.shape[1]), x)[1]
 
     report = checked(function, torch.zeros(4, 3), shapes=dynamic(2))
-    assert [u.op_type for u in report.unanalysed] == ["higher_order.scan"]
-    assert "the body of the loop" in report.unanalysed[0].reason
+    assert not report.unanalysed and report.verdict is sb.Verdict.ALWAYS
+    assert [str(s) for s in report.outputs.values()] == ["(args_0_dim_0, args_0_dim_1)"]
+
+
+def test_a_factor_whose_products_floats_round_leaves_the_verdict_open():
+    def enlarged(factor):
+        return checked(
+            lambda x: nn.functional.interpolate(x, scale_factor=factor),
+            torch.zeros(1, 2, 9),
+            shapes=({2: torch.export.Dim.AUTO},),
+        )
+
+    exact, rounded = enlarged(2.5), enlarged(0.7)
+    assert [str(s) for s in exact.outputs.values()] == ["(1, 2, 5*args_0_dim_2//2)"]
+    assert exact.verdict is sb.Verdict.ALWAYS
+    # 1 times 0.7 is 0, which torch refuses.
+    assert rounded.verdict is sb.Verdict.UNKNOWN
 
 
 def test_an_operator_that_is_not_known_has_the_shape_that_torch_recorded():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from recorded_nodes import checked, disagreement, floats, is_closed, node, recorded, values
 
-from symbcast.operators.scales import MAX_SCALED, rounded_scale
+from symbcast.operators.scales import MAX_SCALED, SINGLE, scale_of
 
 ROWS = recorded("resampling")
 OPERATORS = sorted({row["op"] for row in ROWS})
@@ -29,7 +29,7 @@ def test_sizes_are_left_open_only_where_floats_decide_them():
 
 def _is_exact(row):
     (given,) = [i for i in row["inputs"][1:] if i and i["type"] == "float" and i.get("shape") != [0]]
-    return "values" in given and all(rounded_scale(n).exact for n in given["values"])
+    return "values" in given and all(scale_of(n, SINGLE).exact for n in given["values"])
 
 
 @pytest.mark.parametrize("below", [1, 2, 3, 5, 7, 10, 12, 100])
@@ -38,7 +38,7 @@ def test_exact_scales_are_what_32_bit_floats_make_of_every_size(below):
     exact = 0
     for above in range(1, 3 * below):
         number = np.float32(above / below)
-        scale = rounded_scale(float(number))
+        scale = scale_of(float(number), SINGLE)
         rounded = (number * sizes.astype(np.float32)).astype(np.int64)
         is_fraction = np.array_equal(rounded, sizes * above // below)
         if scale.exact:

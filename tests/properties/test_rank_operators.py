@@ -13,7 +13,7 @@ import symbcast as sb
 from symbcast.core.algebra.sequences import AxisSequence, is_sequence
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation.evaluation import AxisSizes, size_at
-from symbcast.operators.operator import find_operator
+from symbcast.operators.recorded.operator import find_operator
 
 V = sb.Verdict
 STRIDE = 7

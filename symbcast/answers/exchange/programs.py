@@ -21,7 +21,7 @@ from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.text import parse_formula, parse_shape
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ExchangeError, SymbcastError
-from symbcast.operators.operator import find_operator, operator_names
+from symbcast.operators.recorded.operator import find_operator, operator_names
 
 _Value = TypeVar("_Value")
 P = TypeVar("P", bound=Program)

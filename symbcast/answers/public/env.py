@@ -9,7 +9,7 @@ from symbcast.core.program.operations.refusals import BroadcastError, Incompatib
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
-from symbcast.operators.methods import ShapeFunctions
+from symbcast.operators.recorded.layer_methods import LayerFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.statements.statement import ConditionLike
 
 
-class ShapeEnv(ShapeFunctions, Guards):
+class ShapeEnv(LayerFunctions, Guards):
     """The sizes of a program, and what its operations ask of them.
 
     Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is

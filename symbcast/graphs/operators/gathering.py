@@ -79,6 +79,14 @@ def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Co
     return Ramp(add(data.content.start, multiply(stride, inner.start)), strides)
 
 
+def index_length(call: NodeCall, indices: Dims) -> int:
+    """Return how many axes each line of the indices is for."""
+    length = indices[-1] if indices else 0
+    if not isinstance(length, int):
+        call.give_up("how many axes it indexes depends on the sizes")
+    return length
+
+
 def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> None:
     """Ask that indices lie within an axis, as far as is known of them where they are; say so of those that are data."""
     content, shape = indices.content, indices.shape

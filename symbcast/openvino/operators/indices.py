@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.operators.gathering import gathered
+from symbcast.graphs.operators.gathering import gathered, index_length
 from symbcast.graphs.operators.making import counted
 from symbcast.graphs.values.contents import Elements, is_size
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
-from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter, scatter_elements, scatter_nd
 from symbcast.operators.selection import one_hot, top_k
 
 
@@ -25,45 +25,25 @@ def gather_(call: OpenVinoCall) -> Value:
     (axis,) = call.input_axes(2, len(data)) if data else (0,)
     batch = call.integer("batch_dims")
     batch = batch + len(indices) if batch < 0 else batch
-    if not batch:
-        shape = gather(call, data, indices, axis)
-        return call.made(shape, gathered(call.value(0), call.value(1), axis, call.bounds))
-    if not batch <= min(axis, len(indices)):
-        call.refuse("batch_dims must not be beyond the axis, nor the rank of the indices")
-    for n in range(batch):
-        call.equal(data[n], indices[n], f"the first {batch} sizes, of the batch, must be equal")
-    return call.made((*data[:axis], *indices[batch:], *data[axis + 1 :]))
+    shape = gather(call, data, indices, axis, batch)
+    return call.made(shape, None if batch else gathered(call.value(0), call.value(1), axis, call.bounds))
 
 
 @operator("GatherElements")
 def gather_elements_(call: OpenVinoCall) -> Value:
     """One element of the data for each index; off the axis there are as many of both."""
-    data, indices = call.shape(0), call.shape(1)
-    shape = gather_elements(call, data, indices, call.integer("axis"))
-    place = call.axis(call.integer("axis"), len(data))
-    for n, (size, other) in enumerate(zip(data, indices, strict=True)):
-        if n != place:
-            call.equal(size, other, "off the axis, data and indices must have the same sizes")
-    return call.made(shape)
+    return call.made(gather_elements(call, call.shape(0), call.shape(1), call.integer("axis"), is_equal=True))
 
 
 @operator("GatherND")
 def gather_nd_(call: OpenVinoCall) -> Value:
     """Slices of the data, each at the index that a line of the indices holds."""
     data, indices, batch = call.shape(0), call.shape(1), call.integer("batch_dims")
-    shape = gather_nd(call, data, indices, _length(call, indices), batch)
+    shape = gather_nd(call, data, indices, index_length(call, indices), batch)
     if call.version < 8 and batch > 1:
         # Before version 8 the axes of the batch are one.
         shape = (multiply(*shape[:batch]), *shape[batch:])
     return call.made(shape)
-
-
-def _length(call: OpenVinoCall, indices: Dims) -> int:
-    """Return how many axes each line of the indices is for."""
-    length = indices[-1] if indices else 0
-    if not isinstance(length, int):
-        call.give_up("how many axes it indexes depends on the sizes")
-    return length
 
 
 @operator("ScatterElementsUpdate")
@@ -77,20 +57,14 @@ def scatter_elements_(call: OpenVinoCall) -> Value:
 def scatter_nd_(call: OpenVinoCall) -> Value:
     """The data with some slices exchanged."""
     data, indices = call.shape(0), call.shape(1)
-    return call.made(scatter_nd(call, data, indices, call.shape(2), _length(call, indices)))
+    return call.made(scatter_nd(call, data, indices, call.shape(2), index_length(call, indices)))
 
 
 @operator("ScatterUpdate")
-def scatter(call: OpenVinoCall) -> Value:
+def scatter_(call: OpenVinoCall) -> Value:
     """The data with some slices along an axis exchanged."""
-    data, indices, updates = (call.shape(n) for n in range(3))
-    (axis,) = call.input_axes(3, len(data))
-    wanted = (*data[:axis], *indices, *data[axis + 1 :])
-    if len(updates) != len(wanted):
-        call.refuse(f"updates must have rank {len(wanted)}, and have {len(updates)}")
-    for found, size in zip(updates, wanted, strict=True):
-        call.equal(found, size, "updates must have the shape of what the indices select")
-    return call.made(data)
+    (axis,) = call.input_axes(3, len(call.shape(0)))
+    return call.made(scatter(call, call.shape(0), call.shape(1), call.shape(2), axis))
 
 
 # Numbers made from sizes.

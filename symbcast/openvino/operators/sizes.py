@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.algebra.arithmetic import add
 from symbcast.core.logic.formulas import all_of, at_most
-from symbcast.graphs.values.contents import Ratio, is_size
+from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 from symbcast.operators.padding import Padding, pad
-from symbcast.operators.scales import rounded_scale
+from symbcast.operators.scales import SINGLE_NUDGED, resize
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.values.contents import Element
 
 
@@ -39,19 +38,14 @@ def pad_(call: OpenVinoCall) -> Value:
 @operator("Interpolate")
 def interpolate(call: OpenVinoCall) -> Value:
     """Some axes padded and then resized, to sizes or by scales."""
-    dims = list(_padded(call, call.shape(0)))
+    dims = _padded(call, call.shape(0))
     axes = _axes(call, len(dims))
     if call.version >= 4 and call.text("shape_calculation_mode") == "scales":
-        factors = _scales(call, 2 if call.version < 11 else 1, len(axes))
-        for axis, factor in zip(axes, factors, strict=False):
-            dims[axis] = _scaled(call, dims[axis], factor, axis)
-        return call.made(tuple(dims))
-    sizes = call.input_sizes(1)
-    if len(sizes) < len(axes):
-        call.refuse(f"there must be {len(axes)} sizes")
-    for axis, size in zip(axes, sizes, strict=False):
-        dims[axis] = size
-    return call.made(tuple(dims))
+        scales = _scales(call, 2 if call.version < 11 else 1, len(axes))
+        sizes = [scaled(call, dims[a], read_scale(s, SINGLE_NUDGED), a) for a, s in zip(axes, scales, strict=False)]
+    else:
+        sizes = list(call.input_sizes(1)[: len(axes)])
+    return call.made(resize(call, dims, axes, sizes))
 
 
 def _padded(call: OpenVinoCall, dims: Dims) -> Dims:
@@ -70,34 +64,10 @@ def _axes(call: OpenVinoCall, rank: int) -> list[int]:
     return call.input_axes(position, rank) if call.has(position) else list(range(rank))
 
 
-def _scales(call: OpenVinoCall, position: int, count: int) -> list[Element | float]:
-    """Return the scales that an input holds; None for each that is not known."""
+def _scales(call: OpenVinoCall, position: int, count: int) -> Sequence[Element | float]:
+    """Return the scales that an input holds, None for each that is not known."""
     value = call.value(position)
     if isinstance(value, Held):
-        found: list[Element | float] = [float(n) for n in value.array.ravel().tolist()]
-    else:
-        found = list(call.elements(position) or [None] * count)
-    if len(found) < count:
-        call.refuse(f"there must be {count} scales")
-    return found
-
-
-_LONGEST = 64
-"""OpenVINO adds a millionth to a scale before it multiplies: with a denominator up to this it cannot show."""
-
-
-def _scaled(call: OpenVinoCall, size: Dim, factor: Element | float, axis: int) -> Dim:
-    """Return a size times a scale, rounded down; a size of its own where rounding may show."""
-    if isinstance(factor, float):
-        scale = rounded_scale(factor)
-        found = scale.times(size) if scale.exact and isinstance(scale.below, int) and scale.below <= _LONGEST else None
-        if found is None and isinstance(size, int):
-            found = int(size * (Fraction(factor) + Fraction(1, 10**6)))
-    elif isinstance(factor, Ratio):
-        found = floor_divide(multiply(size, factor.above), factor.below)
-    else:
-        found = multiply(size, factor) if is_size(factor) else None
-    if found is None:
-        call.note("how long an axis is that is scaled was not followed: floats may round it")
-        return call.fresh(f"size_{axis}", f"axis {axis} times its scale")
-    return found
+        found: list[float] = value.array.ravel().tolist()
+        return found
+    return call.elements(position) or [None] * count

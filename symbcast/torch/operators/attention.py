@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import floor_divide, multiply
+from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.graphs.values.value import Value
 from symbcast.operators.attention import attend, broadcast_stack, grouped_stack
+from symbcast.operators.operands import Operand
+from symbcast.operators.recurrent import GATES, STATES, Layer, Layout, recurrent
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
@@ -47,32 +50,44 @@ def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
 
 
 @operator("lstm", "gru", "rnn_tanh", "rnn_relu")
-def recurrent(call: TorchCall) -> list[Value]:
-    """A sequence and states of as many batches, or of 1 for the states of all but LSTMs; the weights fit.
+def recurrent_layers(call: TorchCall) -> list[Value]:
+    """A sequence and states of one batch, or of 1 for the states of all but LSTMs.
 
-    Each layer has a state for each direction, and as many weights for each of these.
+    Each layer has a state for each direction, and weights for each of these. The fused kernel reads weights that do not
+    fit unchecked: of these only the first ones are looked at.
     """
     dims, weights = call.dims("input", "data"), call.tensors("params")
     if call.given("batch_sizes") is not None or not weights or len(dims) != 3:
-        call.note("what it asks of sizes was not looked at")
+        call.note("not checked: packed sequences and sequences without a batch")
         return list(call.recorded())
-    states = call.given("hx")
-    shapes = [shape_of(s) for s in states] if isinstance(states, list) else [call.dims("hx")]
-    if any(len(shape) != 3 for shape in shapes):
+    given = call.given("hx")
+    states = [shape_of(s) for s in given] if isinstance(given, list) else [call.dims("hx")]
+    if any(len(state) != 3 for state in states):
         call.refuse("a state must have three axes")
-    steps, batch = dims[:2] if not call.flag("batch_first") else dims[1::-1]
-    call.at_most(1, steps, "there must be a step")
+    layer = _layer(call, dims, weights[1])
+    call.at_most(1, layer.length, "there must be a step")
     call.equal(dims[-1], weights[0][-1], "the last size must be that of the weights")
-    width = 2 if call.flag("bidirectional") else 1
-    is_lstm = call.node.op_type == "aten.lstm"
-    for n, shape in enumerate(shapes):
-        call.equal(shape[0], width * call.number("num_layers"), "there must be a state for each layer and direction")
-        wanted = weights[1][-1] if n == 0 else floor_divide(weights[1][0], 4)
-        call.equal(shape[2], wanted, "a state must be as long as the weights have it")
-        if is_lstm:
-            call.equal(shape[1], batch, "the state must have the batch of the input")
-    if not is_lstm:
-        (batch,) = call.broadcast((batch,), (shapes[0][1],), rule="unidirectional")
-    sequence = (batch, steps) if call.flag("batch_first") else (steps, batch)
-    found = [Value((s[0], batch, s[2])) for s in shapes]
-    return [Value((*sequence, multiply(width, weights[1][-1]))), *found]
+    if layer.kind != "LSTM":
+        (batch,) = call.broadcast((layer.batch,), (states[0][1],), rule="unidirectional")
+        layer = layer._replace(batch=batch)
+    operands = zip(("hx", "cx"), states, strict=False)
+    found = recurrent(call, layer, dict(zip(STATES, starmap(Operand, operands), strict=False)))
+    return [Value(shape) for shape in found]
+
+
+def _layer(call: TorchCall, dims: Dims, weights: Dims) -> Layer:
+    """Return the layers of weights (gates * hidden, state), on top of each other."""
+    kind = call.node.op_type.removeprefix("aten.").partition("_")[0].upper()
+    axes = "NT" if call.flag("batch_first") else "TN"
+    sizes = dict(zip(axes, dims, strict=False))
+    return Layer(
+        kind,
+        Layout(axes, "DN", axes, "RC"),
+        sizes["N"],
+        dims[-1],
+        floor_divide(weights[0], GATES[kind]),
+        sizes["T"],
+        2 if call.flag("bidirectional") else 1,
+        call.number("num_layers"),
+        projection=weights[1],
+    )

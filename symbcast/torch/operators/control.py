@@ -1,27 +1,48 @@
-"""Branches, which are walked as those of an ONNX model are, and loops, which are not."""
+"""Branches and loops: their graphs are walked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symbcast.graphs.node_call import UnknownShapeError
 from symbcast.graphs.operators.branches import branched, taken_by_data
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.operators.loops import Loop, Turn, condition_of, looped, runs_by_data, scanned, slices, stacked
+from symbcast.graphs.values.value import UNKNOWN, Value
+from symbcast.torch.node_call import scalar
 from symbcast.torch.operators.scalars import truth_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.logic.formulas import Formula
+    from symbcast.graphs.graph import Graph
     from symbcast.torch.node_call import TorchCall
+
+
+def _graphs(call: TorchCall) -> Sequence[Graph]:
+    """Return the graphs of a node; raises `UnknownShapeError` where one is not followed."""
+    found = list(call.node.graphs.values())
+    if not found:
+        raise UnknownShapeError("not checked: what the body requires; its shapes are as torch recorded them")
+    return found
+
+
+def _operands(call: TorchCall, place: int) -> list[Value]:
+    """Return the operands that an argument lists."""
+    return [_operand(given) for given in call.given(str(place)) or ()]
+
+
+def _operand(given: Any) -> Value:
+    if isinstance(given, Value):
+        return given
+    return scalar(given) if isinstance(given, int) and not isinstance(given, bool) else Value(None)
 
 
 @operator("higher_order.cond")
 def cond(call: TorchCall) -> Sequence[Value]:
     """The outputs of one branch or the other; what each of them asks holds where it is taken."""
-    yes, no = call.node.graphs.values()
-    operands = [value if isinstance(value, Value) else Value(None) for value in call.given("3") or ()]
-    within = call.walk.within
+    yes, no = _graphs(call)
+    operands, within = _operands(call, 3), call.walk.within
     return branched(
         call,
         _chosen(call),
@@ -36,7 +57,45 @@ def _chosen(call: TorchCall) -> Formula:
     return taken_by_data(call, "the predicate") if found is None else found
 
 
-@operator("higher_order.while_loop", "higher_order.scan", "higher_order.map_impl", "higher_order.associative_scan")
-def looped(call: TorchCall) -> Sequence[Value]:
-    """A loop: how often it runs, data may decide; its outputs are as torch recorded them."""
-    raise UnknownShapeError("what the body of the loop asks was not looked at; its shapes are as torch recorded them")
+@operator("higher_order.while_loop")
+def while_loop(call: TorchCall) -> Sequence[Value]:
+    """The body, as long as the condition holds, which is computed before each turn; states keep their shapes."""
+    condition, body = _graphs(call)
+    initial, more = _operands(call, 2), _operands(call, 3)
+    (start,) = call.walk.within(condition, call.scope, [*initial, *more])
+    runs = condition_of(start) or runs_by_data(call)
+    if call.is_known(runs) is False:
+        return initial
+
+    def turn(states: Sequence[Value]) -> Sequence[Value]:
+        found = call.walk.within(body, call.scope, [*states, *more])
+        call.walk.within(condition, call.scope, [*states, *more])
+        return found
+
+    return scanned(call, runs, [value.with_content(None) for value in initial], turn)[0]
+
+
+@operator("higher_order.scan", "higher_order.map_impl")
+def scan(call: TorchCall) -> Sequence[Value]:
+    """The body for each slice along the first axis, of which there must be one; outputs of all turns are stacked."""
+    (body,) = _graphs(call)
+    is_map = call.node.op_type == "higher_order.map_impl"
+    initial = [] if is_map else _operands(call, 1)
+    scanned, more = (_operands(call, n) for n in ((1, 2) if is_map else (2, 3)))
+    length, parts = slices(call, scanned, [0] * len(scanned), is_cut=not is_map)
+    call.at_most(1, length, "there must be something to scan")
+
+    def turn(_: Value, carried: Sequence[Value]) -> Turn:
+        found = call.walk.within(body, call.scope, [*carried, *parts, *more])
+        return Turn(UNKNOWN, found[: len(initial)], found[len(initial) :])
+
+    found = looped(call, Loop(initial, turn, length, is_kept=True))
+    for n, value in enumerate(found.made, len(initial)):
+        found.check_alike(call, n, value)
+    return [*found.last, *(stacked(length, value, 0) for value in found.made)]
+
+
+@operator("higher_order.associative_scan")
+def associative_scan(call: TorchCall) -> Sequence[Value]:
+    """Pairs of slices combined, in an order of torch's own; the outputs are as torch recorded them."""
+    raise UnknownShapeError("not checked: what the body requires; its shapes are as torch recorded them")

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.core.logic.formulas import any_of, at_most
 from symbcast.graphs.deciding import joined
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
-from symbcast.operators.indexing import gather, meet
+from symbcast.operators.indexing import gather, gather_elements, index, not_beyond, scatter
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.core.logic.formulas import Formula
     from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
@@ -41,7 +39,7 @@ def picked(call: TorchCall) -> Value:
         call.equal(multiply(*indices), 1, "a tensor without axes takes one index")
         return Value(())
     indexed_by(call, call.value_of("index"), dims[place], indices)
-    return Value((*dims[:place], *(indices or (1,)), *dims[place + 1 :]))
+    return Value(gather(call, dims, indices or (1,), place))
 
 
 @operator("index", "_unsafe_index")
@@ -90,18 +88,11 @@ def _are_masks(call: TorchCall) -> list[bool]:
 
 def _indexed(call: TorchCall) -> Dims:
     dims, given = call.dims("self"), call.given("indices")
-    if len(given) > len(dims):
-        call.refuse(f"there must be an index for each of the {len(dims)} axes at most")
-    places = [n for n, v in enumerate(given) if v is not None]
-    shapes = [shape_of(given[n]) for n in places]
-    joined = call.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
-    others = [d for n, d in enumerate(dims) if n not in places]
-    for place in places:
-        meet(call, None, None, dims[place], joined)
-        indexed_by(call, given[place], dims[place], (*joined, *others), from_end=True)
-    is_together = places == list(range(places[0], places[0] + len(places)))
-    first = places[0] if is_together else 0
-    return (*others[:first], *joined, *others[first:])
+    found = index(call, dims, [None if v is None else shape_of(v) for v in given])
+    for size, value in zip(dims, given, strict=False):
+        if value is not None:
+            indexed_by(call, value, size, found, from_end=True)
+    return found
 
 
 @operator("gather")
@@ -109,24 +100,10 @@ def gathered(call: TorchCall) -> Value:
     """Elements along an axis; off it, there must be no more indices than elements. Where there are none all is well."""
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
-    none = call.empty(indices)
-    _fits(call, indices, dims, none, place, "the data")
+    gather_elements(call, dims or (1,), indices or (1,), place, unless=call.empty(indices))
     if dims:
         indexed_by(call, call.value_of("index"), dims[place], indices)
     return Value(indices)
-
-
-def _fits(  # noqa: PLR0913, PLR0917 - two shapes, and how one lies within the other
-    call: TorchCall, indices: Dims, dims: Dims, unless: Formula, place: int | None, what: str
-) -> None:
-    """Require that indices be no more than elements off an axis, or on all of them; a number is a vector of one."""
-    indices, dims = indices or (1,), dims or (1,)
-    if len(indices) != len(dims):
-        call.require(unless, f"the indices must have as many axes as {what}")
-        return
-    for n, (index, size) in enumerate(zip(indices, dims, strict=True)):
-        if n != place and not call.bounds.is_at_most(index, size):
-            call.require(any_of([unless, at_most(index, size)]), f"there must be no more indices than {what} has")
 
 
 @operator("scatter", "scatter_", "scatter_add", "scatter_reduce", "scatter_add_")
@@ -135,12 +112,12 @@ def scattered(call: TorchCall) -> Value:
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     none = call.empty(indices)
-    _fits(call, indices, dims, none, place, "the data")
+    not_beyond(call, indices or (1,), dims or (1,), "the data", place=place, unless=none)
     if dims:
         indexed_by(call, call.value_of("index"), dims[place], indices)
     source = call.maybe_dims("src")
     if source is not None:
-        _fits(call, indices, source, none, None, "the source")
+        not_beyond(call, indices or (1,), source or (1,), "the source", unless=none)
     return Value(dims)
 
 
@@ -171,15 +148,9 @@ def placed(call: TorchCall) -> Value:
     """Places of an axis written with slices of a source, one for each index."""
     dims, source = call.dims("self"), call.dims("source")
     place, indices = _at_places(call, dims)
-    if len(source) != len(dims) and max(len(source), len(dims)) > 1:
-        call.refuse("what is written must have the axes of the tensor")
-    count = source[place] if source else 1
     if not dims and call.node.op_type == "aten.index_add":
-        call.at_most(count, 1, "a tensor without axes has one place")
-    call.equal(multiply(*indices), count, "there must be an index for each place written")
-    for n, (found, size) in enumerate(zip(source, dims, strict=False)):
-        if n != place:
-            call.equal(found, size, "what is written must have the other sizes of the tensor")
+        call.at_most(source[0] if source else 1, 1, "a tensor without axes has one place")
+    scatter(call, dims or (1,), indices or (1,), source or (1,), place)
     return Value(dims)
 
 

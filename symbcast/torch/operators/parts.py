@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, maximum, minimum, multiply
+from symbcast.core.algebra.arithmetic import add, maximum, minimum
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
+from symbcast.operators.indexing import within
 from symbcast.operators.slices import cut, from_front
 from symbcast.torch.node_call import TO_THE_END
 from symbcast.torch.registry import operator
@@ -62,12 +63,10 @@ def selected(call: TorchCall) -> Value:
 
 
 def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:
-    reason = "the index must be within the axis"
     if index is None:
-        call.note("that the index is within the axis was not looked at", is_about_data=call.is_data_in("index"))
+        call.note("not checked: the index must be within the axis", is_about_data=call.is_data_in("index"))
         return
-    call.at_most(multiply(-1, size), index, reason)
-    call.at_most(add(index, 1), size, reason)
+    within(call, index, index, size, ())
 
 
 @operator("slice_scatter")

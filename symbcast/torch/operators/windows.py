@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, minimum, modulo, multiply
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
+from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.value import Value
+from symbcast.operators.grids import affine_grid, grid_sample
+from symbcast.operators.scales import DOUBLE, resize
 from symbcast.operators.windows import (
     Window,
     conv,
@@ -20,7 +22,7 @@ from symbcast.operators.windows import (
     transposed_channels,
     transposed_length,
 )
-from symbcast.torch.node_call import ratio_of
+from symbcast.torch.node_call import element_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -196,7 +198,7 @@ def adapted(call: TorchCall) -> list[Value]:
     "_upsample_bilinear2d_aa",
     "_upsample_bicubic2d_aa",
 )
-def scaled(call: TorchCall) -> Value:
+def resized(call: TorchCall) -> Value:
     """Axes made as long as is asked for, or so many times as long, rounded down; none may be empty."""
     dims = call.dims("self" if call.given("self") is not None else "input")
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
@@ -206,27 +208,14 @@ def scaled(call: TorchCall) -> Value:
     if call.given("output_size") is not None:
         sizes: list[Dim] = call.known_sizes("output_size")
     elif factors is not None:
-        sizes = [_times(call, d, f) for d, f in zip(dims[2:], factors, strict=True)]
+        scales = [read_scale(f if isinstance(f, float) else element_of(f), DOUBLE) for f in factors]
+        sizes = [scaled(call, dims[n], scale, n) for n, scale in zip(range(2, count + 2), scales, strict=False)]
     else:
         return next(iter(call.recorded()))
-    if len(sizes) != count:
-        call.refuse(f"there must be {count} sizes")
+    found = resize(call, dims, range(2, count + 2), sizes)
     for size in (*dims[1:], *sizes):
         call.at_most(1, size, "neither the input nor the output may be empty")
-    return Value((*dims[: len(dims) - count], *sizes))
-
-
-def _times(call: TorchCall, size: Dim, factor: object) -> Dim:
-    """Return a size times a factor, rounded down."""
-    if isinstance(factor, float):
-        near = Fraction(factor).limit_denominator(64)
-        if abs(float(near) - factor) > 1e-12 * abs(factor):
-            call.give_up(f"the factor {factor} is not a simple fraction")
-        return floor_divide(multiply(size, near.numerator), near.denominator)
-    found = ratio_of(factor)
-    if found is None:
-        call.give_up("the factor is not known")
-    return floor_divide(multiply(size, found.above), found.below)
+    return Value(found)
 
 
 @operator("im2col")
@@ -274,22 +263,14 @@ def sampled(call: TorchCall) -> Value:
     ranks = {"aten.grid_sampler_2d": (4,), "aten.grid_sampler_3d": (5,)}.get(call.node.op_type, (4, 5))
     if call.given("interpolation_mode") == _BICUBIC:
         ranks = (4,)
-    if len(dims) not in ranks or len(grid) != len(dims):
-        call.refuse("the input must have 4 axes, or 5 of volumes, and the grid as many")
-    call.equal(dims[0], grid[0], "the grid must have the batch of the input")
-    call.equal(grid[-1], len(dims) - 2, "the grid must have a coordinate for each axis of the input")
-    for size in dims[2:]:
-        call.require(at_most(1, size), "the input must not be empty")
-    return Value((*dims[:2], *grid[1:-1]))
+    return Value(grid_sample(call, dims, grid, ranks=ranks, is_filled=True))
 
 
 @operator("affine_grid_generator")
 def gridded(call: TorchCall) -> Value:
     """A grid of coordinates for an output."""
-    size, theta = call.known_sizes("size"), call.dims("theta")
-    if len(size) not in (4, 5):
-        call.refuse("the output must have 4 axes, or 5 of volumes")
-    call.same_shape(theta, (size[0], len(size) - 2, len(size) - 1), "there must be a matrix for each output")
+    size = tuple(call.known_sizes("size"))
+    found = affine_grid(call, call.dims("theta"), size)
     for number in (size[0], *size[2:]):
         call.at_most(1, number, "the output must not be empty")
-    return Value((size[0], *size[2:], len(size) - 2))
+    return Value(found)

@@ -18,6 +18,7 @@ from symbcast.onnx.operators.windows.convolutions import transposed_convolution
 from symbcast.onnx.operators.windows.pools import pool_
 from symbcast.onnx.operators.windows.resize import grid_sample
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.operators.indexing import gather
 from symbcast.operators.matmul import matmul
 from symbcast.operators.reductions import reduce
 
@@ -173,6 +174,5 @@ def gather_of_blocks(call: NodeCall) -> Sequence[Value]:
     data, indices = call.shape(0), call.shape(1)
     each = 8 // call.integer("bits", 4) if call.dtype() == 2 else 1
     whole = (*data[:-1], multiply(data[-1], each))
-    axis = call.axis(call.integer("gather_axis"), len(data))
-    call.note("that scales, zero points and indices fit was not looked at")
-    return [Value((*whole[:axis], *indices, *whole[axis + 1 :]), call.dtype(2))]
+    call.note("not checked: scales, zero points and indices must fit")
+    return [Value(gather(call, whole, indices, call.integer("gather_axis")), call.dtype(2))]

@@ -12,6 +12,7 @@ from symbcast.graphs.values.value import Dims, Value
 from symbcast.onnx.differences import LINEAR_BLOCKS
 from symbcast.onnx.operators.layout.concatenation import joined_shape
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.operators.reductions import reduce
 
 FLOAT, UINT8 = 1, 2
 _SCALE, _ZERO = 1, 2
@@ -135,9 +136,8 @@ def quantized_global_pool(call: NodeCall) -> Value:
     is_last = bool(call.integer("channels_last"))
     for size in dims[1:-1] if is_last else dims[2:]:
         call.at_most(1, size, "what is averaged must not be empty")
-    ones: Dims = (1,) * (len(dims) - 2)
-    shape = (dims[0], *ones, dims[-1]) if is_last else (*dims[:2], *ones)
-    return Value(shape, call.dtype())
+    axes = range(1, len(dims) - 1) if is_last else range(2, len(dims))
+    return Value(reduce(call, dims, axes, keepdims=True), call.dtype())
 
 
 @operator("QLinearReduceMean", domain=MICROSOFT)
@@ -145,10 +145,7 @@ def quantized_mean(call: NodeCall) -> Value:
     """The axes to reduce become 1, or go."""
     dims = call.shape(0)
     expect_numbers(call, 1, 2, 3, 4)
-    axes = call.integers("axes")
-    places = {call.axis(a, len(dims)) for a in axes} if axes else set(range(len(dims)))
-    is_kept = bool(call.integer("keepdims", 1))
-    shape = tuple(1 if n in places else d for n, d in enumerate(dims) if is_kept or n not in places)
+    shape = reduce(call, dims, call.integers("axes") or None, keepdims=bool(call.integer("keepdims", 1)))
     return Value(shape, call.dtype())
 
 

@@ -3,104 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import multiply
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_shape
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import Value
 from symbcast.onnx.differences import RECURRENT_EMPTY, RECURRENT_HIDDEN_SIZE, RECURRENT_LAYOUT
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.operators.operands import Operand
+from symbcast.operators.recurrent import GATES, Layer, Layout, Role, recurrent
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
-_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _DIRECTIONS = {"forward": 1, "reverse": 1, "bidirectional": 2}
-_LENGTHS, _HIDDEN, _CELL, _PEEPHOLES = 4, 5, 6, 7
+_LENGTHS = 4
+_OPERANDS: dict[Role, tuple[int, str]] = {
+    "weights": (1, "W"),
+    "recurrence": (2, "R"),
+    "bias": (3, "B"),
+    "lengths": (_LENGTHS, "sequence_lens"),
+    "hidden": (5, "initial_h"),
+    "cell": (6, "initial_c"),
+    "peepholes": (7, "P"),
+}
 
 
-class _Layer(NamedTuple):
-    """The sizes of a layer; ``is_batch_first`` is what ``layout=1`` says."""
-
-    length: Dim
-    batch: Dim
-    features: Dim
-    directions: int
-    hidden: Dim
-    is_batch_first: bool
-
-    @property
-    def state(self) -> tuple[Dim, ...]:
-        """The shape of a hidden state, the first one and the last one."""
-        leading = (self.batch, self.directions) if self.is_batch_first else (self.directions, self.batch)
-        return (*leading, self.hidden)
-
-    @property
-    def sequence(self) -> tuple[Dim, ...]:
-        """The shape of the hidden states at all times."""
-        if self.is_batch_first:
-            return (self.batch, self.length, self.directions, self.hidden)
-        return (self.length, self.directions, self.batch, self.hidden)
-
-
-@operator(*_GATES)
-def recurrent(call: NodeCall) -> Sequence[Value]:
+@operator(*GATES)
+def recurrent_layer(call: NodeCall) -> Sequence[Value]:
     """All hidden states, the last one, and of an LSTM the last cell state too."""
-    gates = _GATES[call.node.op_type]
-    layer = _layer(call)
-    rows = multiply(layer.hidden, gates)
-    expect(call, 1, "W", (layer.directions, rows, layer.features))
-    expect(call, 2, "R", (layer.directions, rows, layer.hidden))
-    _check_states(call, layer, rows)
-    state = Value(layer.state, call.dtype())
-    return Value(layer.sequence, call.dtype()), state, state
-
-
-def _check_states(call: NodeCall, layer: _Layer, rows: Dim) -> None:
-    """Ask that biases, lengths and first states fit."""
-    expect(call, 3, "B", (layer.directions, multiply(rows, 2)))
-    expect(call, _LENGTHS, "sequence_lens", (layer.batch,))
-    expect(call, _HIDDEN, "initial_h", layer.state)
-    if call.node.op_type.endswith("LSTM"):
-        expect(call, _CELL, "initial_c", layer.state)
-        expect(call, _PEEPHOLES, "P", (layer.directions, multiply(layer.hidden, 3)))
-    _check_lengths(call, layer.length)
+    return _run(call, _layer(call, call.node.op_type))
 
 
 @operator("DynamicQuantizeLSTM", domain=MICROSOFT)
 def quantized_lstm(call: NodeCall) -> Sequence[Value]:
-    """An LSTM of quantized weights, which lie the other way round."""
-    layer = _layer(call)
-    rows = multiply(layer.hidden, 4)
-    expect(call, 1, "W", (layer.directions, layer.features, rows))
-    expect(call, 2, "R", (layer.directions, layer.hidden, rows))
-    _check_states(call, layer, rows)
+    """An LSTM of quantized weights, whose columns come before their rows."""
+    layer = _layer(call, "LSTM", "DCR")
+    found = _run(call, layer)
+    per_row = (layer.directions, GATES["LSTM"] * layer.hidden)
     for n in range(8, 12):
-        found = known_shape(call, n, call.input_name(n))
-        if found is not None:
-            expect(call, n, call.input_name(n), (layer.directions, rows)[: max(len(found), 1)])
-    state = Value(layer.state, call.dtype())
-    return Value(layer.sequence, call.dtype()), state, state
+        scale = known_shape(call, n, call.input_name(n))
+        if scale is not None:
+            expect(call, n, call.input_name(n), per_row[: max(len(scale), 1)])
+    return found
 
 
-def _layer(call: NodeCall) -> _Layer:
+def _run(call: NodeCall, layer: Layer) -> Sequence[Value]:
+    operands = {role: Operand(name, known_shape(call, n, name)) for role, (n, name) in _OPERANDS.items()}
+    shapes = recurrent(call, layer, operands)
+    _check_lengths(call, layer.length)
+    return [Value(shape, call.dtype()) for shape in shapes]
+
+
+def _layer(call: NodeCall, kind: str, weights: str = "DRC") -> Layer:
     direction = call.text("direction", "forward")
     if direction not in _DIRECTIONS:
         call.refuse(f"direction {direction!r} must be one of {', '.join(_DIRECTIONS)}")
     is_batch_first = bool(call.integer("layout"))
     if is_batch_first and call.does(RECURRENT_LAYOUT):
         call.asker.never(call.place, "ONNX Runtime has no recurrent layers of layout 1")
+    layout = Layout("NT", "ND", "NTD", weights) if is_batch_first else Layout("TN", "DN", "TDN", weights)
     first, second, features = call.rank(0, (3,), "X")
     length, batch = (second, first) if is_batch_first else (first, second)
     if call.does(RECURRENT_EMPTY):
         _check_empty(call, length, batch, features)
-    return _Layer(length, batch, features, _DIRECTIONS[direction], _hidden_size(call), is_batch_first)
+    directions, biases = _DIRECTIONS[direction], 2 * GATES[kind]
+    return Layer(kind, layout, batch, features, _hidden_size(call), length, directions, bias_gates=biases)
 
 
 def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None:
-    """Ask for what is not empty where ONNX Runtime ends its process on it (seen with 1.31)."""
+    """Require what is not empty where ONNX Runtime ends its process on it (seen with 1.31)."""
     sizes = {"GRU": (length, batch, features), "LSTM": (batch,), "DynamicQuantizeLSTM": (batch,)}.get(
         call.node.op_type, ()
     )
@@ -119,7 +92,7 @@ def _hidden_size(call: NodeCall) -> Dim:
 
 
 def _check_lengths(call: NodeCall, length: Dim) -> None:
-    """Ask that the lengths of the lines of a batch be within the whole; they are data mostly."""
+    """Require that the lengths of the sequences of a batch be within the whole; they are data mostly."""
     if not call.has(_LENGTHS):
         return
     items = call.elements(_LENGTHS)

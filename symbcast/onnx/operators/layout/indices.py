@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.logic.formulas import TRUE, all_of, at_most
 from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.operators.gathering import check_indices, gathered
+from symbcast.graphs.operators.gathering import check_indices, gathered, index_length
 from symbcast.graphs.values.contents import (
     Bands,
     Content,
@@ -18,7 +18,7 @@ from symbcast.graphs.values.contents import (
     Stack,
 )
 from symbcast.graphs.values.intervals import interval_of, some_of
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.onnx.differences import GATHER_ND_BATCHES, GATHER_ND_EMPTY
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.gather_nd import divided_batches
@@ -63,7 +63,7 @@ def gather_nd_(call: NodeCall) -> Value:
     batch = call.integer("batch_dims")
     if batch < 0 and call.does(GATHER_ND_BATCHES):
         call.give_up("what comes of batch_dims below 0 is not known")
-    length = _length(call, indices)
+    length = index_length(call, indices)
     batches = divided_batches if call.does(GATHER_ND_BATCHES) else same_batches
     shape = gather_nd(call, data, indices, length, batch, batches)
     # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
@@ -73,14 +73,6 @@ def gather_nd_(call: NodeCall) -> Value:
         with call.asker.under(is_looked_at):
             _check_columns(call, length, data[batch:])
     return Value(shape, call.dtype())
-
-
-def _length(call: NodeCall, indices: Dims) -> int:
-    """Return how many axes each line of the indices is for."""
-    length = indices[-1] if indices else 0
-    if not isinstance(length, int):
-        call.give_up("how many axes it indexes depends on the sizes")
-    return length
 
 
 def _check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
@@ -115,7 +107,7 @@ def scatter_elements_(call: NodeCall) -> Value:
 def scatter_nd_(call: NodeCall) -> Value:
     """The data with some slices exchanged."""
     data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
-    length = _length(call, indices)
+    length = index_length(call, indices)
     shape = scatter_nd(call, data, indices, updates, length)
     _check_columns(call, length, data)
     return Value(shape, call.dtype())

@@ -12,19 +12,22 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.making import asked_shape
-from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.operators.resizing import read_scale, scaled
+from symbcast.graphs.values.contents import Element, is_size
+from symbcast.graphs.values.value import Constant, Dims, Value
 from symbcast.onnx.differences import (
     AFFINE_GRID_EMPTY,
     FLOAT_RATIO,
+    FLOAT_SCALES,
     GRID_SAMPLE_RANKS,
     RESIZE_CROP,
     RESIZE_MODES,
     RESIZE_SIZES,
 )
-from symbcast.onnx.operators.windows.scales import scale, scales
 from symbcast.onnx.registry import operator
-from symbcast.operators.scales import Scale
+from symbcast.operators.grids import affine_grid as affine_grid_shape
+from symbcast.operators.grids import grid_sample as grid_sample_shape
+from symbcast.operators.scales import DOCUMENT, SINGLE, Scale
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -57,10 +60,9 @@ def upsample(call: NodeCall) -> Value:
     """Each size times a scale of 1 or more."""
     dims = call.shape(0)
     if call.version < 9:
-        given = call.attribute("scales")
-        factors = _counted(call, None if given is None else [scale(call, n) for n in given], len(dims))
+        factors = _counted(call, call.attribute("scales"), len(dims))
     else:
-        factors = _counted(call, scales(call, 1), len(dims))
+        factors = _counted(call, _scales(call, 1), len(dims))
     for factor in factors:
         if factor is not None:
             call.require(factor.is_one_or_more, "scales must not be below 1")
@@ -106,7 +108,7 @@ def _ask_for_region(call: NodeCall, count: int) -> None:
 def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -> dict[int, Resized]:
     if _keeps_ratio(call):
         call.refuse("the ratio of the axes is kept with sizes only")
-    factors = _counted(call, scales(call, position), len(axes))
+    factors = _counted(call, _scales(call, position), len(axes))
     for factor in factors:
         if factor is not None:
             call.at_most(1, factor.above, "scales must be positive")
@@ -115,21 +117,27 @@ def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -
     return {a: _scaled(call, dims[a], f, a) for a, f in zip(axes, factors, strict=True)}
 
 
-def _counted(call: NodeCall, found: list[Scale | None] | None, count: int) -> list[Scale | None]:
-    if found is None:
-        call.note("that the scales, which are data, are possible was not looked at")
-        return [None] * count
+def _scales(call: NodeCall, position: int) -> Sequence[Element | float] | None:
+    """Return the scales that an input holds; None where they are not known one by one."""
+    value = call.value(position)
+    if isinstance(value, Constant) and value.array is not None:
+        found: list[float] = value.array.ravel().tolist()
+        return found
+    return call.elements(position)
+
+
+def _counted(call: NodeCall, given: Sequence[Element | float] | None, count: int) -> list[Scale | None]:
+    rounding = SINGLE if call.does(FLOAT_SCALES) else DOCUMENT
+    found = [read_scale(n, rounding) for n in ([None] * count if given is None else given)]
     if len(found) != count:
         call.refuse(f"there must be {count} scales")
     if None in found:
-        call.note("that the scales, which are data, are possible was not looked at")
+        call.note("not checked: scales, which are data, must be possible")
     return found
 
 
 def _scaled(call: NodeCall, size: Dim, factor: Scale | None, axis: int) -> Resized:
-    length = None if factor is None else factor.times(size)
-    if length is None:
-        length = call.fresh(f"size_{axis}", f"axis {axis} times its scale")
+    length = scaled(call, size, factor, axis)
     return Resized(length, None, None) if factor is None else Resized(length, factor.is_one, factor.is_one_or_more)
 
 
@@ -261,17 +269,9 @@ def _cubic(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]
 def grid_sample(call: NodeCall) -> Value:
     """One element for each place of a grid, where that says."""
     dims, grid = call.shape(0), call.shape(1)
-    rank = len(dims)
-    if len(grid) != rank or rank < 3:
-        call.refuse("input and grid must have the same rank, 3 at least")
-    if call.does(GRID_SAMPLE_RANKS):
-        if rank > (4 if "cubic" in call.text("mode") else 5) or rank < 4:
-            call.refuse(f"an input of rank {rank} is not sampled")
-        for size in dims[2:]:
-            call.at_most(1, size, "there must be elements to sample")
-    call.equal(dims[0], grid[0], "input and grid must have the same batch")
-    call.equal(grid[-1], rank - 2, f"a place must be {rank - 2} numbers")
-    return Value((*dims[:2], *grid[1:-1]), call.dtype())
+    is_limited = call.does(GRID_SAMPLE_RANKS)
+    ranks = range(3, len(dims) + 1) if not is_limited else (4,) if "cubic" in call.text("mode") else (4, 5)
+    return Value(grid_sample_shape(call, dims, grid, ranks=ranks, is_filled=is_limited), call.dtype())
 
 
 @operator("AffineGrid")
@@ -279,13 +279,7 @@ def affine_grid(call: NodeCall) -> Value:
     """A grid for a tensor of some size, moved by a matrix."""
     theta = call.rank(0, (3,), "theta")
     size = asked_shape(call, 1, ignored={1})  # a grid has no channels
-    rank = len(size) - 2
-    if rank not in (2, 3):
-        call.refuse("the size must be 4 or 5 numbers")
     if call.does(AFFINE_GRID_EMPTY):
         for length in size[2:]:
             call.at_most(1, length, "the grid must not be empty")
-    call.equal(theta[0], size[0], "there must be a matrix for each of the batch")
-    call.equal(theta[1], rank, f"a matrix must have {rank} rows")
-    call.equal(theta[2], rank + 1, f"a matrix must have {rank + 1} columns")
-    return Value((size[0], *size[2:], rank), call.dtype())
+    return Value(affine_grid_shape(call, theta, size), call.dtype())

@@ -175,8 +175,8 @@ def recorded(operator: O) -> O:
 
 
 def _load() -> None:
-    for name in ("recorded", "recorded_parts", "recorded_windows"):
-        import_module(f"symbcast.operators.{name}")
+    for name in ("products", "layout", "parts", "windows", "layers", "indexing"):
+        import_module(f"symbcast.operators.recorded.{name}")
 
 
 def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
@@ -187,11 +187,11 @@ def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
     """
     _load()
     if name not in _operators:
-        raise OperatorError(name, "is no operator", f"the operators are {', '.join(_operators)}")
+        raise OperatorError(name, "is no operator", f"the operators are {', '.join(operator_names())}")
     return _operators[name](**attributes)
 
 
 def operator_names() -> tuple[str, ...]:
     """Return the names of all operators."""
     _load()
-    return tuple(_operators)
+    return tuple(sorted(_operators))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from symbcast.core.algebra.sizes import index_of
@@ -60,6 +61,28 @@ def text(operator: str, name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise OperatorError(operator, f"{name}={_brief(value)} is not text")
     return value
+
+
+def texts(operator: str, name: str, value: Any) -> tuple[str, ...]:
+    """Return some texts."""
+    return tuple(text(operator, name, item) for item in items(operator, name, value))
+
+
+def ratios(operator: str, name: str, value: Any) -> tuple[tuple[int, int], ...] | None:
+    """Return fractions above 0, each as two integers; a float is the number that it is written as. None stays None."""
+    return None if value is None else tuple(_ratio(operator, name, item) for item in items(operator, name, value))
+
+
+def _ratio(operator: str, name: str, value: Any) -> tuple[int, int]:
+    try:
+        found = (
+            Fraction(*value) if _is_sequence(value) else Fraction(repr(value) if isinstance(value, float) else value)
+        )
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise OperatorError(operator, f"{name}={_brief(value)} is not a number", f"write {name}=(2, 0.5)") from None
+    if found <= 0:
+        raise OperatorError(operator, f"{name}={_brief(value)} must be above 0")
+    return found.numerator, found.denominator
 
 
 def positive(operator: str, name: str, value: Any) -> int:

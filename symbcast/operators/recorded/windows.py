@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.broadcasting import Parameter
 from symbcast.core.broadcasting.unknown_rank import known_rank
-from symbcast.operators import attributes as kind
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.operator import Operator, reading, recorded
 from symbcast.operators.padding import ends_of
 from symbcast.operators.reach import Reach
+from symbcast.operators.recorded import attributes as kind
+from symbcast.operators.recorded.operator import Operator, reading, recorded
 from symbcast.operators.windows import (
     Positions,
     Window,

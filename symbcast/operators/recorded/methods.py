@@ -11,8 +11,8 @@ from symbcast.core.algebra.sizes import index_of
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import OperatorError
-from symbcast.operators.attributes import positive
-from symbcast.operators.operator import find_operator
+from symbcast.operators.recorded.attributes import positive
+from symbcast.operators.recorded.operator import find_operator
 
 if TYPE_CHECKING:
     import sympy
