@@ -12,6 +12,7 @@ from symbcast.core.algebra.arithmetic import join
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.broadcasting import Joined, find_rule
+from symbcast.core.effort import charge
 from symbcast.core.effort import current as effort_in_force
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.core.program.facts.facts import Facts
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 current: ContextVar[Path | None] = ContextVar("current", default=None)
 """The path that is run in this context."""
 
-MAX_QUESTIONS = 20_000
-"""A run that asks more is broken off: it may not end."""
+_QUESTION = 50
+"""Units of effort for a question, whatever it costs to answer it: a run that asks without end is broken off."""
 
 
 class Path(Context):
@@ -96,6 +97,7 @@ class Path(Context):
     def ask(self, formula: Formula, *, is_number: bool = False) -> bool:
         """Return whether a formula holds on this path; where the facts leave that open, decide."""
         self.check_current()
+        charge(_QUESTION)
         formula = evaluated(formula)
         if formula in (TRUE, FALSE):
             return formula == TRUE
@@ -112,8 +114,6 @@ class Path(Context):
                 self.fail_to_trace(self.diverged)
         else:
             question = self._answered(formula, is_number)
-        if number >= MAX_QUESTIONS:
-            self.fail_to_trace(f"a run asks more than {MAX_QUESTIONS} questions")
         self.questions.append(question)
         self._known[formula] = question.answer
         self._known[negate(formula)] = not question.answer

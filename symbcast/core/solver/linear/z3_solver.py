@@ -37,8 +37,11 @@ QUICK_LIMIT = 50_000
 """For a first look at a question about products."""
 SHORT_LIMIT = 100_000
 """The same for a check once another about the same formulas has been given up."""
-OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
-"""No `nlsat`, which does not count what it does; an interrupt is the calling thread's to hear."""
+OPTIONS = {"arith.nl.nra": False, "arith.nl.optimize_bounds": False, "ctrl_c": False}
+"""No `nlsat`, and no bounds of products by linear programs: both do not count what they do.
+
+The latter take roots of bounds whose length doubles each time. An interrupt is the calling thread's to hear.
+"""
 _UNIT = 1
 _UNIT_OF_PRODUCTS = 3
 """Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 5 with products."""
