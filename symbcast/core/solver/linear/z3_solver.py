@@ -37,14 +37,13 @@ QUICK_LIMIT = 50_000
 """For a first look at a question about products."""
 SHORT_LIMIT = 100_000
 """The same for a check once another about the same formulas has been given up."""
-OPTIONS = {"arith.nl.nra": False, "arith.nl.optimize_bounds": False, "ctrl_c": False}
-"""No `nlsat`, and no bounds of products by linear programs: both do not count what they do.
-
-The latter take roots of bounds whose length doubles each time. An interrupt is the calling thread's to hear.
-"""
+OPTIONS = {"arith.nl.nra": False, "ctrl_c": False}
+"""No `nlsat`, which does not count what it does; an interrupt is the calling thread's to hear."""
 _UNIT = 1
 _UNIT_OF_PRODUCTS = 3
 """Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 5 with products."""
+_LARGEST = 1 << 128
+"""A size that no answer needs: where powers make bounds grow without end, z3 takes roots and does not count them."""
 _SESSION = 4_000
 _CHECK = 300
 """Units of effort for a context, and for a check before it begins."""
@@ -69,6 +68,7 @@ class Translator:
         self.fresh = 0
         self.definitions: list[Any] = []
         self.has_products = False
+        self.has_powers = False
 
     def symbol(self, symbol: Symbol) -> Any:
         """Return a symbol: a z3 constant named by its number, or what the basis says."""
@@ -100,6 +100,7 @@ class Translator:
         charge(_OBJECT * (1 + len(monomial)))
         factors = [self._operation(a) if isinstance(a, Operation) else self.symbol(a) for a in monomial]
         self.has_products = self.has_products or len(factors) > 1
+        self.has_powers = self.has_powers or len(set(monomial)) < len(monomial)
         if not factors:
             return self.number(coefficient)
         product = factors[0]
@@ -304,7 +305,11 @@ class Session:
                 self.reason = limit.reason
                 return Satisfiability.UNKNOWN
             self.solver.set("timeout", limit.milliseconds)
-        answer = self._counted_check(*marks)
+        largest = self._largest() if self.translator.has_powers else []
+        answer = self._counted_check(*marks, *largest)
+        if answer == z3.unsat and largest and any(c.eq(bound) for c in self.solver.unsat_core() for bound in largest):
+            self.reason = f"it cannot hold at sizes up to {_LARGEST}"
+            return Satisfiability.UNKNOWN
         if answer == z3.unknown:
             self.reason = self.solver.reason_unknown()
             if limit is not None and limit.over():
@@ -316,6 +321,11 @@ class Session:
         values = ((s, model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
         self._sizes = {s: value.as_long() for s, value in values}
         return Satisfiability.SATISFIABLE
+
+    def _largest(self) -> list[Any]:
+        """Return bounds of all sizes, to assume: unsatisfiability that needs none of them holds of all sizes."""
+        bound = self.translator.number(_LARGEST)
+        return [self.translator.symbol(s) <= bound for s in self.symbols]
 
     def _counted_check(self, *marks: Any) -> Any:
         """Check with at most what is left of the effort, and charge what z3 used of it."""
