@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_PATHS = 128
 EFFORT = 1_000_000
-"""Units of effort (`symbcast.core.effort`) for all runs together: the run that spends the last of them is broken off."""
+"""Units of effort (`symbcast.core.effort`) for all runs: the one that spends the last of them is broken off."""
 MAX_NUMBERS = 8
 """How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
 
