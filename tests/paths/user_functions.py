@@ -19,7 +19,7 @@ from paths import numpy_survey
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Child
 
-MODULES = ("users", "functions", "loops")
+MODULES = ("users", "functions", "loops", "idioms")
 SECONDS = 120
 
 
@@ -49,7 +49,8 @@ def row(function):
     report.verdict  # noqa: B018 - it is part of what the trace costs
     seconds = round(time.process_time() - start, 2)
     _, _, wrong = numpy_survey.compared(report, function, arguments)
-    return ("wrong", wrong[0], seconds) if wrong else ("right" if report.complete else "unknown", report.reason, seconds)
+    found = "wrong" if wrong else "right" if report.complete else "unknown"
+    return found, wrong[0] if wrong else report.reason, seconds
 
 
 def row_of(name):

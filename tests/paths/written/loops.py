@@ -1,4 +1,5 @@
 """Functions whose loops and recursions depend on sizes: a trace of each comes to an end."""
+# ruff: noqa: F722, F821
 
 import functools
 
