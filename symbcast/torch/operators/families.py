@@ -4,6 +4,7 @@ from typing import Any
 
 from symbcast.torch.operators import (
     attention,
+    composites,
     control,
     creation,
     elementwise,
@@ -22,6 +23,7 @@ __all__ = [
     "OPERATORS",
     "attention",
     "by_tag",
+    "composites",
     "control",
     "creation",
     "elementwise",
