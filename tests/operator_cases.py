@@ -283,6 +283,34 @@ for ts in (["ab", "cd"], ["ab", "cb"], ["ab", "ac"], ["a", "b"], ["a", "b", "c"]
     for dim in (0, 1, -1, -2, 2):
         case("cat.default concat.default concatenate.default", tensors=[tensor(t) for t in ts], dim=dim)
         case("stack.default", tensors=[tensor(t) for t in ts], dim=dim)
+    case("hstack.default vstack.default row_stack.default dstack.default column_stack.default block_diag.default "
+         "atleast_1d.Sequence atleast_2d.Sequence atleast_3d.Sequence broadcast_tensors.default",
+         tensors=[tensor(t) for t in ts])  # fmt: skip
+
+# Composites that stay in the graph
+
+for left, right in (*PAIRS, ("abc", "dc"), ("ab", "1b")):
+    x, y = tensor(left), tensor(right)
+    case("floor_divide.default", self=x, other=y)
+    for reduction in (0, 1, 2):
+        case("mse_loss.default l1_loss.default smooth_l1_loss.default huber_loss.default kl_div.default",
+             self=x, target=y, reduction=reduction)  # fmt: skip
+    case("pairwise_distance.default", x1=x, x2=y)
+    case("pairwise_distance.default", x1=x, x2=y, keepdim=True)
+    for dim in (0, 1, -1, -2):
+        case("cosine_similarity.default", x1=x, x2=y, dim=dim)
+for n in range(5):
+    case("atleast_1d.default atleast_2d.default atleast_3d.default", self=shape(n))
+    for parts in (1, 2, 3, 0):
+        case("hsplit.int vsplit.int dsplit.int", self=shape(n), sections=parts)
+        for dim in dims(n):
+            case("tensor_split.sections", self=shape(n), sections=parts, dim=dim)
+    for dim in dims(n):
+        case("cummax.default cummin.default", self=shape(n), dim=dim)
+for left, right, weight in (("ab", "ac", "2fg"), ("ab", "dc", "22c"), ("a", "b", "2ef"), ("abc", "abd", "2f2"),
+                            ("ab", "abc", "222"), ("", "a", "222"), ("ab", "ac", "fg"), ("a2", "a3", "f23")):  # fmt: skip
+    for bias in (None, "T:2", "T:a"):
+        case("bilinear.default", input1=tensor(left), input2=tensor(right), weight=tensor(weight), bias=bias)
 
 # Padding
 

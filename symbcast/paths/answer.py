@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.answers.public.conditions import Condition
+from symbcast.core.effort import call as counted_call
 from symbcast.core.logic.formulas import FALSE, Formula, clauses, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import knowledge
@@ -178,7 +179,8 @@ class PathsAnswer:
         ends = dict.fromkeys((b.end.kind, b.end.key) for b in self.failing)
         firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self.failing)}
         order = sorted((firsts[k] for k in ends if k[0] != "open"), key=lambda e: e.kind != "value")
-        return tuple(self._cases(order))
+        with counted_call():  # one for all cases: there may be as many as paths
+            return tuple(self._cases(order))
 
     def _cases(self, ends: Iterable[End]) -> Iterator[Case]:
         for end in ends:
@@ -265,7 +267,8 @@ class PathsAnswer:
         return None if sizes is None else {name: sizes[s] for s, name in self.scope.names.items()}
 
     def _region(self, is_wanted: Callable[[End], bool]) -> Formula:
-        return self._conditions.short(self._regions.of(is_wanted))
+        with counted_call():
+            return self._conditions.short(self._regions.of(is_wanted))
 
     @cached_property
     def _conditions(self) -> Conditions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symbcast.core.effort import Kept, worked_out
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, clauses, negate
 from symbcast.core.solver.decision.knowledge import Knowledge
 from symbcast.core.solver.groups.connectivity import Ties
@@ -18,7 +19,7 @@ class Conditions:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._known: dict[Formula, Formula] = {}
+        self._known: dict[Formula, Kept[Formula]] = {}
 
     def short(self, formula: Formula) -> Formula:
         """Return an equivalent formula with little in it that is redundant."""
@@ -33,11 +34,17 @@ class Conditions:
     def _group(self, formula: Formula) -> Formula:
         if formula in (TRUE, FALSE) or size(formula) > MAX_SIMPLIFIED:
             return formula
-        found = self._known.get(formula)
-        if found is None:
-            chain = None if self.knowledge.others else _of_differences(formula, self.knowledge)
-            found = self._known[formula] = chain or simplified(formula, self.knowledge)
-        return found
+        known = self._known.get(formula)
+        if known is not None and known.pay():
+            return known.value
+        found, is_kept = worked_out(lambda: self._shorter(formula))
+        if is_kept:
+            self._known[formula] = found
+        return found.value
+
+    def _shorter(self, formula: Formula) -> Formula:
+        chain = None if self.knowledge.others else _of_differences(formula, self.knowledge)
+        return chain or simplified(formula, self.knowledge)
 
 
 def _of_differences(formula: Formula, knowledge: Knowledge) -> Formula | None:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from symbcast.core.characters import sizes_text
 from symbcast.core.logic.formulas import Formula, negate
-from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.paths.exploration import Exploration, Outcome, diverged
 from symbcast.paths.places import NOWHERE, Place, lines_of_error
 from symbcast.paths.points import Condition, Points
@@ -145,7 +144,7 @@ class _Confirming:
         self.outcomes = list(found.outcomes)
         self._left, self._sure = limits.calls, limits.sure
         self._points = Points(tuple(names), min_size, limits.effort)
-        self._assumed = tuple(map(Condition.of, assumed))
+        self._assumed = tuple(map(Condition, assumed))
         self._agreed: set[int] = set()
         """The outcomes that a call came to."""
         self._met: set[int] = set()
@@ -234,7 +233,7 @@ class _Confirming:
         """Return the sizes that the path was run with, where all its conditions hold there."""
         hand = self.outcomes[foreseen.outcome].sizes
         at = {s: hand.get(s, 2) for s in self.names}
-        return at if all(holds_at(c.formula, at) for c in self._conditions(foreseen)) else None
+        return at if all(c.holds(at) for c in self._conditions(foreseen)) else None
 
     def _conditions(self, foreseen: _Foreseen) -> list[Condition]:
         """Return what is assumed and what leads to what was foreseen; what depends on data is left out."""
@@ -250,7 +249,7 @@ class _Confirming:
 
     def _condition(self, formula: Formula) -> Condition:
         if formula not in self._read:
-            self._read[formula] = Condition.of(formula)
+            self._read[formula] = Condition(formula)
         return self._read[formula]
 
     def _is_open(self, foreseen: _Foreseen) -> bool:
@@ -311,7 +310,7 @@ class _Confirming:
         """Return the number of the first step that does not hold at some sizes; what depends on data may hold."""
         for number, step in enumerate(steps):
             condition = self._condition(step.formula)
-            if condition.symbols <= self.names.keys() and not holds_at(condition.formula, at):
+            if condition.symbols <= self.names.keys() and not condition.holds(at):
                 return number
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.effort import Effort, counting
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_PATHS = 128
 EFFORT = 1_000_000
-"""Units of effort (`symbcast.core.effort`) that questions of paths may cost before no other path is begun."""
+"""Units of effort (`symbcast.core.effort`) for all runs: the one that spends the last of them is broken off."""
 MAX_NUMBERS = 8
 """How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
 
@@ -106,16 +106,22 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
     waiting = deque([Alternative((), {})])
-    effort = Effort(EFFORT, is_call=True)
+    effort = Effort(EFFORT)
     while waiting and len(found.outcomes) < limit and effort.left > 0:
-        path = Path(assumed, waiting.popleft(), min_size, data)
+        begun = waiting.popleft()
+        path = Path(assumed, begun, min_size, data)
         path.home = home
         path.room = limit - len(found.outcomes) - 1 - len(waiting)
         with counting(effort):
-            found.outcomes.append(_outcome(run, path, untold, told))
-        if path.diverged or not path.is_begun_alike():
+            outcome = _outcome(run, path, untold, told)
+        if effort.left < 0:  # whoever caught the error, and went on, did so without an answer
+            untraced = UntracedError(f"the runs take more than {EFFORT} units of effort", outcome.place)
+            steps = outcome.steps if path.is_begun_alike() else begun.steps  # it may have come to fewer of them
+            outcome = replace(outcome, untraced=untraced, steps=steps)
+        elif path.diverged or not path.is_begun_alike():
             what = path.diverged or "it asks less than before"
             return diverged(what, path.untraced.place if path.untraced else NOWHERE, _by_size(data))
+        found.outcomes.append(outcome)
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
             (found.pending if is_left else waiting).append(alternative)

@@ -13,7 +13,7 @@ from symbcast.core.algebra.arithmetic import join
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.broadcasting import Joined, find_rule
-from symbcast.core.effort import EffortSpentError, share
+from symbcast.core.effort import EffortSpentError, charge, share
 from symbcast.core.effort import current as effort_in_force
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
 from symbcast.core.program.facts.facts import Facts
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 current: ContextVar[Path | None] = ContextVar("current", default=None)
 """The path that is run in this context."""
 
-MAX_QUESTIONS = 20_000
-"""A run that asks more is broken off: it may not end."""
 QUESTION = 200_000
 """Units of effort for a question about the facts of a path, at most what is left for all paths: then it stays open."""
+_ASKED = 50
+"""Units that each question costs besides: a run that asks without end is stopped."""
 
 
 class Path(Context):
@@ -100,6 +100,7 @@ class Path(Context):
     def ask(self, formula: Formula, *, is_number: bool = False) -> bool:
         """Return whether a formula holds on this path; where the facts leave that open, decide."""
         self.check_current()
+        charge(_ASKED)
         formula = evaluated(formula)
         if formula in (TRUE, FALSE):
             return formula == TRUE
@@ -116,8 +117,6 @@ class Path(Context):
                 self.fail_to_trace(self.diverged)
         else:
             question = self._answered(formula, is_number)
-        if number >= MAX_QUESTIONS:
-            self.fail_to_trace(f"a run asks more than {MAX_QUESTIONS} questions")
         self.questions.append(question)
         self._known[formula] = question.answer
         self._known[negate(formula)] = not question.answer

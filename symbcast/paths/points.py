@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.evaluation.equations import solved_for
@@ -29,16 +29,27 @@ DIFFERENT = (2, 3, 5, 7, 4, 6, 8, 9)
 """The sizes that are wanted first: no two are equal, and of the first four none divides another."""
 
 
-class Condition(NamedTuple):
-    """A formula and the symbols in it."""
+class Condition:
+    """A formula and the symbols in it; whether it holds at some sizes is worked out once.
 
-    formula: Formula
-    symbols: frozenset[Symbol]
+    The searches for all goals begin at the same sizes, so most of what they ask was asked before.
+    """
 
-    @classmethod
-    def of(cls, formula: Formula) -> Condition:
-        """Return a formula with its symbols."""
-        return cls(formula, frozenset(symbols_in(formula)))
+    __slots__ = ("_known", "_order", "formula", "symbols")
+
+    def __init__(self, formula: Formula) -> None:
+        self.formula = formula
+        self._order = tuple(symbols_in(formula))
+        self.symbols = frozenset(self._order)
+        self._known: dict[tuple[int, ...], bool] = {}
+
+    def holds(self, at: Mapping[Symbol, int]) -> bool:
+        """Return whether the formula holds at some sizes."""
+        sizes = tuple([at[s] for s in self._order])
+        found = self._known.get(sizes)
+        if found is None:
+            found = self._known[sizes] = holds_at(self.formula, at)
+        return found
 
 
 class Points:
@@ -114,7 +125,7 @@ class Points:
 
     def _holds(self, condition: Condition, at: Mapping[Symbol, int]) -> bool:
         self.effort -= 1
-        return holds_at(condition.formula, at)
+        return condition.holds(at)
 
 
 def _solved(formula: Formula, symbol: Symbol, at: Mapping[Symbol, int]) -> list[int]:

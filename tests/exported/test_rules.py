@@ -36,6 +36,8 @@ EMPTY = (
     "affine_grid_generator",
     "conv1d",
     "convolution",
+    "cummax",
+    "cummin",
     "im2col",
     "instance_norm",
     "native_group_norm",

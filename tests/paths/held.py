@@ -10,6 +10,9 @@ import symbcast as sb
 from symbcast.arrays.arguments import Arguments, ArrayArgument
 from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
 
+MOST_CHOICES = 5_000
+"""Of more choices of the numbers that data decide nothing is compared."""
+
 
 def shapes_of(value):
     """The shapes in what a function returns, flat; a number has none."""
@@ -62,11 +65,12 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
                 real = None
             except Exception:
                 real = None
-        told, is_open = set(), False
+        told = set()
         counts = {*range(4), *values, math.prod(values)}
-        choices = [range(2) if s.upper == 1 else [n for n in counts if n >= s.lower] for s in data[:3]]
-        for decided in itertools.product(*choices):
-            there = {**at, **dict.fromkeys(data, 0), **dict(zip(data, decided, strict=False))}
+        choices = [range(2) if s.upper == 1 else [n for n in counts if n >= s.lower] for s in data]
+        is_open = math.prod(map(len, choices)) > MOST_CHOICES
+        for decided in () if is_open else itertools.product(*choices):
+            there = {**at, **dict(zip(data, decided, strict=True))}
             is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:
                 if holds_at(case.when.formula, there):

@@ -25,6 +25,14 @@ def correlated(x):
     return distance.pdist(x, "correlation")
 
 
+def filtered(b, a, x):
+    return signal._sigtools._linear_filter(b, a, x)
+
+
+def filtered_on(b, a, x, zi):
+    return signal.lfilter(b, a, x, zi=zi)[1]
+
+
 # Each: the function, its arguments, and when it works.
 CASES = [
     (linalg.inv, ["A, B"], "A == B"),
@@ -43,6 +51,7 @@ CASES = [
     (fft.dctn, ["A, B"], "A >= 1 and B >= 1"),
     (ndimage.sobel, ["A, B"], "True"),
     (signal.lfilter, ["A", "B", "C"], "A >= 1 and B >= 1 and (C >= 1 or B != 1)"),
+    (filtered, ["A", "B", "C"], "A >= 1 or B >= 1"),
     (stats.kurtosis, ["A, B"], "True"),
 ]
 
@@ -53,6 +62,15 @@ def test_a_compiled_function_is_traced_exactly(function, arguments, condition):
     assert report.complete, report.reason
     assert sb.Condition(report.condition).equivalent(condition)
     found = held(report, function, *arguments, sizes=range(5), most=125)
+    assert not found.wrong
+    assert not found.open
+
+
+def test_initial_conditions_must_fit_a_filter():
+    report = sb.trace(filtered_on, "3,", "2,", "A, B", "C, D")
+    assert sb.Condition(report.condition).equivalent("D == 2 and (C == A or C == 1)"), report.condition
+    assert report.complete
+    found = held(report, filtered_on, "3,", "2,", "A, B", "C, D", sizes=range(4))
     assert not found.wrong
     assert not found.open
 

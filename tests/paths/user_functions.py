@@ -1,21 +1,26 @@
-"""The functions of `programs/`, as people write them, traced and held against real runs at all sizes from 0 to 5.
+"""The functions of `written/`, as people write them, traced and held against real runs at all sizes from 0 to 5.
 
-Each is traced with the shapes that its annotations say, in a child process, as in `numpy_survey.py`. Run as
-``python tests/paths/user_functions.py [NAME...]``; a process that dies is named.
+Each is traced with the shapes that its annotations say, in a child process that may die or take too long, and compared
+as in `numpy_survey.py`. Run as ``python tests/paths/user_functions.py [NAME...]``.
 """
 
 import importlib
 import inspect
 import json
-import subprocess
 import sys
+import time
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from paths import numpy_survey
 
-MODULES = ("users", "functions")
+from symbcast.batch.endings import DiedError, TimedOutError
+from symbcast.batch.isolation import Child
+
+MODULES = ("users", "functions", "loops", "idioms")
+SECONDS = 120
 
 
 def functions():
@@ -31,28 +36,46 @@ def functions():
 
 def outcome(function):
     """What became of one function: its outcome, and the sizes at which it is wrong or the reason."""
+    return row(function)[:2]
+
+
+def row(function):
+    """What became of one function, why, and the seconds of CPU that its trace took."""
     import symbcast as sb
 
     arguments = [numpy_survey.argument(text) for text in function.__annotations__.values()]
+    start = time.process_time()
     report = sb.trace(function, *arguments, max_paths=40)
+    report.verdict  # noqa: B018 - it is part of what the trace costs
+    seconds = round(time.process_time() - start, 2)
     _, _, wrong = numpy_survey.compared(report, function, arguments)
-    return ("wrong", wrong[0]) if wrong else ("right" if report.complete else "unknown", report.reason)
+    found = "wrong" if wrong else "right" if report.complete else "unknown"
+    return found, wrong[0] if wrong else report.reason, seconds
+
+
+def row_of(name):
+    """What became of a function, by its name: run in a child process."""
+    return row(functions()[name])
 
 
 def main(names):
-    if "--child" in names:
-        for name in names[1:]:
-            print(json.dumps([name, *outcome(functions()[name])]), flush=True)
-        return
-    left = names or list(functions())
-    while left:
-        run = subprocess.run([sys.executable, __file__, "--child", *left], capture_output=True, text=True, check=False)
-        done = [line for line in run.stdout.splitlines() if line.startswith('["')]
-        print(*done, sep="\n", flush=True)
-        left = left[len(done) :]
-        if left:
-            print(json.dumps([left.pop(0), "killed", run.stderr[-300:]]), flush=True)
+    counts = Counter()
+    with Child() as child:
+        for name in names or functions():
+            try:
+                found = child.ask(row_of, name, SECONDS)
+            except DiedError as error:
+                found = "killed", str(error)
+            except TimedOutError:
+                found = "no end", f"within {SECONDS} seconds"
+            except Exception as error:
+                found = "crash", repr(error)
+            counts[found[0]] += 1
+            print(json.dumps([name, *found]), flush=True)
+    print(dict(counts))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    from paths import user_functions  # a child process finds its functions by this name
+
+    user_functions.main(sys.argv[1:])

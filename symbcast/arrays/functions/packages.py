@@ -15,8 +15,8 @@ from symbcast.arrays.functions.draws import Draws, drawing, seeding
 from symbcast.arrays.standins.standins import StandIns
 from symbcast.arrays.symbolic.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
-from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.core.logic.formulas import equal
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
+from symbcast.core.logic.formulas import Comparison, any_of, equal
 from symbcast.paths.size import dim_of, sized
 
 _met: set[str] = set()
@@ -155,12 +155,25 @@ def _sigtools(module: ModuleType) -> Pairs:
     yield from _held(module, ["_linear_filter"], _filtered)
 
 
-def _filtered(real: Any, *given: Any) -> Any:
-    b, a, x = given[:3]
-    zi = given[4] if len(given) > 4 else None
-    kind = common_dtype([b, a, x])
+def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
+    axis, zi = (*rest, None)[:2] if rest else (-1, None)
+    for array in (b, a):
+        if len(dims_of(array)) != 1:
+            raise ValueError("object of too small depth for desired array")
+    order = maximum((dims_of(b)[0], dims_of(a)[0]))
+    here().require(Comparison("<=", 1, order), "the filter must have a coefficient", MemoryError)
+    kind = common_dtype([b, a, x] if zi is None else [b, a, x, zi])
     found = SymbolicArray(dims_of(x), kind)
-    return found if zi is None else (found, SymbolicArray(dims_of(zi), kind))
+    if zi is None:
+        return found
+    if len(dims_of(zi)) != len(dims_of(x)):
+        raise ValueError("object of too small depth for desired array")
+    (place,) = axes_of(axis, len(dims_of(x)))
+    after = [subtract(order, 1) if n == place else d for n, d in enumerate(dims_of(x))]
+    for n, (given, wanted) in enumerate(zip(dims_of(zi), after, strict=True)):
+        fits = equal(given, wanted) if n == place else any_of([equal(given, wanted), equal(given, 1)])
+        here().require(fits, "the initial conditions must fit the filter")
+    return found, SymbolicArray(tuple(after), kind)
 
 
 def _scipy_array_api(module: ModuleType) -> Pairs:

@@ -13,11 +13,15 @@ from symbcast.arrays.symbolic.contents import Contents, Memory
 from symbcast.arrays.symbolic.dims import here
 from symbcast.arrays.symbolic.integers import Span
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import Comparison, equal
 from symbcast.operators.context import Dims
 from symbcast.paths.exploration import WITHOUT_DATA
 from symbcast.paths.places import called_by
 from symbcast.paths.size import sized
+
+_ARRAY = 100
+"""Units of effort for an array: a run that makes arrays without end is broken off."""
 
 
 class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -55,6 +59,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         contents: Contents | None = None,
         memory: Memory | None = None,
     ) -> None:
+        charge(_ARRAY)
         self.dtype = np.dtype(dtype)
         self.dims = dims
         if self.dtype.subdtype is not None:

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 
 @operator(
-    "logical_and", "logical_or", "logical_xor", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__", "where"
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "__and__",
+    "__or__",
+    "__xor__",
+    "__lshift__",
+    "__rshift__",
+    "where",
+    "floor_divide",
 )
 def pointwise(call: TorchCall) -> Value:
     """All tensors are broadcast; one that is written in place keeps its shape."""
@@ -59,6 +68,8 @@ def _is_in_place(call: TorchCall) -> bool:
     "cumsum",
     "cumprod",
     "logcumsumexp",
+    "cummax",
+    "cummin",
     "zeros_like",
     "ones_like",
     "full_like",

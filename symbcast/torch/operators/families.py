@@ -6,6 +6,7 @@ from symbcast.graphs.operators.table import Operator
 from symbcast.torch.node_call import TorchCall
 from symbcast.torch.operators import (
     attention,
+    composites,
     control,
     creation,
     elementwise,
@@ -24,6 +25,7 @@ __all__ = [
     "OPERATORS",
     "attention",
     "by_tag",
+    "composites",
     "control",
     "creation",
     "elementwise",

@@ -203,17 +203,21 @@ def interleaved(call: TorchCall) -> Value:
 @operator("cat", "concat", "concatenate")
 def concatenated(call: TorchCall) -> Value:
     """Tensors one behind the other; those of the shape (0,) are passed over, whatever the others are."""
-    shapes, axis = call.tensors("tensors"), call.number("dim", 0)
+    return Value(joined(call, call.tensors("tensors"), call.number("dim", 0)))
+
+
+def joined(call: TorchCall, shapes: Sequence[Dims], axis: int) -> Dims:
+    """Return the shape of tensors one behind the other."""
     if not shapes:
         call.refuse("there must be a tensor to put together")
     if all(len(s) == 1 for s in shapes):
         if axis in (0, -1):
-            return Value(joins.concat(call, shapes, axis))
+            return joins.concat(call, shapes, axis)
         _are_nothing(call, shapes)
-        return Value((0,))
+        return (0,)
     taken = [s for s in shapes if len(s) != 1]
     _are_nothing(call, [s for s in shapes if len(s) == 1])
-    return Value(joins.concat(call, taken, axis))
+    return joins.concat(call, taken, axis)
 
 
 def _are_nothing(call: TorchCall, shapes: Sequence[Dims]) -> None:
@@ -235,7 +239,7 @@ def split(call: TorchCall) -> list[Value]:
     given = call.given("split_sizes", "split_size")
     if isinstance(given, list):
         parts = call.known_sizes("split_sizes" if call.given("split_sizes") is not None else "split_size")
-        return _along(dims, place, joins.split_as(call, dims[place], parts))
+        return along(dims, place, joins.split_as(call, dims[place], parts))
     each, count = size_of(given), len(call.node.outputs)
     if each is None:
         return list(call.recorded())
@@ -243,7 +247,7 @@ def split(call: TorchCall) -> list[Value]:
     reason = f"the exported graph has it in {count} parts"
     call.at_most(0 if count == 1 else 1, last, reason)
     call.at_most(last, each, reason)
-    return _along(dims, place, [*[each] * (count - 1), last])
+    return along(dims, place, [*[each] * (count - 1), last])
 
 
 @operator("chunk", "unsafe_chunk")
@@ -261,10 +265,11 @@ def chunked(call: TorchCall) -> list[Value]:
     if count < wanted:
         call.at_most(1, last, reason)
         call.at_most(last, each, f"the exported graph has it in {count} parts")
-    return _along(dims, place, [*[each] * (count - 1), last])
+    return along(dims, place, [*[each] * (count - 1), last])
 
 
-def _along(dims: Dims, place: int, sizes: list[Dim]) -> list[Value]:
+def along(dims: Dims, place: int, sizes: list[Dim]) -> list[Value]:
+    """Return tensors that differ in their size along one axis."""
     return [Value((*dims[:place], d, *dims[place + 1 :])) for d in sizes]
 
 
