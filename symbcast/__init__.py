@@ -2,7 +2,7 @@
 
 >>> import symbcast as sb
 >>> sb.broadcast("N, 3", "M, 1").condition
-Eq(M, 1) | Eq(N, 1) | Eq(N, M)
+Condition('N == M or N == 1 or M == 1')
 
 Importing this package imports neither sympy nor z3: what needs them is loaded when it is first asked for.
 """
@@ -14,10 +14,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.env import ShapeEnv
 from symbcast.answers.public.result import Result, broadcast
 from symbcast.core.broadcasting import Rule, rule, rules
 from symbcast.core.dimensions import Reader, readers
+from symbcast.core.guesses import MissingAttributeError, meant
 from symbcast.core.program.operations.refusals import (
     BroadcastError,
     ConditionalBroadcastError,
@@ -88,7 +90,26 @@ _LAZY = {
     "trace": "symbcast.arrays",
 }
 
+_MEANT = meant(
+    "broadcast_shapes broadcast_arrays infer_shape result_shape -> broadcast(...).shape",
+    'Dim dim Symbol symbols Var SymInt -> symbol("N"), or write sizes as text',
+    'parse parse_shape TensorShape Dims -> shape("N, 3")',
+    "Env Program Environment Context Graph Session -> ShapeEnv",
+    "matmul concat concatenate reshape conv conv2d permute transpose einsum -> ShapeEnv(), whose methods are operators",
+    "pool max_pool stack split gather pad reduce squeeze attention -> ShapeEnv(), whose methods are operators",
+    "check check_model infer infer_shapes load analyze -> onnx.check, openvino.check, torch.check or trace",
+    "simplify implies Constraint Formula Predicate -> Condition",
+    "Guard guard -> guard() of an answer or of a Condition",
+    "can_broadcast is_broadcastable broadcastable compatible -> broadcast(...).verdict",
+    "numpy array_api trace_function jit -> trace",
+    "find_sizes solve_sizes -> solve",
+    "list_rules available_rules RULES -> rules",
+    "Error ShapeError Exception -> SymbcastError",
+)
+"""What names that people try mean."""
+
 __all__ = [
+    "Answer",
     "AssumptionError",
     "BindingError",
     "BroadcastError",
@@ -164,9 +185,11 @@ if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse
             return import_module(f"symbcast.{name}")
         module = _LAZY.get(name)
         if module is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            if name.startswith("_"):
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise MissingAttributeError(f"module {__name__!r}", name, _MEANT, __dir__())
         return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, "jax", "onnx", "openvino", "torch"})

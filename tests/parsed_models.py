@@ -39,9 +39,9 @@ def points(model: ModelProto, sizes: Iterable[int] = (1, 2, 3, 4)) -> Iterator[d
 
 def holds(report: sb.onnx.ModelReport, sizes: Mapping[str, int]) -> bool:
     """Return whether the condition of a report holds at some sizes."""
-    condition = sb.Condition(report.condition)
+    condition = report.condition
     names = {s.name for s in condition.symbols}
-    return condition.holds({name: size for name, size in sizes.items() if name in names})
+    return condition.guard()({name: size for name, size in sizes.items() if name in names})
 
 
 def shape_at(report: sb.onnx.ModelReport, name: str, sizes: Mapping[str, int]) -> tuple[int, ...]:

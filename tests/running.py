@@ -87,12 +87,12 @@ class Answer:
         # Those that sizes change: of the others there are many, and they are the same at every point.
         shapes = (shape for shape in self._shapes.values() if shape is not None and shape.rank)
         self._open = [shape for shape in shapes if not all(isinstance(d, int) for d in shape.dims)]
-        self._condition = sb.Condition(report.condition)
+        self._condition = report.condition
         self._names = {s.name for s in self._condition.symbols}
 
     def holds(self, sizes: Sizes) -> bool:
         """Return whether the condition holds; what has no value does not."""
-        return self._condition.holds({name: size for name, size in sizes.items() if name in self._names})
+        return self._condition.guard()({name: size for name, size in sizes.items() if name in self._names})
 
     def shape(self, name: str, sizes: Sizes) -> tuple[Any, ...] | None:
         """Return the shape of a value; None for sizes that data decide, and where no shape is known.
@@ -184,7 +184,7 @@ def verdicts(
         if isinstance(real, Refusal):
             early = is_early(real) or (not real.nodes and runs.rounds_up and "ShapeInferenceError" in real.text)
             yield _of_refusal(answer, sizes, real, early)
-        elif not answer.holds(sizes):
+        elif not answer.guard()(sizes):
             yield Verdict("refused", sizes, str(report.condition))
         else:
             yield _of_shapes(answer, sizes, real)
@@ -193,7 +193,7 @@ def verdicts(
 def _of_refusal(answer: Answer, sizes: Sizes, refusal: Refusal, early: bool) -> Verdict:
     node = refusal.nodes[-1] if refusal.nodes else ""
     outcome: Outcome = "missed"
-    if not answer.holds(sizes):
+    if not answer.guard()(sizes):
         outcome = "foreseen"
     elif early:
         outcome = "early"

@@ -256,7 +256,7 @@ def of_conditions(rng: random.Random) -> Question:
                 yield f"said to follow, but not at {p}"
 
     def same(found: Any) -> Iterator[str]:
-        yield from (f"simplified wrongly at {p}" for p in allowed() if found.holds(_of(found, p)) != holds(first, p))
+        yield from (f"simplified wrongly at {p}" for p in allowed() if found.guard()(_of(found, p)) != holds(first, p))
 
     asks: dict[str, tuple[Callable[[], Any], Callable[[Any], Iterable[str]]]] = {
         "implies": (lambda: sb.Condition(first).implies(second, given), lambda f: ways(f, first, second)),
@@ -269,7 +269,7 @@ def of_conditions(rng: random.Random) -> Question:
             lambda f: [*ways(f is None, first, second), *_counter_faults(f, first, second)],
         ),
         "verdict": (
-            lambda: sb.Condition(first).verdict(given),
+            lambda: sb.Condition(first).verdict_under(given),
             lambda f: verdict_faults(f.value, lambda p: holds(first, p), allowed()),
         ),
         "simplified": (lambda: sb.Condition(first).simplified(given), same),
@@ -419,7 +419,7 @@ def _asked(
             yield from (f for f in recorded.faults(sizes) if f.startswith("WRONG"))
 
     def implied(found: Any) -> Iterator[str]:
-        yield from (f"implies, but not at {p}" for p in some if found and not holds(given, p) and recorded.holds(p))
+        yield from (f"implies, but not at {p}" for p in some if found and not holds(given, p) and recorded.guard()(p))
 
     return {
         "verdict": (
@@ -437,7 +437,7 @@ def _asked(
         "data": (env.to_dict, lambda _: ()),
         "cases": (lambda: env.cases(limit=20).explain(), lambda _: ()),
         "conflict": (lambda: env.conflict, lambda _: ()),
-        "proves": (lambda: env.proves(given), implied),
+        "proves": (lambda: env.implies(given), implied),
     }
 
 

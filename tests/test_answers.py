@@ -38,7 +38,7 @@ def size_key(sizes):
 def check(question):
     result = asked(question)
     symbols = symbols_of(result)
-    condition = predicate(from_sympy(result.condition), symbols)
+    condition = predicate(from_sympy(result.condition.sympy), symbols)
     output = result.shape
     values = [value_function(d, symbols) for d in output.dims] if output is not None else None
     order = [result.scope.names[s] for s in symbols] if result.scope else []

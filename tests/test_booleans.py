@@ -160,10 +160,10 @@ gaps = expressions(3, operators="+", divisors=(2,), functions=("max", "broadcast
 def test_where_a_condition_holds_its_boolean_does_too(statement):
     """Also where something in it has no value: a divisor is 0, or sizes do not broadcast."""
     for condition in (Condition(with_values(statement.formula)), ~Condition(with_values(statement.formula))):
-        boolean = condition.boolean
+        boolean = condition.sympy
         for sizes in points(3, 4):
             given_sizes = dict(zip((a, b, c), sizes, strict=True))
-            held = condition.holds({s: n for s, n in given_sizes.items() if s in condition.symbols})
+            held = condition.guard()({s: n for s, n in given_sizes.items() if s in condition.symbols})
             assert boolean.subs(given_sizes) == sympy.sympify(held), (condition, sizes)
 
 
@@ -182,4 +182,4 @@ def test_joins_and_divisions_that_have_no_value_somewhere(text):
     for condition in (Condition(text), ~Condition(text)):
         for sizes in points(3, 5):
             given_sizes = {s: n for s, n in zip((a, b, c), sizes, strict=True) if s in condition.symbols}
-            assert condition.boolean.subs(given_sizes) == sympy.sympify(condition.holds(given_sizes)), sizes
+            assert condition.sympy.subs(given_sizes) == sympy.sympify(condition.guard()(given_sizes)), sizes

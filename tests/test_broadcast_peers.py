@@ -28,13 +28,13 @@ def test_a_shape_alone_is_another_one_somewhere_and_hides_a_failure(shape, sizes
     told = sb.broadcast(shape)
     assert told.evaluate({name: size for name, size in sizes.items() if name in shape}) != RESULT.evaluate(sizes)
     assert told.verdict is sb.Verdict.ALWAYS
-    assert not sb.Condition(RESULT).holds(N=2, M=3)
+    assert not sb.Condition(RESULT).guard()(N=2, M=3)
 
 
 def test_one_name_for_both_rules_out_sizes_that_work():
     for package in ("torch", "onnxruntime"):
         assert RECORDED[package]["shape"] == "(N, 3) of (N, 3) + (N, 1)"
-    assert sb.Condition(RESULT).holds(N=1, M=2)
+    assert sb.Condition(RESULT).guard()(N=1, M=2)
 
 
 def test_an_error_is_for_all_sizes_though_some_work():

@@ -74,7 +74,7 @@ def test_implication_is_decided(left, right):
 def test_to_assume_is_to_conjoin(statement, text):
     x = Condition(statement.formula)
     assert x.implies("a <= b", assume=text) is (x & Condition(text)).implies("a <= b")
-    assert (x.verdict(assume=text) is sb.Verdict.NEVER) is ((x & Condition(text)).verdict() is sb.Verdict.NEVER)
+    assert (x.verdict_under(assume=text) is sb.Verdict.NEVER) is ((x & Condition(text)).verdict is sb.Verdict.NEVER)
 
 
 @given(formulas)
@@ -83,7 +83,7 @@ def test_the_verdict_is_decided(statement):
     found = set(truth(x))
     never, always = unsatisfiable(x.formula), unsatisfiable(negate(x.formula))
     expected = sb.Verdict.NEVER if never else sb.Verdict.ALWAYS if always else sb.Verdict.SOMETIMES
-    assert x.verdict() is expected
+    assert x.verdict is expected
     if len(found) == 2:
         assert expected is sb.Verdict.SOMETIMES
 
@@ -116,7 +116,7 @@ CLASH = of_parts(
 def test_nothing_in_a_simplified_condition_is_redundant(statement):
     """z3 finds a point that tells the condition from itself without any one clause."""
     after = Condition(statement.formula).simplified()
-    assume(after.verdict() is sb.Verdict.SOMETIMES)
+    assume(after.verdict is sb.Verdict.SOMETIMES)
     for clause in after.clauses:
         others = [other for other in after.clauses if other is not clause]
         assert not unsatisfiable(*others, negate(clause)), clause
@@ -126,7 +126,7 @@ def test_nothing_in_a_simplified_condition_is_redundant(statement):
 def test_no_alternative_of_a_simplified_condition_is_idle(statement):
     """Every disjunct of a clause over several symbols can be the one that holds it."""
     after = Condition(statement.formula).simplified()
-    assume(after.verdict() is sb.Verdict.SOMETIMES)
+    assume(after.verdict is sb.Verdict.SOMETIMES)
     for clause in after.clauses:
         for literal in literals(clause):
             rest = [other for other in literals(clause) if other is not literal]
@@ -138,14 +138,14 @@ def test_no_alternative_of_a_simplified_condition_is_idle(statement):
 def test_holds_is_the_truth(statement, sizes):
     condition = Condition(statement.formula)
     given = {s.name: sizes[NAMES.index(s.name)] for s in condition.symbols}
-    assert condition.holds(given) is condition.holds(**given) is statement.at(sizes)
+    assert condition.guard()(given) is condition.guard()(**given) is statement.at(sizes)
 
 
 @given(formulas)
 def test_text_and_sympy_say_the_same(statement):
     condition = Condition(statement.formula)
     assert truth(Condition(str(condition))) == truth(condition)
-    assert truth(Condition(condition.boolean)) == truth(condition)
+    assert truth(Condition(condition.sympy)) == truth(condition)
 
 
 def test_a_result_is_where_it_is_valid():
@@ -182,10 +182,10 @@ def test_equality_is_of_writing():
         (lambda: Condition(3), sb.ShapeTypeError),
         (lambda: Condition(None), sb.ShapeTypeError),
         (lambda: Condition("a == b") & 3, sb.ShapeTypeError),
-        (lambda: Condition("a == b").holds(a=3), sb.BindingError),
+        (lambda: Condition("a == b").guard()(a=3), sb.BindingError),
         (lambda: Condition("a == b").implies("a >= 1", assume=["b >= 2", "b < 2"]), sb.AssumptionError),
-        (lambda: Condition("a == b").verdict(min_size=-1), sb.SymbcastError),
-        (lambda: Condition("a == b").verdict(min_size="1"), sb.ShapeTypeError),
+        (lambda: Condition("a == b").verdict_under(min_size=-1), sb.SymbcastError),
+        (lambda: Condition("a == b").verdict_under(min_size="1"), sb.ShapeTypeError),
     ],
 )
 def test_wrong_use_is_an_error_that_says_so(wrong, error):
@@ -205,17 +205,17 @@ def test_many_symbols():
 def test_every_size_of_the_question_is_accepted():
     """Sizes that the answer does not mention are ignored; a name that was never asked about is an error."""
     answer = Condition(sb.broadcast("N, K", "M, 1"))
-    assert answer.holds(N=3, M=3, K=7) and not answer.holds(N=3, M=4, K=7)
-    assert (Condition("N == M") & "K >= 0 and K == 2 or K != 2").simplified().holds(N=1, M=1, K=5)
-    assert (~Condition("N >= 0 and M == 1")).simplified().holds(N=2, M=2)
-    assert Condition("N == 1").simplified(assume="Z >= 2").holds(N=1, Z=4)
+    assert answer.guard()(N=3, M=3, K=7) and not answer.guard()(N=3, M=4, K=7)
+    assert (Condition("N == M") & "K >= 0 and K == 2 or K != 2").simplified().guard()(N=1, M=1, K=5)
+    assert (~Condition("N >= 0 and M == 1")).simplified().guard()(N=2, M=2)
+    assert Condition("N == 1").simplified(assume="Z >= 2").guard()(N=1, Z=4)
     env = sb.ShapeEnv()
     env.broadcast("N, K", "M, 1")
-    assert Condition(env).holds(N=1, M=2, K=3)
+    assert Condition(env).guard()(N=1, M=2, K=3)
     with pytest.raises(sb.BindingError, match="'Q'"):
-        answer.holds(N=3, M=3, Q=3)
+        answer.guard()(N=3, M=3, Q=3)
     with pytest.raises(sb.BindingError, match="no size was given for M"):
-        answer.holds(N=3, K=3)
+        answer.guard()(N=3, K=3)
 
 
 def test_labelled_unknowns_are_known_to_assumptions():
@@ -227,4 +227,4 @@ def test_labelled_unknowns_are_known_to_assumptions():
     assert Condition("?a == 2").implies("?a >= 1") and not Condition("?a == 2").implies("?b >= 1")
     assert (valid & "?b >= 2").implies("?a == ?b", assume=answer.assumptions)
     with pytest.raises(sb.AssumptionError, match="no size here is called"):
-        valid.verdict(assume="?z >= 3")
+        valid.verdict_under(assume="?z >= 3")

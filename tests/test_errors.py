@@ -183,7 +183,7 @@ def test_bad_bindings(binding, pieces):
 
 def test_sizes_that_are_missing_are_asked_for_beside_those_given():
     result = sb.broadcast(*PAIR)
-    for call, ask in [("find", result.cases().find), ("holds", sb.Condition(result).holds), ("guard", result.guard())]:
+    for call, ask in [("find", result.cases().find), ("guard", result.condition.guard()), ("guard", result.guard())]:
         with pytest.raises(sb.BindingError) as caught:
             ask(N=3)
         check_message(caught.value, ["no size was given for M", f"write {call}({{'N': 3, 'M': 2}})"])
@@ -307,7 +307,7 @@ def test_what_a_users_index_raises_is_wrapped():
     asked = [
         (lambda: sb.broadcast((broken, 3), "N"), sb.DimensionError),
         (lambda: sb.broadcast("N, 3", "M").evaluate(N=broken, M=1), sb.BindingError),
-        (lambda: sb.Condition("N >= 2").holds(N=broken), sb.BindingError),
+        (lambda: sb.Condition("N >= 2").guard()(N=broken), sb.BindingError),
         (lambda: sb.broadcast("N, C", "C", rule="pdpd", axis=broken), sb.DimensionError),
         (lambda: env.broadcast((broken, 3), "N"), sb.DimensionError),
         (lambda: env.reshape("N, 4", (broken, -1)), sb.DimensionError),

@@ -22,7 +22,8 @@ ASKED = {
     "html": "a._repr_html_()",
     "latex": "a._repr_latex_()",
     "to_dict": "a.to_dict()",
-    "findings": "getattr(a, 'findings', tuple)()",
+    "condition": "str(a.condition), a.condition.clauses",
+    "findings": "a.findings",
     "report": "getattr(a, 'report', str)()",
 }
 ABOUT = {
@@ -83,5 +84,5 @@ def test_the_command_line_loads_nothing_heavy(shapes, options):
 
 def test_what_sympy_is_asked_for_loads_it():
     """The list of modules is looked at, and would tell."""
-    assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition') == ["sympy"]
+    assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition.sympy') == ["sympy"]
     assert loaded('import symbcast as sb\nsb.broadcast("max(N, 2)", "M")') == ["lark"]

@@ -208,7 +208,7 @@ def test_the_operations_of_a_requirement_imply_it(operations):
         alone = sb.ShapeEnv()
         for operation in requirement.origins:
             alone.broadcast(*operation.operands)
-        assert sb.Condition(alone).implies(sb.Condition(requirement.condition))
+        assert sb.Condition(alone).implies(requirement.condition)
 
 
 def taken(operand, outputs):

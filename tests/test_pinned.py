@@ -331,9 +331,9 @@ def test_the_boolean_of_a_join_takes_every_size(text):
     for condition in (sb.Condition(text), ~sb.Condition(text)):
         for sizes in itertools.product(range(4), repeat=3):
             bound = dict(zip("abc", sizes, strict=True))
-            expected = condition.holds({s.name: bound[s.name] for s in condition.symbols})
-            shown = {s: bound[s.name] for s in condition.boolean.free_symbols}
-            assert bool(condition.boolean.subs(shown)) is expected, (condition, bound)
+            expected = condition.guard()({s.name: bound[s.name] for s in condition.symbols})
+            shown = {s: bound[s.name] for s in condition.sympy.free_symbols}
+            assert bool(condition.sympy.subs(shown)) is expected, (condition, bound)
 
 
 def test_an_implication_knows_labelled_unknowns():
@@ -362,17 +362,17 @@ def test_an_assumption_on_an_unknown_changes_what_is_implied():
 )
 def test_a_condition_takes_every_size_of_its_question(shapes, sizes, expected):
     condition = sb.Condition(sb.broadcast(*shapes))
-    assert condition.holds(sizes) is expected
-    assert condition.holds(**sizes) is expected
+    assert condition.guard()(sizes) is expected
+    assert condition.guard()(**sizes) is expected
     with pytest.raises(sb.BindingError):
-        condition.holds({**sizes, "elsewhere": 1})
+        condition.guard()({**sizes, "elsewhere": 1})
 
 
 def test_a_simplified_condition_takes_the_sizes_of_the_one_it_came_from():
     condition = sb.Condition("N >= 2 or N < 2 or K == 1").simplified()
     assert condition.clauses == ()
-    assert condition.holds(N=1, K=3)
-    assert sb.Condition("M == 1 and (N == M or N != M)").simplified().holds(N=7, M=1)
+    assert condition.guard()(N=1, K=3)
+    assert sb.Condition("M == 1 and (N == M or N != M)").simplified().guard()(N=7, M=1)
 
 
 @pytest.mark.parametrize(

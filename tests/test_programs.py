@@ -44,7 +44,7 @@ def check(run):
     """Hold every answer about the whole against brute force."""
     env, steps = run.env, run.program.steps
     symbols = tuple(env.shown)
-    condition = predicate(from_sympy(env.condition), symbols)
+    condition = predicate(from_sympy(env.condition.sympy), symbols)
     functions = {
         number: [value_function(d, symbols) for d in output.dims]
         for number, output in run.outputs.items()
@@ -156,7 +156,7 @@ class Operations:
         if set.intersection(*(self.valid[op.number] for op in ops)):
             return False
         asked = all_of(c.requirement for op in ops for c in op.constraints)
-        return sb.Condition(asked).verdict([a.text for a in self.assumptions], self.min_size) is V.NEVER
+        return sb.Condition(asked).verdict_under([a.text for a in self.assumptions], self.min_size) is V.NEVER
 
     def first_clash(self):
         """Return the smallest clash, of equally small ones the first in order."""
@@ -190,7 +190,9 @@ def test_what_is_refused_could_not_hold_and_leaves_no_trace(program):
         step = program.steps[number]
         if isinstance(error, AssumptionError):
             assert step.kind == "assume"
-            assert sb.Condition(step.text).verdict([a.text for a in before.assumptions], program.min_size) is V.NEVER
+            assert (
+                sb.Condition(step.text).verdict_under([a.text for a in before.assumptions], program.min_size) is V.NEVER
+            )
         else:
             check_refusal(run, before, error)
 
@@ -249,7 +251,7 @@ def test_the_order_of_texts_changes_nothing(program, random):
     for point in first.points():
         sizes = {first.env.shown[s]: size for s, size in point.items()}
         if first.outcome(point)[0]:
-            one, other = (c.holds({s.name: sizes[s.name] for s in c.symbols}) for c in conditions)
+            one, other = (c.guard()({s.name: sizes[s.name] for s in c.symbols}) for c in conditions)
             assert one == other
 
 

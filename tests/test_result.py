@@ -75,7 +75,7 @@ def test_the_first_example():
 
 
 def test_facts_travel_across_axes_and_operands():
-    assert str(sb.broadcast("N, M", "3, N", assume="N >= 2").condition) == "Eq(N, 3) & (Eq(M, 1) | Eq(M, 3))"
+    assert str(sb.broadcast("N, M", "3, N", assume="N >= 2").condition) == "N == 3 and (M == 1 or M == 3)"
     chain = sb.broadcast("a, b, c", "b, c, a", "3, c, c", assume=["a != 1", "b != 1"])
     assert chain.shape == sb.shape("3, 3, 3")
     assert str(sb.Condition(chain)) == "a == 3 and b == 3 and (c == 1 or c == 3)"
@@ -85,7 +85,7 @@ def test_many_operands():
     names = [f"n{i}" for i in range(1000)]
     result = sb.broadcast(*[f"{name}, 2" for name in names])
     assert len(result.clauses) == 1
-    assert result.condition.func.__name__ == "compatible"
+    assert result.condition.sympy.func.__name__ == "compatible"
     assert sum(result.counterexample().values()) == 998 + 2 + 3
     assert result.shape[1] == 2
     assert sb.broadcast(*[(1, 5)] * 999, (7, 1)).shape == (7, 5)
@@ -253,7 +253,7 @@ def test_dummies_are_told_apart_in_text():
     first, second = sympy.Dummy("N"), sympy.Dummy("N")
     condition = sb.Condition(sb.broadcast((first,), (second,)))
     assert str(condition) == "N == N_1 or N == 1 or N_1 == 1"
-    assert condition.holds(N=4, N_1=4)
+    assert condition.guard()(N=4, N_1=4)
     assert sb.broadcast((first,), "3", assume="N >= 2").condition == sympy.Eq(first, 3)
 
 
@@ -273,7 +273,7 @@ def test_a_condition_with_joins_can_be_evaluated_where_they_are_undefined():
     a, b = sb.symbol("a"), sb.symbol("b")
     for shapes, rule in ((("broadcast(a, b)", "2*a"), "none"), (("a", "broadcast(b, 2)"), "numpy")):
         result = sb.broadcast(*shapes, rule=rule)
-        holds = sb.Condition(result).holds
+        holds = result.condition.guard()
         for x in range(6):
             for y in range(6):
                 sizes = {s: {a: x, b: y}[s] for s in result.symbols}

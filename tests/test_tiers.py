@@ -57,8 +57,8 @@ def test_a_program_and_a_condition_name_their_tiers():
         "             F4, products of sizes and symbolic divisors: a and b",
     ]
     condition = sb.Condition("K <= 4 and A == B and a*b == 12")
-    assert condition.tiers() == {Tier.F1: ["A", "B"], Tier.F2: ["K"], Tier.F4: ["a", "b"]}
-    assert condition.tiers(assume="a == 3") == {Tier.F1: ["A", "B"], Tier.F2: ["K", "b"]}
+    assert condition.tiers == {Tier.F1: ["A", "B"], Tier.F2: ["K"], Tier.F4: ["a", "b"]}
+    assert condition.tiers_under(assume="a == 3") == {Tier.F1: ["A", "B"], Tier.F2: ["K", "b"]}
     assert condition.explain(trace=True).startswith(condition.explain())
 
 

@@ -81,7 +81,7 @@ def test_one_name_is_a_size_or_a_sequence():
 
 def test_right_aligned_rules_keep_what_is_known():
     assert str(sb.broadcast("..., 3", "N").shape) == "(..., 3)"
-    assert str(sb.broadcast("..., 3", "N").condition) == "Eq(N, 1) | Eq(N, 3)"
+    assert str(sb.broadcast("..., 3", "N").condition) == "N == 1 or N == 3"
     assert str(sb.broadcast("*batch, N", "*batch, M").shape) == "(*batch, broadcast(M, N))"
     result = sb.broadcast("*batch, N", "2, 3")
     assert str(result.shape) == "(*batch[:-1], 2, 3)"
@@ -110,7 +110,7 @@ def test_sizes_of_axes_are_given_as_a_tuple():
         ({"batch": (2,), "N": 1, "M": 1}, "the sizes are N, batch"),
         ({"bacth": (2,), "N": 1}, "did you mean 'batch'"),
     ]:
-        for at in (result.evaluate, guard, condition.holds):
+        for at in (result.evaluate, guard, condition.guard()):
             with pytest.raises(sb.BindingError, match=said):
                 at(wrong)
     with pytest.raises(sb.BindingError, match=r"write guard\(batch=\(2, 3\), N=2\)"):
@@ -143,7 +143,7 @@ def test_a_condition_in_sympy_can_be_assumed_again():
 def test_sequences_are_assumed_to_be_the_same_or_to_broadcast():
     assert sb.broadcast("*a, N", "*b, M", assume=["*a == *b", "N == M"]).verdict is V.ALWAYS
     result = sb.broadcast("*a, N", "*b, 2, M", assume="compatible(*a[:-1], *b)")
-    assert str(result.condition) == "(Eq(a[-1], 1) | Eq(a[-1], 2)) & (Eq(M, 1) | Eq(N, 1) | Eq(N, M))"
+    assert str(result.condition) == "(a[-1] == 1 or a[-1] == 2) and (N == M or N == 1 or M == 1)"
     assert result.evaluate(a=(3, 2), b=(3,), N=1, M=4) == (3, 2, 4)
     with pytest.raises(sb.BindingError, match="against the assumption"):
         result.evaluate(a=(3, 2), b=(4,), N=1, M=4)
@@ -199,7 +199,7 @@ def test_a_sequence_beside_itself_is_tried_up_to_a_rank():
 
 def test_sizes_are_asked_for_where_a_sequence_lies_under_itself():
     result = sb.broadcast("*a, 0", "*a, N - 1, 1")
-    assert not result.guard()(a=(), N=0) and not sb.Condition(result).holds(a=(), N=0)
+    assert not result.guard()(a=(), N=0) and not sb.Condition(result).guard()(a=(), N=0)
     # A quotient is not worked out where it has no value.
     result = sb.broadcast("*b, N, N, 4//N", "*b, 1, M")
     assert str(result.shape) == "(broadcast(*b, *b[:-1]), broadcast(N, b[-1]), N, broadcast(M, 4//N))"
@@ -224,7 +224,7 @@ def test_a_rule_that_names_axes_asks_for_as_many():
 
 def test_sizes_in_front_of_a_sequence_are_for_rules_that_count_from_there():
     result = sb.broadcast("N, C, *rest", "D", rule="pdpd", axis=1)
-    assert (str(result.shape), str(result.condition)) == ("(N, C, *rest)", "Eq(D, 1) | Eq(D, C)")
+    assert (str(result.shape), str(result.condition)) == ("(N, C, *rest)", "D == 1 or D == C")
     assert str(sb.broadcast("N, *rest", "M, *rest").shape) == "(broadcast(M, N), *rest)"
     assert sb.broadcast("*data", "2, 3, 4", rule="explicit", axes=(0, 2)).evaluate(data=(2, 1)) == (2, 3, 4)
     for shapes, how in [
@@ -263,7 +263,7 @@ def test_a_size_that_is_called_like_an_axis_is_another_in_sympy_too():
     # Sequences without a name are themselves in sympy, as unknown sizes are.
     first, second = (sb.broadcast("..., N", other).condition for other in ("2, 3", "4, 3"))
     assert str(sb.Condition(first & second)) == (
-        "(...0[-1] == 1 or ...0[-1] == 2) and (...1[-1] == 1 or ...1[-1] == 4) and (N == 1 or N == 3)"
+        "(...0[-1] == 1 or ...0[-1] == 2) and (N == 1 or N == 3) and (...1[-1] == 1 or ...1[-1] == 4)"
     )
     assert sb.broadcast("..., N", "2, 3", assume=first).verdict is V.ALWAYS
     assert pickle.loads(pickle.dumps(first)) == first
@@ -330,18 +330,18 @@ def test_cases_of_sequences_that_meet_need_a_greatest_rank_of_one():
 def test_a_wanted_output_says_which_ranks_give_it():
     found = sb.solve("*a, N", "3", out="2, 3")
     assert str(found.condition) == "rank(a) == 1 and a[-1] == 2 and (N == 1 or N == 3)"
-    assert (found.example(), found.shapes()) == ({"a": (2,), "N": 1}, ((2, 1), (3,)))
+    assert (found.witness(), found.shapes) == ({"a": (2,), "N": 1}, ((2, 1), (3,)))
     assert "wanted                 2   3" in found.explain() and found._repr_html_()
     schema = pytest.importorskip("jsonschema")
     schema.validate(json.loads(json.dumps(found.to_dict())), found.json_schema())
     assert sb.solve("*a, N", "M", out="*a, 5").condition.implies("N == 5 or M == 5")
     # What leaves a shape as it is.
     other = sb.solve("*a, 3", "...b", out="*a, 3")
-    assert other.condition.holds({"a": (4, 2), "...b": (2, 1)}) and not other.condition.holds(
+    assert other.condition.guard()({"a": (4, 2), "...b": (2, 1)}) and not other.condition.guard()(
         {"a": (2,), "...b": (1, 2, 3)}
     )
     assert sb.solve("*a, 3", out="2").verdict is V.NEVER
-    assert sb.solve("*a", "*b", rule="none", out="3, 4").example() == {"a": (3, 4), "b": (3, 4)}
+    assert sb.solve("*a", "*b", rule="none", out="3, 4").witness() == {"a": (3, 4), "b": (3, 4)}
     assert str(sb.solve("N, C, *r", "C", rule="pdpd", axis=1, out="2, 3, *r").condition) == "N == 2 and C == 3"
     with pytest.raises(sb.RuleArgumentError, match="sizes stand before a sequence"):
         sb.solve("N, C, *r", "C", rule="pdpd", axis=1, out="2, 3, 4")
@@ -490,8 +490,8 @@ def test_what_programs_prove_holds_at_all_ranks():
     env = sb.ShapeEnv(assume="rank(b) >= 1")
     env.broadcast("*a, N", "*b, 3", origin="x")
     env.require("a[-1] == 4", origin="y")
-    assert env.proves("compatible(*a, *b)") and env.proves("rank(a) >= 1") and env.proves("b[-1] == 1 or b[-1] == 4")
-    assert not env.proves("*a == *b") and not env.proves("N == 3")
+    assert env.implies("compatible(*a, *b)") and env.implies("rank(a) >= 1") and env.implies("b[-1] == 1 or b[-1] == 4")
+    assert not env.implies("*a == *b") and not env.implies("N == 3")
     other = sb.ShapeEnv(assume="rank(b) >= 1")
     other.broadcast("*b, 3", "*a, N")
     assert not sb.equivalent(env, other)
@@ -501,20 +501,20 @@ def test_what_programs_prove_holds_at_all_ranks():
 
 def test_conditions_speak_of_sequences():
     valid = sb.Condition(sb.broadcast("*batch, N", "2, 3"))
-    assert valid.holds(batch=(5, 1), N=3) and not valid.holds(batch=(3,), N=3)
+    assert valid.guard()(batch=(5, 1), N=3) and not valid.guard()(batch=(3,), N=3)
     assert valid.guard()(batch=(5, 2), N=1)
     assert valid.implies("batch[-1] <= 2") and valid.counterexample("N == 3") == {"batch": (), "N": 1}
     joined = sb.Condition("compatible(*a, *b)") & "a[-1] == 2 and b[-1] == 2"
     assert str(joined.simplified()) == "a[-1] == 2 and compatible(*a[:-1], *b[:-1]) and b[-1] == 2"
     assert joined.simplified().equivalent(joined) and joined.simplified().simplified() == joined.simplified()
-    assert sb.Condition("rank(a) >= 1").verdict() is V.SOMETIMES
-    assert sb.Condition(sb.broadcast("*a, N", "*a")).verdict() is V.SOMETIMES
+    assert sb.Condition("rank(a) >= 1").verdict is V.SOMETIMES
+    assert sb.Condition(sb.broadcast("*a, N", "*a")).verdict is V.SOMETIMES
     with pytest.raises(sb.UndecidedError, match="ranks were tried up to"):
         sb.broadcast("*a, N", "*a").implies("N >= 0")
     with pytest.raises(sb.DimensionError, match="a size and a sequence"):
         sb.Condition("*a == 1") & "a == 2"
     with pytest.raises(sb.AssumptionError, match="need not be so of axes that are not there"):
-        sb.Condition("*a >= 2").verdict()
+        sb.Condition("*a >= 2").verdict_under()
 
 
 def test_alternatives_about_sequences_say_that_they_are_about_each_axis():
@@ -522,7 +522,7 @@ def test_alternatives_about_sequences_say_that_they_are_about_each_axis():
     assert str(plain) == "rank(a) >= 1 and each(*a == *b or *a == 1 or N == 2)"
     assert sb.Condition(str(plain)) == plain
     # One axis may be equal, and another be 1.
-    assert plain.holds(a=(2, 1), b=(2, 3), N=1) and not plain.holds(a=(2, 2), b=(2, 3), N=1)
+    assert plain.guard()(a=(2, 1), b=(2, 3), N=1) and not plain.guard()(a=(2, 2), b=(2, 3), N=1)
     assert str(sb.Condition("each == 1 or compatible(*a, *b)")) == "each(each == 1 or compatible(*a, *b))"
     assert str(sb.Condition("*a == *b and N == 1")) == "*a == *b and N == 1"
     assert r"\operatorname{each}({*}a = {*}b \lor {*}a = 1 \lor N = 2)" in plain._repr_latex_()
@@ -538,7 +538,7 @@ def test_witnesses_of_relations_that_are_no_joins_hold_on_every_axis():
         assumed = [relation, "rank(a) == 3", "rank(b) == 1"]
         found = sb.Condition(" and ".join(assumed)).counterexample("*a == 1")
         assert found == {"a": (1, 1, 2), "b": (2,)}
-        assert sb.Condition(relation).holds(found)
+        assert sb.Condition(relation).guard()(found)
         result = sb.broadcast("*a, 3", "*b, N", assume=assumed)
         assert result.evaluate(result.witness()) is not None
     assert sb.broadcast("*a", "*b", min_size=2).implies("rank(a) >= 0")
@@ -706,4 +706,4 @@ def test_a_failure_is_told_where_sizes_of_axes_beside_it_have_no_value():
     env.matmul("3, M", "*b, N, N")
     env.broadcast("*b, N", "*b")
     env.broadcast("*b, 3, M", "(broadcast(*b, *b[:-1]), M)")
-    assert "?" in env.report("text") and env.findings() and env.explain()
+    assert "?" in env.report("text") and env.findings and env.explain()

@@ -21,8 +21,8 @@ V = sb.Verdict
 def test_shapes_made_apart_are_two_unknowns_with_two_names():
     a, b = sb.shape("?"), sb.shape("?")
     result = sb.broadcast(a, b)
-    assert str(result.condition) == "Eq(?0, 1) | Eq(?0, ?1) | Eq(?1, 1)"
-    assert str(Condition(result)) == "?0 == ?1 or ?0 == 1 or ?1 == 1"
+    assert str(result.condition.sympy) == "Eq(?0, 1) | Eq(?0, ?1) | Eq(?1, 1)"
+    assert str(result.condition) == "?0 == ?1 or ?0 == 1 or ?1 == 1"
     assert result.to_dict()["operands"] == ["(?0,)", "(?1,)"]
     assert sb.broadcast(a, a).verdict is V.ALWAYS
 
@@ -36,7 +36,7 @@ def test_sympy_shows_two_unknowns_by_two_names():
     assert "?0" in sympy.pretty(relation) and "?1" in sympy.pretty(relation)
     assert str(a) == str(b) == "?0"
     assert str(Condition(relation)) == "?0 == ?1"
-    assert str(Condition(relation).boolean) == "Eq(?0, ?1)"
+    assert str(Condition(relation).sympy) == "Eq(?0, ?1)"
 
 
 def test_an_assumption_is_about_the_unknown_that_it_holds():
@@ -51,7 +51,7 @@ def test_sizes_are_given_by_the_unknown_itself():
     a, b = sb.shape("?"), sb.shape("?")
     result = sb.broadcast(a, b)
     assert result.evaluate({a[0]: 3, b[0]: 1}) == result.evaluate({"?0": 3, "?1": 1}) == (3,)
-    assert Condition(result).holds({a[0]: 3, b[0]: 1}) and not Condition(result).holds({a[0]: 3, b[0]: 2})
+    assert Condition(result).guard()({a[0]: 3, b[0]: 1}) and not Condition(result).guard()({a[0]: 3, b[0]: 2})
     assert result.guard()({b[0]: 4, a[0]: 1})
 
 
@@ -114,7 +114,7 @@ def test_dummies_of_one_name_print_apart():
     assert str(sb.shape((one, other, one + other))) == "(N, N_1, N + N_1)"
     assert str(sb.broadcast((one,), (other,)).shape) == "(broadcast(N, N_1),)"
     both = Condition(sympy.Eq(one, 2 * other))
-    assert str(both) == "N == 2*N_1" and both.holds({"N": 4, "N_1": 2}) and not both.holds({"N": 2, "N_1": 4})
+    assert str(both) == "N == 2*N_1" and both.guard()({"N": 4, "N_1": 2}) and not both.guard()({"N": 2, "N_1": 4})
 
 
 def test_conditions_of_two_answers_are_about_two_unknowns():
@@ -122,19 +122,19 @@ def test_conditions_of_two_answers_are_about_two_unknowns():
     both = one & other
     assert str(both) == "(?0 == M or ?0 == 1 or M == 1) and (?1 == K or ?1 == 1 or K == 1)"
     assert list(map(str, both.symbols)) == ["?0", "M", "?1", "K"]
-    assert both.holds({"?0": 1, "M": 5, "?1": 6, "K": 6}) and not both.holds({"?0": 1, "M": 5, "?1": 2, "K": 6})
-    assert not both.holds({one.symbols[0]: 2, "M": 5, other.symbols[0]: 1, "K": 6})
+    assert both.guard()({"?0": 1, "M": 5, "?1": 6, "K": 6}) and not both.guard()({"?0": 1, "M": 5, "?1": 2, "K": 6})
+    assert not both.guard()({one.symbols[0]: 2, "M": 5, other.symbols[0]: 1, "K": 6})
     assert (both & "?1 == 1").implies("?1 == 1") and not (both & "?1 == 1").implies("?0 == 1")
     assert (one & one).symbols == one.symbols
 
 
 @pytest.mark.parametrize("label", ["?0", "?a"])
 def test_a_label_in_the_text_of_a_condition_means_the_unknown_beside_it(label):
-    assert (Condition(f"{label} == 3") & f"{label} == 4").verdict() is V.NEVER
+    assert (Condition(f"{label} == 3") & f"{label} == 4").verdict is V.NEVER
     assert Condition(f"{label} == 3").equivalent(f"{label} == 3")
     answer = Condition(sb.broadcast(label.replace("?0", "?"), "3"))
     for joined in (answer & f"{label} == 2", Condition(f"{label} == 2") & answer):
-        assert joined.verdict() is V.NEVER and list(joined.shown.values()) == [label]
+        assert joined.verdict is V.NEVER and list(joined.shown.values()) == [label]
     bounded = Condition(sb.broadcast("2..5", "3"))
     assert (Condition("?0 >= 2") & bounded).implies("?0 <= 5") and (bounded & "?0 >= 2").implies("?0 <= 5")
 
@@ -177,7 +177,7 @@ def test_what_a_question_shows_is_the_question(question):
                 assert sb.broadcast(*asked, assume=known, min_size=data["min_size"]).verdict is V.ALWAYS
     if (sizes := result.counterexample()) is not None:
         for named in (sizes, dict(zip(result.symbols, sizes.values(), strict=True))):
-            assert not Condition(result).holds(named)
+            assert not Condition(result).guard()(named)
             with pytest.raises(sb.IncompatibleShapesError):
                 result.evaluate(named)
 
@@ -280,9 +280,9 @@ def test_a_model_may_call_sizes_by_labels(label):
     )
     read.graph.input[0].type.tensor_type.shape.dim[0].dim_param = label
     report = models.check(read)
-    assert str(report.condition) == f"Eq(B, 1) | Eq({label}, 1) | Eq({label}, B)"
+    assert str(report.condition) == f"{label} == B or {label} == 1 or B == 1"
     assert report.guard()({label: 4, "B": 1})
     for known in ({"bind": {label: 4}}, {"assume": f"{label} == 4"}):
-        assert str(models.check(read, **known).condition) == "Eq(B, 1) | Eq(B, 4)"
+        assert str(models.check(read, **known).condition) == "B == 1 or B == 4"
     with pytest.raises(sb.AssumptionError, match="speaks of \\?9, which the model does not have"):
         models.check(read, assume="?9 == 4")

@@ -43,7 +43,7 @@ def trace(
 
     >>> report = trace(lambda x, y: x + y, "N, 3", "M, 1")
     >>> report.condition, report.shapes
-    (Eq(M, 1) | Eq(N, 1) | Eq(N, M), Shape('(broadcast(M, N), 3)'))
+    (Condition('N == M or N == 1 or M == 1'), Shape('(broadcast(M, N), 3)'))
     """
     check_call(function, arguments, named)
     given = Arguments(arguments, named)

@@ -47,7 +47,7 @@ def trace(
     >>> import jax.numpy as jnp
     >>> report = trace(lambda x, y: jnp.concatenate([x, y]) + 1, "n, 3", "m, k")
     >>> report.condition, report.shapes
-    (Eq(k, 3), Shape('(m + n, 3)'))
+    (Condition('k == 3'), Shape('(m + n, 3)'))
     """
     given = Arguments(arguments, named, dtype="float32")
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))

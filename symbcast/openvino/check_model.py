@@ -47,7 +47,7 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     >>> heads = ov.Model([op.reshape(x, op.constant([0, 0, 8, -1]), special_zero=True)], [x])
     >>> report = check(heads)
     >>> report.condition, *report.outputs.values()
-    (Eq(Mod(x_dim_2, 8), 0), Shape('(x_dim_0, x_dim_1, 8, x_dim_2//8)'))
+    (Condition('x_dim_2 % 8 == 0'), Shape('(x_dim_0, x_dim_1, 8, x_dim_2//8)'))
     >>> report = check(heads, shapes={"x": "batch, T, 64"})
     >>> report.verdict.value, *report.outputs.values()
     ('always', Shape('(batch, T, 8, 8)'))

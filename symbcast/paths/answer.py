@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.conditions import Condition
+from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.effort import call as counted_call
-from symbcast.core.logic.formulas import FALSE, Formula, clauses, negate
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, clauses, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import knowledge
 from symbcast.core.program.sizes.scope import Scope
@@ -26,9 +28,6 @@ from symbcast.paths.steps import Step
 from symbcast.paths.suitable import Suitable, always_held, divided
 
 if TYPE_CHECKING:
-    from sympy.logic.boolalg import Boolean
-
-    from symbcast.answers.guards import Guard
     from symbcast.core.algebra.symbols import Symbol
 
 
@@ -58,7 +57,7 @@ class Case:
         return f"<Case when {self.when}: {f'{self.error}{where}' if self.error else self.value}>"
 
 
-class PathsAnswer:
+class PathsAnswer(Answer):
     """For which sizes a run works, and what it does in which case.
 
     Nothing is worked out before it is asked for. Where not every path was followed (`complete` is False), `condition`
@@ -91,21 +90,17 @@ class PathsAnswer:
         return tuple(a.text for a in self.scope.assumptions)
 
     @property
-    def condition(self) -> Boolean:
-        """When the run works, as a sympy Boolean over the sizes of its inputs; as far as it was followed.
+    def condition(self) -> Condition:
+        """When the run works, over the sizes of its inputs, as far as it was followed.
 
         Where data decide too, it is necessary, and sufficient for suitable data: see `data_condition`.
         """
-        from symbcast.core.logic.booleans import to_sympy
-
-        return to_sympy(self.formula)
+        return Condition.of_answer(self.formula, self._subject)
 
     @property
-    def data_condition(self) -> Boolean:
+    def data_condition(self) -> Condition:
         """What must hold besides, of sizes that data decide."""
-        from symbcast.core.logic.booleans import conjunction
-
-        return conjunction(self.suitable.data)
+        return Condition.about(all_of(self.suitable.data), self.names)
 
     @property
     def formula(self) -> Formula:
@@ -215,11 +210,35 @@ class PathsAnswer:
         known = (c for c in self.cases if symbols_in(c.when.formula).keys() <= given.keys())
         return next((c for c in known if holds_at(c.when.formula, given)), None)
 
-    def guard(self) -> Guard:
-        """Return the condition as a Python predicate of the sizes of inputs by name."""
-        from symbcast.answers.guards import python_guard
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size of the inputs is called, in order."""
+        return self.scope.names
 
-        return python_guard(self.formula, self.scope.names)
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the run works."""
+        return self._subject.guarded(True) if with_assumptions else self.formula
+
+    @property
+    def unproven(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition that were not decided to be needed beside the others."""
+        return tuple(c for c in self.decision.clauses if c in self.decision.unproven)
+
+    @property
+    def unanalysed(self) -> tuple[str, ...]:
+        """Why nothing is known of some sizes, which `unexplored` has; empty where every path was followed."""
+        return () if self.complete else (self.reason,)
+
+    @cached_property
+    def _subject(self) -> ShapeEnv:
+        """The sizes of inputs with what is assumed of them, and the condition."""
+        env = ShapeEnv(on_conflict="record", min_size=self.scope.min_size)
+        for size in self.scope.names:
+            env.met(size)
+        env.assume(*self.scope.assumptions)
+        for clause in clauses(self.formula):
+            env.require(Assumption(clause))
+        return env
 
     @cached_property
     def names(self) -> Mapping[Symbol, str]:

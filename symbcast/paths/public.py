@@ -39,7 +39,7 @@ def explore_paths(
     ...     return n // 2
     >>> found = explore_paths(halves, "N")
     >>> found.condition, found.cases[0].value, found.cases[1].error
-    (Eq(Mod(N, 2), 0), floor(N/2), 'ValueError: odd')
+    (Condition('N % 2 == 0'), floor(N/2), 'ValueError: odd')
     """
     given = known_rank(shape(sizes), "paths", "write each size by a name of its own")
     scope = Scope((given,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from symbcast.answers.public.guard_texts import Guards as Sources
 from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
 from symbcast.graphs.inputs.given import NOTHING
 from symbcast.graphs.model import Checked
 from symbcast.graphs.report.report import GraphReport
@@ -20,15 +18,13 @@ from symbcast.torch.guards.suggestions import Suggester, Suggestion
 from symbcast.torch.guards.weak_rules import WeakRules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from symbcast.answers.show.document import Document, Room
     from symbcast.graphs.walk import Unanalysed
     from symbcast.torch.guards.refusals import Refusal
     from symbcast.torch.reader import TorchModel
 
 
-class TorchReport(Sources, GraphReport):
+class TorchReport(GraphReport):
     """For which sizes the graph of a program runs, every shape in it, and what torch's guards make of that.
 
     ``condition``, ``findings`` and the like are about the graph; ``guards`` about what the program lets through.
@@ -100,19 +96,6 @@ class TorchReport(Sources, GraphReport):
         """
         module = eager if eager is not None else self._module
         return Comparer(self.program, self._model.declared, self.guards, self._env, module).comparison()
-
-    # What guards of the graph's condition are made of. ``guards.env`` has those of what the program accepts.
-
-    @property
-    def shown(self) -> Mapping[Symbol, str]:
-        """What each size of the inputs is called, in order; sizes that data decide are none of them."""
-        return {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
-
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition of the graph; with the assumptions, all that holds where it runs."""
-        own = self._checked.asker.origins
-        found = self._env.guarded(with_assumptions)
-        return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
 
     def assertions(self) -> str:
         """Return the graph's condition as lines of ``torch._check``, to paste at the beginning of ``forward``.

@@ -88,7 +88,7 @@ def _at(shape, sizes):
 
 def _holds(condition, sizes):
     read = sb.Condition(condition)
-    return read.holds({n: size for n, size in sizes.items() if n in {s.name for s in read.symbols}})
+    return read.guard()({n: size for n, size in sizes.items() if n in {s.name for s in read.symbols}})
 
 
 ASKED = {"symbcast": by_symbcast, "onnx": by_onnx, "onnx-shape-inference": by_onnx_shape_inference}

@@ -53,12 +53,12 @@ class TestSymbolicPair:
         assert len(benchmark(lambda: self.ask().shape)) == 2
 
     def test_minimal_condition(self, benchmark):
-        assert str(benchmark(lambda: self.ask().condition)) == "Eq(M, 1) | Eq(N, 1) | Eq(N, M)"
+        assert str(benchmark(lambda: self.ask().condition)) == "M == 1 or N == 1 or N == M"
 
     def test_minimal_condition_under_assumptions(self, benchmark):
         assume = ("N >= 2", "M >= 2")
         found = benchmark(lambda: sb.broadcast(self.first, self.second, assume=assume).condition)
-        assert str(found) == "Eq(N, M)"
+        assert str(found) == "N == M"
 
     def test_peer_jax_export(self, benchmark):
         export = pytest.importorskip("jax.export", reason="jax is not installed")

@@ -43,7 +43,7 @@ def wrong_of(pair, case, rules):
         found = way(rules, shapes)
         met.setdefault(found, []).append(binding)
         for name in REGIONS:
-            holds = getattr(pair, name).condition.holds(binding)
+            holds = getattr(pair, name).condition.guard()(binding)
             if holds != (name == found):
                 yield name, binding, holds
     for name in REGIONS:
@@ -109,7 +109,7 @@ def test_axes_that_share_no_size(first, second, count):
         for pair, rules in asked:
             there = way(rules, given)
             met[str(pair)][there] = None
-            holding = [name for name, region in pair.regions.items() if region.condition.holds(binding)]
+            holding = [name for name, region in pair.regions.items() if region.condition.guard()(binding)]
             if holding != [there] and (holding or there != "neither"):
                 wrong.append((str(pair), binding, there, holding))
     assert wrong == []
@@ -154,7 +154,7 @@ def test_implies_and_proves(seed, is_plain, count, unknown):
             holds = all(eval(relation, None, binding) for binding in valid)
             met.add(holds)
             try:
-                found = {result.implies(relation), env.proves(relation)}
+                found = {result.implies(relation), env.implies(relation)}
             except sb.UndecidedError:
                 open_ones += 1
                 continue
@@ -196,7 +196,7 @@ def wrong_expansions(case, rule, expands):
         lies = [i for i, place in enumerate(places[operand]) if place == axis]
         sizes = [s[operand][lies[0]] if lies else 1 for _, s, _ in valid]
         stretched = [size == 1 != out[axis] for size, (_, _, out) in zip(sizes, valid, strict=True)]
-        said = [found.condition.holds(binding) for binding, _, _ in valid]
+        said = [found.condition.guard()(binding) for binding, _, _ in valid]
         verdict = sb.Verdict.ALWAYS if all(stretched) else sb.Verdict.SOMETIMES if any(stretched) else sb.Verdict.NEVER
         is_one, is_same = set(sizes) == {1}, all(s == out[axis] for s, (_, _, out) in zip(sizes, valid, strict=True))
         known = "nonexpanding" if is_same else "expanding" if is_one else ""

@@ -60,7 +60,7 @@ def test_a_rule_that_does_not_take_the_shapes_refuses_them():
     found = sb.compare("N", "M", "K", rules=["numpy", "pdpd"])
     assert found.answers[1].refusal == "takes 2 shapes (A, B), not 3; give one shape for each"
     assert found.pairs[0].order is Order.REFINED_BY
-    assert not found.answers[1].condition.holds(N=1, M=1, K=1)
+    assert not found.answers[1].condition.guard()(N=1, M=1, K=1)
     assert "takes 2 shapes" in found.explain()
 
 

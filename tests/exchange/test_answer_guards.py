@@ -83,7 +83,7 @@ def test_guards_of_conditions_in_every_language(tmp_path):
         for condition, sizes, got in zip(CONDITIONS, places, found, strict=True):
             for point, is_so in zip(sizes, got, strict=True):
                 names = condition.shown.values()
-                assert condition.holds(dict(zip(names, point, strict=True))) == is_so, (consumer, condition, point)
+                assert condition.guard()(dict(zip(names, point, strict=True))) == is_so, (consumer, condition, point)
 
 
 def test_one_question_has_one_guard():

@@ -27,7 +27,7 @@ def unet():
 def test_a_graph_has_its_condition_shapes_and_lines(unet):
     _, report = unet
     assert report.verdict is sb.Verdict.SOMETIMES
-    assert str(report.condition) == "Eq(Mod(H, 4), 0) & Eq(Mod(W, 4), 0)"
+    assert str(report.condition) == "H % 4 == 0 and W % 4 == 0"
     assert str(*report.outputs.values()) == "(batch, 2, 4*(H//4), 4*(W//4))"
     assert report.witness() == {"batch": 1, "H": 4, "W": 4}
     assert all("exported_models.py" in f.where for f in report.findings)
@@ -118,7 +118,7 @@ def test_what_is_known_is_put_in(unet):
     assert str(*given.outputs.values()) == "(N, 2, 4*h, 4*w)"
     assert sb.torch.check(report.program, bind={"image_dim_2": 6}).verdict is sb.Verdict.NEVER
     assumed = sb.torch.check(report.program, assume="image_dim_2 % 8 == 0")
-    assert str(assumed.condition) == "Eq(Mod(image_dim_3, 4), 0)"
+    assert str(assumed.condition) == "image_dim_3 % 4 == 0"
 
 
 def test_nested_arguments_are_named_by_the_way_into_them():

@@ -49,7 +49,7 @@ def test_guards_on_ways_that_both_work_are_no_alarm(name):
 
 def test_leading_axes_of_sorted_sequences():
     report = checked(torch.searchsorted, torch.zeros(4, 8), torch.zeros(4, 5), shapes=dynamic(2, 2))
-    assert str(report.condition) == "Eq(args_0_dim_0, args_1_dim_0)" and not report.unanalysed
+    assert str(report.condition) == "args_0_dim_0 == args_1_dim_0" and not report.unanalysed
 
 
 def test_a_transposed_convolution_may_give_nothing():

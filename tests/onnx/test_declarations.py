@@ -42,13 +42,13 @@ def test_sizes_of_one_name_must_be_equal():
           y = InstanceNormalization(x, scale, bias)
         }""")
     assert report.shapes["y"] == symbcast.shape("N, C, H")
-    assert {frozenset(map(str, c.args)) for c in report.condition.args} == {frozenset("CS"), frozenset("CB")}
+    assert {frozenset(map(str, c.args)) for c in report.condition.sympy.args} == {frozenset("CS"), frozenset("CB")}
 
 
 def test_axes_between_names_are_kept():
     report = check("g (float[A, B, N, M] x) => (float[a, b] y) { y = Det(x) }")
     assert report.shapes["y"] == symbcast.shape("A, B")
-    assert str(report.condition) in ("Eq(M, N)", "Eq(N, M)")
+    assert str(report.condition) in ("M == N", "N == M")
 
 
 def test_too_few_axes_are_refused_with_a_reason():

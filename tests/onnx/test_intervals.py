@@ -22,10 +22,10 @@ def checked(nodes):
 
 
 def assert_asked(report, wanted):
-    condition = sb.Condition(report.condition)
+    condition = report.condition
     for n, m in itertools.product(range(1, 7), repeat=2):
         sizes = {"N": n, "M": m}
-        assert condition.holds({s.name: sizes[s.name] for s in condition.symbols}) == wanted(n, m), sizes
+        assert condition.guard()({s.name: sizes[s.name] for s in condition.symbols}) == wanted(n, m), sizes
 
 
 def is_noted(report):
@@ -124,8 +124,8 @@ def test_ids_of_embeddings_are_rows_of_their_table(ids, wanted, noted):
         y, m = com.microsoft.EmbedLayerNormalization(ids, , words, places, , scale, scale)
     }}"""
     report = sb.onnx.check(parser.parse_model(text))
-    condition = sb.Condition(report.condition)
+    condition = report.condition
     for b, s in itertools.product(range(1, 6), repeat=2):
         sizes = {"B": b, "S": s}
-        assert condition.holds({c.name: sizes[c.name] for c in condition.symbols}) == wanted(b, s), sizes
+        assert condition.guard()({c.name: sizes[c.name] for c in condition.symbols}) == wanted(b, s), sizes
     assert is_noted(report) == noted

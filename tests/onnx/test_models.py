@@ -31,9 +31,9 @@ def report(name: str, runtime: str = "onnxruntime") -> sb.onnx.ModelReport:
 
 
 def condition_holds(name: str, sizes: Mapping[str, int]) -> bool:
-    condition = sb.Condition(report(name).condition)
+    condition = report(name).condition
     known = {s.name for s in condition.symbols}
-    return condition.holds({n: size for n, size in sizes.items() if n in known})
+    return condition.guard()({n: size for n, size in sizes.items() if n in known})
 
 
 def sizes_of(shape: sb.Shape, sizes: Mapping[str, int]) -> tuple[int | None, ...]:
@@ -75,12 +75,12 @@ def test_every_shape_is_known(name):
 
 
 def test_a_sequence_that_is_declared_dynamic_is_not():
-    assert str(report("bilstm").condition) == "Eq(s70, 7)"
+    assert str(report("bilstm").condition) == "s70 == 7"
 
 
 def test_a_size_baked_into_a_reshape_fixes_the_batch():
     found = report("resnet50")
-    assert str(found.condition) == "Eq(N, 1)"
+    assert str(found.condition) == "N == 1"
     (finding,) = found.findings
     assert finding.op_type == "Reshape"
     assert finding.counterexample == {"N": 2}

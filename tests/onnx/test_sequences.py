@@ -123,7 +123,7 @@ def test_a_position_out_of_range_can_be_at_no_sizes():
 
 def test_what_may_be_left_out_is_asked_for_where_it_is_used():
     report = checked("g (optional(float[N]) x) => (float[P] z) { z = OptionalGetElement(x) }")
-    assert (str(report.condition), str(report.data_condition)) == ("True", "Eq(x_given, 1)")
+    assert (str(report.condition), str(report.data_condition)) == ("True", "x_given == 1")
     assert str(report.optionals["x"].held) == "(N,)"
     text = "h = OptionalHasElement(x) z = If(h) <then_branch = t () => (float[A] o) { o = OptionalGetElement(x) }, "
     text += "else_branch = f () => (float[A] o) { o = Identity(y) }>"

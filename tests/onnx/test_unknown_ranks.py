@@ -72,7 +72,7 @@ def test_the_ends_of_values_of_unknown_rank_are_known():
     report = onnx.check(model())
     assert {name: str(report.shapes[name]) for name in KNOWN} == KNOWN
     assert str(report.shapes["x"]) == "(*x,)"
-    assert sb.Condition(report.condition).equivalent("x[-1] == 3 and (N == x[-2] or x[-2] == 1 or N == 1)")
+    assert report.condition.equivalent("x[-1] == 3 and (N == x[-2] or x[-2] == 1 or N == 1)")
     assert not report.unanalysed
     data = report.to_dict()
     jsonschema.validate(json.loads(json.dumps(data)), report.json_schema())
@@ -233,7 +233,7 @@ def test_a_caller_says_what_is_known_of_an_input_of_unknown_rank():
     made, _ = alone("MatMul(x, w)", {})
     report = onnx.check(made, shapes={"x": "*batch, T, d"}, assume="batch[-1] == 2")
     assert str(report.shapes["y"]) == "(*batch, T, 3)"
-    assert str(report.condition) == "Eq(d, N)"
+    assert str(report.condition) == "d == N"
     assert report.assumptions == ("batch[-1] == 2", "x of shape (*batch, T, d)")
     assert report.guard()(batch=(2,), T=1, d=4, N=4)
     # Of an input whose rank the model declares, an ellipsis stands for the axes that are left.
@@ -255,7 +255,7 @@ def test_a_caller_says_what_is_known_of_an_input_of_unknown_rank():
 def test_names_of_sequences_are_no_names_of_sizes():
     made, _ = alone("MatMul(x, w)", {})
     made.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "x"
-    assert str(onnx.check(made).condition) == "Eq(x, x_[-1]) & (rank(x_) >= 1)"
+    assert str(onnx.check(made).condition) == "x == x_[-1] and (rank(x_) >= 1)"
 
 
 def test_runs_confirm_what_is_said_of_inputs_of_unknown_rank():
@@ -305,7 +305,7 @@ def peer_answer(row):
     except sb.SymbcastError as error:
         return type(error).__name__, "", ""
     left = sum(not u.is_about_data for u in report.unanalysed)
-    return "; ".join(str(report.shapes[name]) for name in outputs), str(sb.Condition(report.condition)), str(left)
+    return "; ".join(str(report.shapes[name]) for name in outputs), str(report.condition), str(left)
 
 
 @pytest.mark.parametrize("row", PEERS, ids=lambda row: row["test"])

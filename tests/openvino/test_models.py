@@ -57,7 +57,7 @@ def test_an_open_dimension_is_called_by_its_input_and_axis():
     x, y = parameter("x", -1, 3), parameter("a/b:0", -1)
     report = sb.openvino.check(ov.Model([op.add(x, y)], [x, y]))
     assert str(report.inputs) == "{'x': Shape('(x_dim_0, 3)'), 'a/b:0': Shape('(a_b_0_dim_0,)')}"
-    assert str(report.condition) == "Eq(a_b_0_dim_0, 1) | Eq(a_b_0_dim_0, 3)"
+    assert str(report.condition) == "a_b_0_dim_0 == 1 or a_b_0_dim_0 == 3"
 
 
 def test_dimensions_of_one_symbol_are_one_size():
@@ -79,7 +79,7 @@ def test_the_interval_of_a_dimension_is_assumed():
 
 def test_an_interval_decides_what_it_can():
     x, y = parameter("x", ov.Dimension(2, 5)), parameter("y", ov.Dimension(5, 9))
-    assert str(sb.openvino.check(ov.Model([op.add(x, y)], [x, y])).condition) == "Eq(x_dim_0, 5) & Eq(y_dim_0, 5)"
+    assert str(sb.openvino.check(ov.Model([op.add(x, y)], [x, y])).condition) == "x_dim_0 == 5 and y_dim_0 == 5"
     largest = op.topk(x, op.constant(2), 0, "max", "value").output(0)
     assert sb.openvino.check(ov.Model([largest], [x])).verdict.value == "always"
 
@@ -162,7 +162,7 @@ def test_an_iterator_slices_its_inputs_and_asks_its_body():
     node.set_invariant_input(whole, y.output(0))
     made = node.get_concatenated_slices(body.results[0].output(0), 0, 1, 1, -1, 0)
     report = hold_against_runs(ov.Model([made], [x, y]), (1, 2, 3), ("x_dim_0", "x_dim_1", "y_dim_0"))
-    assert str(report.condition) == "Eq(x_dim_1, y_dim_0)"
+    assert str(report.condition) == "x_dim_1 == y_dim_0"
 
 
 @pytest.mark.parametrize(("kind", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])

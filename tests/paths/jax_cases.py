@@ -278,7 +278,7 @@ def row(name):
         "name": name,
         "outcome": "wrong" if wrong else "exact" if report.complete else "incomplete",
         "paths": report.paths,
-        "condition": str(sb.Condition(report.condition)),
+        "condition": str(report.condition),
         "constraints": constraints,
         "right": right,
         "open": left,

@@ -380,7 +380,7 @@ def row(name, source, *texts):
         "name": name,
         "outcome": "wrong" if wrong else "right" if report.complete else "unknown",
         "verdict": verdict,
-        "condition": str(sb.Condition(report.condition))[:200],
+        "condition": str(report.condition)[:200],
         "paths": report.paths,
         "right": right,
         "open": left,

@@ -146,7 +146,7 @@ def row(name, function, arguments, sizes=range(7)):
         "arguments": arguments,
         "outcome": outcome,
         "paths": report.paths,
-        "condition": str(sb.Condition(report.condition)),
+        "condition": str(report.condition),
         "right": checked.right,
         "open": checked.open,
         "wrong": [str(w)[:200] for w in checked.wrong[:2]],

@@ -184,8 +184,8 @@ def test_what_few_data_allow_is_confirmed(name):
     function, arguments, condition = HONEST[name]
     report = sb.trace(function, *arguments)
     assert report.complete, report.reason
-    assert sb.Condition(report.condition).equivalent(condition)
-    assert not report.unconfirmed.holds(**dict.fromkeys(map(str, report.unconfirmed.symbols), 1))
+    assert report.condition.equivalent(condition)
+    assert not report.unconfirmed.guard()(**dict.fromkeys(map(str, report.unconfirmed.symbols), 1))
 
 
 def test_an_error_that_data_decide_is_a_case():

@@ -68,7 +68,7 @@ def test_sizes_meet_numbers_in_sets(name):
     function, arguments, condition = SETS[name]
     report = sb.jax.trace(function, *arguments)
     assert report.complete, report.reason
-    assert sb.Condition(report.condition).equivalent(condition, min_size=1)
+    assert report.condition.equivalent(condition, min_size=1)
 
 
 def test_traces_do_not_add_up(monkeypatch):

@@ -60,7 +60,7 @@ CASES = [
 def test_a_compiled_function_is_traced_exactly(function, arguments, condition):
     report = sb.trace(function, *arguments)
     assert report.complete, report.reason
-    assert sb.Condition(report.condition).equivalent(condition)
+    assert report.condition.equivalent(condition)
     found = held(report, function, *arguments, sizes=range(5), most=125)
     assert not found.wrong
     assert not found.open
@@ -68,7 +68,7 @@ def test_a_compiled_function_is_traced_exactly(function, arguments, condition):
 
 def test_initial_conditions_must_fit_a_filter():
     report = sb.trace(filtered_on, "3,", "2,", "A, B", "C, D")
-    assert sb.Condition(report.condition).equivalent("D == 2 and (C == A or C == 1)"), report.condition
+    assert report.condition.equivalent("D == 2 and (C == A or C == 1)"), report.condition
     assert report.complete
     found = held(report, filtered_on, "3,", "2,", "A, B", "C, D", sizes=range(4))
     assert not found.wrong

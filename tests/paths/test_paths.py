@@ -42,16 +42,16 @@ def hold(run, names, sizes=SIZES, **options):
     left = 0
     for at in itertools.product(sizes, repeat=len(names)):
         by_name = dict(zip(names, at, strict=True))
-        cases = [c for c in found.cases if c.when.holds({s.name: by_name[s.name] for s in c.when.symbols})]
+        cases = [c for c in found.cases if c.when.guard()({s.name: by_name[s.name] for s in c.when.symbols})]
         if not cases:
-            assert found.unexplored.holds({s.name: by_name[s.name] for s in found.unexplored.symbols})
+            assert found.unexplored.guard()({s.name: by_name[s.name] for s in found.unexplored.symbols})
             assert not found.complete
             left += 1
             continue
         (case,) = cases
         assert told_at(case, names, at) == outcome(run, at), (at, case)
-        condition = sb.Condition(found.condition)
-        assert condition.holds({s.name: by_name[s.name] for s in condition.symbols}) is case.works
+        condition = found.condition
+        assert condition.guard()({s.name: by_name[s.name] for s in condition.symbols}) is case.works
     return found, left
 
 
@@ -124,7 +124,7 @@ def test_a_size_that_must_be_a_number_is_each_of_a_few_and_the_rest_is_left():
     found, left = hold(total, ["N"])
     assert found.verdict is sb.Verdict.UNKNOWN
     assert "makes a number of a size" in found.reason
-    assert found.unexplored.holds(N=50)
+    assert found.unexplored.guard()(N=50)
     assert left < len(SIZES)
     found, left = hold(total, ["N"], range(5), assume="N <= 4")
     assert (found.complete, found.verdict, left) == (True, sb.Verdict.ALWAYS, 0)
@@ -252,7 +252,7 @@ def test_a_function_that_does_not_do_the_same_each_time_is_not_traced(bound):
     assert found.verdict is sb.Verdict.UNKNOWN
     assert "same each time" in found.reason
     assert not found.cases
-    assert found.unexplored.holds()
+    assert found.unexplored.guard()()
 
 
 def test_a_size_of_another_run_or_thread_is_not_compared():

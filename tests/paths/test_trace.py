@@ -241,7 +241,7 @@ def test_each_format_says_where(report):
 def test_an_incomplete_trace_is_not_shown_as_exact():
     report = sb.trace(lambda x: sum(row.sum() for row in x), "N, M")
     assert report.verdict is sb.Verdict.UNKNOWN
-    assert report.unexplored.holds(N=100)
+    assert report.unexplored.guard()(N=100)
     assert "nothing is known" in report.explain()
 
 

@@ -32,7 +32,7 @@ def condition_of(answer: Any) -> Callable[[Sizes], bool]:
     """Return the condition of an answer as a predicate of sizes, of which it may take fewer."""
     condition = sb.Condition(answer)
     names = [s.name for s in condition.symbols]
-    return lambda sizes: condition.holds({name: sizes[name] for name in names})
+    return lambda sizes: condition.guard()({name: sizes[name] for name in names})
 
 
 def check_verdict(asked: Asked, verdict: sb.Verdict, reason: str, outcomes: list[Any]) -> None:

@@ -139,9 +139,9 @@ def test_sympy_evaluates_the_condition_to_what_holds(question):
     negated = ~condition
     for sizes, _ in itertools.islice(question.outcomes(), 0, None, 41):
         for given_condition in (condition, negated):
-            expected = given_condition.holds({s.name: sizes[s.name] for s in given_condition.symbols})
-            bound = {s: sizes[s.name] for s in given_condition.boolean.free_symbols}
-            assert bool(given_condition.boolean.subs(bound)) is expected, (given_condition, bound)
+            expected = given_condition.guard()({s.name: sizes[s.name] for s in given_condition.symbols})
+            bound = {s: sizes[s.name] for s in given_condition.sympy.free_symbols}
+            assert bool(given_condition.sympy.subs(bound)) is expected, (given_condition, bound)
 
 
 @given(strategies.every)
@@ -166,7 +166,7 @@ def test_the_answer_is_plain_data_that_reads_back(question):
         return
     written, condition = sb.Condition(data["condition"]), condition_of(result)
     for sizes, _ in question.outcomes():
-        assert written.holds({s.name: sizes[s.name] for s in written.symbols}) is condition(sizes), sizes
+        assert written.guard()({s.name: sizes[s.name] for s in written.symbols}) is condition(sizes), sizes
 
 
 @given(small)
@@ -186,7 +186,7 @@ def test_every_size_of_the_question_is_accepted(question):
     result = answer(question)
     condition = sb.Condition(result)
     for sizes, outputs in itertools.islice(question.outcomes(), 5):
-        assert condition.holds({name: sizes[name] for name in result.to_dict()["symbols"]}) is (outputs is not None)
+        assert condition.guard()({name: sizes[name] for name in result.to_dict()["symbols"]}) is (outputs is not None)
 
 
 @given(strategies.solvable)
@@ -207,4 +207,4 @@ def test_what_can_never_be_is_explained_by_a_conflict(question):
             rest = sb.Condition(True)
             for c in result.conflict:
                 rest = rest if c is one else rest & sb.Condition(c.requirement)
-            assert "?" in question.text or rest.verdict(assumed, question.min_size) is not V.NEVER, one
+            assert "?" in question.text or rest.verdict_under(assumed, question.min_size) is not V.NEVER, one

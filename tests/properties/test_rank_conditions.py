@@ -115,7 +115,7 @@ def test_what_answers_imply_holds_at_all_ranks(shapes, rule, assumption, min_siz
     if min_size > 1 or refuted is None:
         return
     told = {name: size for name, size in refuted.items() if name in (result.witness() or {})}
-    assert sb.Condition(result).holds(told)
+    assert sb.Condition(result).guard()(told)
     assert not at_axes(relation, refuted.get("a", ()), refuted.get("b", ())), (shapes, relation, refuted)
 
 
@@ -146,7 +146,10 @@ def test_conditions_are_decided_at_all_ranks(texts, min_size):
     *said, asked_for = texts
     condition = sb.Condition(" and ".join(f"({text})" for text in said))
     try:
-        is_implied, verdict = condition.implies(asked_for, min_size=min_size), condition.verdict(min_size=min_size)
+        is_implied, verdict = (
+            condition.implies(asked_for, min_size=min_size),
+            condition.verdict_under(min_size=min_size),
+        )
     except sb.AssumptionError:
         assert min_size > 1
         return
@@ -155,7 +158,7 @@ def test_conditions_are_decided_at_all_ranks(texts, min_size):
     names = [name for name in "ab" if any(re.search(rf"\b{name}\b", text) for text in said)]
     for n in there[:: max(1, len(there) // EVALUATED)]:
         sizes = dict(zip("ab", PAIRS[n], strict=True))
-        assert condition.holds({name: sizes[name] for name in names}) is all(truths(text)[n] for text in said), sizes
+        assert condition.guard()({name: sizes[name] for name in names}) is all(truths(text)[n] for text in said), sizes
     assert all(truths(asked_for)[n] for n in held) is is_implied, (texts, min_size)
     expected = V.NEVER if not held else V.ALWAYS if len(held) == len(there) else V.SOMETIMES
     assert verdict is expected, (texts, min_size)
@@ -183,7 +186,7 @@ def test_operands_are_stretched_where_they_are_so_at_all_ranks(shapes, rule, ass
                 continue
             own = concrete[operand][-k] if k <= len(concrete[operand]) else 1
             seen.add(own != output[-k])
-            assert expansion.condition.holds(sizes) is (own != output[-k]), (shapes, sizes)
+            assert expansion.condition.guard()(sizes) is (own != output[-k]), (shapes, sizes)
         assert not (expansion.verdict is V.ALWAYS and False in seen), (shapes, operand, k)
         assert not (expansion.verdict is V.NEVER and True in seen), (shapes, operand, k)
         assert expansion.verdict is not V.SOMETIMES or min_size > 1 or seen == {True, False}, (shapes, operand, k)

@@ -119,7 +119,7 @@ def test_each_valid_size_lies_in_one_case_that_says_what_happens_there(shapes, r
         return
     names = [n for n in range(len(shapes)) if result.rule.operand_name(n) != "target"]
     for sizes, concrete, output in outcomes(shapes, rule, assume, min_size):
-        inside = [case for case in cases if case.guard.holds(sizes)]
+        inside = [case for case in cases if case.guard.guard()(sizes)]
         assert len(inside) == (output is not None), (shapes, sizes, inside)
         assert cases.find(sizes) is (inside[0] if inside else None)
         for case in inside:
@@ -127,7 +127,7 @@ def test_each_valid_size_lies_in_one_case_that_says_what_happens_there(shapes, r
             (layout,) = case.layouts
             check_layout(layout, at(sizes, result), [concrete[n] for n in names], [places[n] for n in names], output)
     for case in cases:
-        assert case.guard.holds(case.witness())
+        assert case.guard.guard()(case.witness())
         assert result.evaluate(case.witness()) is not None
 
 
@@ -162,7 +162,7 @@ def test_each_valid_size_of_a_program_lies_in_one_case(shapes, min_size, by_matm
             continue
         first = RULES["numpy"](*concrete[:2])
         second = None if first is None else RULES["numpy"](first, concrete[2])
-        inside = [case for case in cases if case.guard.holds(sizes)]
+        inside = [case for case in cases if case.guard.guard()(sizes)]
         assert len(inside) == (second is not None), (shapes, sizes, inside)
         plain = {s: sizes[name] for s, name in env.shown.items() if name in sizes}
         found = AxisSizes(plain, {s: sizes[name] for name, s in named.items()})
@@ -171,7 +171,7 @@ def test_each_valid_size_of_a_program_lies_in_one_case(shapes, min_size, by_matm
             for name, shape in case.shapes.items():
                 assert tuple(spread(shape.dims, shape.dims, found)[0]) == expected[name], (shapes, sizes)
     for case in cases:
-        assert case.guard.holds(case.witness())
+        assert case.guard.guard()(case.witness())
         hinted = env.cases([case.witness()], limit=1)
         assert str(hinted[0].guard) == str(case.guard)
 
@@ -295,7 +295,7 @@ def test_operands_of_programs_are_stretched_where_they_are_so_at_all_ranks(shape
             own = (first, concrete[2])[operand]
             is_stretched = (own[axis] if own else 1) != output[axis]
             seen.add(is_stretched)
-            assert expansion.condition.holds(sizes) is is_stretched, (shapes, sizes)
+            assert expansion.condition.guard()(sizes) is is_stretched, (shapes, sizes)
         assert expansion.verdict is not V.ALWAYS or seen <= {True}
         assert expansion.verdict is not V.NEVER or seen <= {False}
 
@@ -331,6 +331,6 @@ def test_a_wanted_output_is_given_at_the_sizes_of_the_condition(shapes, out, rul
         assert guard is None or guard(sizes) == is_given, (texts, sizes)
     assert found.verdict is not V.ALWAYS or not failed
     assert found.verdict is not V.NEVER or not valid
-    if found.example() is not None:
-        *operands, wanted = (sb.broadcast(t).evaluate(_of(found.example(), t)) for t in (*found.operands, found.out))
-        assert RULES[name](*operands, **attributes) == wanted, (texts, found.example())
+    if found.witness() is not None:
+        *operands, wanted = (sb.broadcast(t).evaluate(_of(found.witness(), t)) for t in (*found.operands, found.out))
+        assert RULES[name](*operands, **attributes) == wanted, (texts, found.witness())

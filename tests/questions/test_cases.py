@@ -50,7 +50,7 @@ def check_cases(result, question):
     read = [n for n in range(len(result.operands)) if result.rule.operand_name(n) != "target"]
     met = set()
     for sizes, output in question.outcomes():
-        found = [c for c in cases if c.guard.holds(sizes)]
+        found = [c for c in cases if c.guard.guard()(sizes)]
         assert len(found) == (output is not None), (sizes, found)
         for case in found:
             met.add(case.number)
@@ -60,7 +60,7 @@ def check_cases(result, question):
             check_layout(layout, by_symbol, operands, [places[n] for n in read], output)
     for case in cases:
         witness = case.witness()
-        assert case.guard.holds(witness)
+        assert case.guard.guard()(witness)
         if max(witness.values(), default=0) in questions.SIZES:
             assert case.number in met
 
@@ -95,12 +95,12 @@ def test_each_valid_size_of_a_program_lies_in_one_case(program):
             continue
         valid = valid and run.env.verdict is not sb.Verdict.NEVER
         sizes = {run.env.shown[s]: size for s, size in point.items()}
-        found = [c for c in cases if c.guard.holds(sizes)]
+        found = [c for c in cases if c.guard.guard()(sizes)]
         assert len(found) <= 1
         if cases.is_complete:
             assert len(found) == valid
         else:
-            assert cases.rest.holds(sizes) == (valid and not found)
+            assert cases.rest.guard()(sizes) == (valid and not found)
         for layout in found[0].layouts if found else ():
             op = run.env.operations[names[layout.name]]
             operands = [s for n, s in enumerate(op.operands) if op.rule.operand_name(n) != "target"]

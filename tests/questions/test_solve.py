@@ -40,13 +40,13 @@ def test_the_condition_holds_where_the_output_is_the_wanted_one(drawn):
     met = []
     for sizes, output in question.outcomes():
         hit = output is not None and output == tuple(eval(d, {**sizes, "max": max}) for d in code)
-        assert found.condition.holds(sizes) is hit, sizes
+        assert found.condition.guard()(sizes) is hit, sizes
         met += [sizes] * hit
     if found.verdict is sb.Verdict.NEVER:
-        assert not met and found.example() is None and found.shapes() is None
+        assert not met and found.witness() is None and found.shapes is None
     elif met:
         best = min(met, key=lambda s: (list(s.values()).count(0), sum(s.values())))
-        example = found.example()
+        example = found.witness()
         assert (list(example.values()).count(0), sum(example.values())) <= (
             list(best.values()).count(0),
             sum(best.values()),
@@ -81,7 +81,7 @@ def test_the_most_general_operand_is_any_that_keeps_the_shape(rule, data):
             assert not keeps
             continue
         asked = {**{n: s for n, s in named.items() if n in target}, **{f"?{n}": s for n, s in enumerate(second)}}
-        assert found.condition.holds(asked) is keeps
+        assert found.condition.guard()(asked) is keeps
 
 
 def test_ranks_of_the_most_general_operand():

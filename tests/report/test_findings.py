@@ -35,11 +35,11 @@ KINDS = {
 def test_findings_are_the_condition_and_fail_where_they_say(kind, data):
     program = data.draw(KINDS[kind])
     env, _ = answered(program, program.build)
-    findings = env.findings()
+    findings = env.findings
     if env.verdict is V.NEVER:
         assert [f.operation for f in findings] == [op.name for op in env.conflict]
         together = sb.Condition(" and ".join(f"({f.text})" for f in findings))
-        assert together.verdict(program_assumptions(env), env.min_size) in (V.NEVER, V.UNKNOWN)
+        assert together.verdict_under(program_assumptions(env), env.min_size) in (V.NEVER, V.UNKNOWN)
     else:
         assert {f.formula for f in findings} == set(env.clauses)
         assert len(findings) == len(env.clauses)
@@ -67,14 +67,14 @@ def program_assumptions(env):
 
 def holds(finding, sizes):
     condition = sb.Condition(finding.formula)
-    return condition.holds({s.name: sizes[s.name] for s in condition.symbols})
+    return condition.guard()({s.name: sizes[s.name] for s in condition.symbols})
 
 
 @few
 @given(strategies.small_programs)
 def test_formats_are_valid_and_say_every_finding(program):
     env, _ = answered(program, program.build)
-    findings = env.findings()
+    findings = env.findings
     undecided = [] if env.verdict is not V.UNKNOWN else ["note"]
     levels = [*(LEVELS[f.verdict] for f in findings), *undecided]
     log = json.loads(env.report("sarif", "a b.py"))
@@ -102,7 +102,7 @@ def test_what_follows_from_several_operations_names_them_all():
     env.matmul("a, b", "c, d", origin="scores")
     env.equal("a", "4", origin="heads")
     env.require("a % 8 == 0 or b == 2", origin="tile")
-    found = {f.text: f for f in env.findings()}
+    found = {f.text: f for f in env.findings}
     assert list(found) == ["c == 2", "a == 4", "b == 2"]
     assert found["c == 2"].origins == ("scores", "heads", "tile")
     assert [f.is_joint for f in found.values()] == [True, False, True]
@@ -118,7 +118,7 @@ def test_operations_that_clash_are_told_as_errors():
     env.broadcast("N", "2", origin="a")
     env.require("N >= 2", origin="b")
     env.equal("N", "3", origin="c")
-    assert [(f.operation, f.counterexample, f.verdict) for f in env.findings()] == [
+    assert [(f.operation, f.counterexample, f.verdict) for f in env.findings] == [
         ("a", {"N": 3}, V.NEVER),
         ("c", {"N": 1}, V.NEVER),
     ]
@@ -133,7 +133,7 @@ def test_operations_that_clash_are_told_as_errors():
         "    fails at N=1: (1,) beside (3,)",
     ]
     env.broadcast("2", "3", origin="d")
-    (found,) = env.findings()
+    (found,) = env.findings
     assert (found.operation, found.text, found.sizes_there) == ("d", "False", "(2,) beside (3,)")
     assert "d (numpy): the program is never valid" in env.report()
 
@@ -157,7 +157,7 @@ def test_a_program_without_a_file_has_no_place_but_its_operations():
 def test_a_program_that_is_always_valid_has_nothing_to_say():
     env = sb.ShapeEnv()
     env.broadcast("N, 3", "1")
-    assert env.findings() == ()
+    assert env.findings == ()
     assert env.report() == "the program: always valid"
     assert env.report("github", "x.py") == ""
     assert json.loads(env.report("json"))["verdict"] == "always"

@@ -69,7 +69,7 @@ def of_condition(text: str, *given: str) -> Callable[[], Answer]:
 
     def ask() -> Answer:
         condition = sb.Condition(text)
-        return {"verdict": condition.verdict(given).name, "simplified": str(condition.simplified(given))}
+        return {"verdict": condition.verdict_under(given).name, "simplified": str(condition.simplified(given))}
 
     return ask
 

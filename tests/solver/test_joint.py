@@ -91,7 +91,7 @@ def test_remainders_as_operands(primes):
     condition, outputs = sb.Condition(result), []
     for n in range(min(prod(primes), 3000)):
         valid = joined(*(n % p for p in primes))
-        assert condition.holds(N=n) is valid, n
+        assert condition.guard()(N=n) is valid, n
         if valid:
             outputs.append((n, max((n % p for p in primes if n % p != 1), default=1)))
     for n, size in outputs[:40]:
@@ -113,7 +113,7 @@ def test_two_long_moduli():
     env.require("N % 1009 == 1")
     env.require("N % 1013 == 1")
     assert env.verdict is V.SOMETIMES
-    assert str(sb.Condition(env.condition)) == "N % 1009 == 1 and N % 1013 == 1"
+    assert str(env.condition) == "N % 1009 == 1 and N % 1013 == 1"
     assert env.witness() == {"N": 1}
     assert env.counterexample() == {"N": 2}
 
@@ -124,7 +124,7 @@ def test_two_long_remainders_as_operands():
     assert result.witness() == {"N": 1}
     assert result.counterexample() == {"N": 1009}
     for n in (*range(990, 1030), *range(1009 * 1013 - 20, 1009 * 1013 + 1020), 1009 * 7 + 1, 10**15):
-        assert condition.holds(N=n) is joined(n % 1009, n % 1013), n
+        assert condition.guard()(N=n) is joined(n % 1009, n % 1013), n
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_two_long_remainders_as_operands():
     ],
 )
 def test_the_bounds_of_joint_congruences(asked, verdict):
-    assert sb.Condition(asked).verdict() is verdict
+    assert sb.Condition(asked).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_words(asked, words):
     simplified = condition.simplified()
     assert str(simplified) == words
     for n in (*range(2200), 10**9 + 7, 1009 * 1013 + 3):
-        assert simplified.holds(N=n) is condition.holds(N=n), n
+        assert simplified.guard()(N=n) is condition.guard()(N=n), n
     assert simplified.simplified() == simplified
 
 

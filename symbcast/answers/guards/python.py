@@ -183,7 +183,8 @@ class Guard:
     def __call__(self, sizes: Mapping[Any, Any] | None = None, /, *more: Any, **named: Any) -> bool:
         """Return whether the condition holds at sizes by name or symbol; a keyword may be a parameter, too.
 
-        Raises `BindingError` for a size that is missing, unknown, or not a size, and for sizes without names.
+        Sizes that the condition does not mention need not be given. Raises `BindingError` for a size that is missing,
+        unknown, or not a size, and for sizes without names.
         """
         if more or not (sizes is None or isinstance(sizes, Mapping)):
             wanted = parameter_names(self.names, self.name)
@@ -192,14 +193,15 @@ class Guard:
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
         renamed = {self._renamed.get(key, key): size for key, size in named.items()}
+        needed = needed_of({s: self.names.get(s, s.name) for s in symbols_in(self.condition)})
         if not self._sequences:
             found = read_sizes(self.names, sizes, renamed)
-            check_all_given(self.names.values(), found, self.name)
-            return self.function(*(found[name] for name in self.names.values()))
+            check_all_given(needed, found, self.name)
+            return self.function(*(found.get(name, 0) for name in self.names.values()))
         given = Given.read(self.names, sizes, renamed)
-        check_all_given(needed_of(self.names), given.by_name, self.name)
+        check_all_given(needed, given.by_name, self.name)
         names = (name for s, name in self.names.items() if not is_axes(s))
-        return self.function(*(given.axes[s] for s in self._sequences), *(given.sizes[name] for name in names))
+        return self.function(*(given.axes.get(s, ()) for s in self._sequences), *(given.sizes.get(n, 0) for n in names))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Guard) and self._question == other._question

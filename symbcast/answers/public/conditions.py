@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from symbcast.answers.public.guard_texts import Guards
+from symbcast.core.guesses import Guessable, meant
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.program.statements.statement import Statement
 from symbcast.core.solver.budget import one_call
 
 
-class Condition(Statement, Guards):
+class Condition(Guessable, Statement, Guards):
     """A condition on sizes, made from text, a sympy Boolean, a `Result` or `ShapeEnv` (where it is valid), or another.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
     has no truth value of its own: ``==`` compares how two are written. It remembers the sizes that its question was
-    about, also where the answer mentions fewer: `holds` takes them all.
+    about, also where the answer mentions fewer: its guard takes them all.
 
     >>> import symbcast as sb
     >>> valid = Condition(sb.broadcast("N", "M"))
@@ -24,6 +25,18 @@ class Condition(Statement, Guards):
     """
 
     __slots__ = ()
+
+    _meant = meant(
+        "holds evaluate check at -> guard()(N=4)",
+        "boolean expr to_sympy as_sympy -> sympy",
+        "simplify reduce minimize -> simplified()",
+        "negate negated invert -> ~condition",
+        "example sample model solution -> witness()",
+        "proves entails -> implies(...)",
+        "is_satisfiable satisfiable is_valid valid always -> verdict",
+        "equals same_as -> equivalent(...)",
+        "conjuncts parts -> clauses",
+    )
 
     @one_call
     def explain(self, assume: Assumptions = (), min_size: int = 0, *, trace: bool = False) -> str:
@@ -38,7 +51,7 @@ class Condition(Statement, Guards):
         from symbcast.answers.show import text, values
 
         document = values.condition_document(self.formula)
-        return text.render(values.with_tiers(document, self.tiers(assume, min_size)) if trace else document)
+        return text.render(values.with_tiers(document, self.tiers_under(assume, min_size)) if trace else document)
 
     @one_call
     def _repr_html_(self) -> str:
@@ -51,3 +64,6 @@ class Condition(Statement, Guards):
         from symbcast.answers.show import latex, values
 
         return latex.render(values.condition_document(self.formula))
+
+
+Statement.public = Condition

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.answers.public.guard_texts import Guards
+from symbcast.answers.public.answer import Answer
+from symbcast.core.guesses import meant
 from symbcast.core.program.operations.refusals import BroadcastError, IncompatibleProgramError
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from symbcast.answers.report.findings import Finding
     from symbcast.answers.report.formats import Format
     from symbcast.core.program.operations.operation import Op
-    from symbcast.core.program.statements.statement import ConditionLike
+    from symbcast.core.program.whole.program import Program
+    from symbcast.core.shapes import Shape
 
 
-class ShapeEnv(LayerFunctions, Guards):
+class ShapeEnv(LayerFunctions, Answer):
     """The sizes of a program, and what its operations ask of them.
 
     Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is
@@ -41,10 +43,31 @@ class ShapeEnv(LayerFunctions, Guards):
     >>> env.broadcast(x, "batch, S, S", origin="mask")
     Shape('(batch, broadcast(S, T), broadcast(S, T))')
     >>> env.condition
-    Eq(S, 1) | Eq(T, 1) | Eq(T, S)
+    Condition('T == S or T == 1 or S == 1')
     >>> env.equal("S", "T"), env.broadcast("S, 1", "T", origin="scale")
     (Shape('(T,)'), Shape('(T, T)'))
     """
+
+    _meant = meant(
+        "concatenate cat -> concat(...)",
+        "permute swapaxes moveaxis -> transpose(...)",
+        "max_pool avg_pool maxpool avgpool max_pool2d pool2d -> pool(...)",
+        "conv1d conv2d conv3d convolution -> conv(...)",
+        "view -> reshape(...)",
+        "interpolate upsample -> resize(...)",
+        "add mul sub div where maximum elementwise -> broadcast(...)",
+        "sum mean max min reduce_sum -> reduce(...)",
+        "dot mm bmm linear -> matmul(...)",
+        "expand_dims newaxis -> unsqueeze(...)",
+        "repeat -> tile(...)",
+        "broadcast_to -> expand(...)",
+        "take index_select embedding -> gather(...)",
+        "add_constraint constrain check -> require(...)",
+        "assert_equal eq -> equal(...)",
+        "shape output -> shapes, by operation",
+        "ops -> operations",
+        base=Answer._meant,
+    )
 
     @one_call
     def explain(self, *, trace: bool = False) -> str:
@@ -90,22 +113,16 @@ class ShapeEnv(LayerFunctions, Guards):
 
         return cases_of_program(Cases, self, Condition(self), hints, limit)
 
+    @property
+    def shapes(self) -> dict[str, Shape | None]:
+        """The output of each operation by what it is called, as it was when it was recorded."""
+        return {op.name: op.output for op in self.operations if op.output is not None}
+
+    @property
+    def _subject(self) -> Program:
+        return self
+
     # What follows from the whole.
-
-    @one_call
-    def proves(self, relation: ConditionLike) -> bool:
-        """Return whether a relation holds at all sizes at which the program is valid, under its assumptions.
-
-        ``relation`` is what `Condition` takes. Raises `UndecidedError` where it is beyond the limits.
-
-        >>> env = ShapeEnv(assume=["T >= 2", "S >= 2"])
-        >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
-        >>> env.proves("T == S"), env.proves("batch == 1")
-        (True, False)
-        """
-        from symbcast.core.program.statements.entailment import implies
-
-        return implies(self, relation)
 
     @one_call
     def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:
@@ -141,16 +158,17 @@ class ShapeEnv(LayerFunctions, Guards):
 
     # Findings: each conjunct of the condition with where it comes from, for tools.
 
+    @property
     @one_call
     def findings(self) -> tuple[Finding, ...]:
-        """Return what the program requires, the operation first that requires first.
+        """What the program requires, the operation first that requires first.
 
         There is one finding for each conjunct of the condition, with why it is required and the smallest sizes at
         which it fails. Where no sizes are valid, there is one for each of the operations that clash.
 
         >>> env = ShapeEnv()
         >>> x = env.matmul("batch, T, d", "k, 64", origin="proj")
-        >>> (found,) = env.findings()
+        >>> (found,) = env.findings
         >>> found.operation, found.text, found.code, found.counterexample, found.sizes_there
         ('proj', 'd == k', 'matmul', {'batch': 1, 'T': 1, 'd': 1, 'k': 2}, '(1, 1, 1) beside (2, 64)')
         """

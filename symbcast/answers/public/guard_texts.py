@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from symbcast.core.solver.budget import one_call
 
@@ -11,17 +11,6 @@ if TYPE_CHECKING:
     from symbcast.answers.guards import Guard
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
-
-
-class Guarded(Protocol):
-    """What has a condition on sizes that have names."""
-
-    @property
-    def shown(self) -> Mapping[Symbol, str]:
-        """What each size of the question is called, in order: the parameters of a guard."""
-
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the answer is valid."""
 
 
 class Guards:
@@ -45,36 +34,45 @@ class Guards:
 
     __slots__ = ()
 
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size of the question is called, in order: the parameters of a guard."""
+        raise NotImplementedError
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the answer is valid."""
+        raise NotImplementedError
+
     @one_call
-    def guard(self: Guarded, *, with_assumptions: bool = False) -> Guard:
+    def guard(self, *, with_assumptions: bool = False) -> Guard:
         """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``."""
         from symbcast.answers.guards import python_guard
 
         return python_guard(self.guarded(with_assumptions), self.shown)
 
     @one_call
-    def to_python(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
         from symbcast.answers.guards import python_source
 
         return python_source(self.guarded(with_assumptions), self.shown, name)
 
     @one_call
-    def to_cpp(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
         from symbcast.answers.guards import cpp_source
 
         return cpp_source(self.guarded(with_assumptions), self.shown, name)
 
     @one_call
-    def to_smtlib(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_smtlib(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
         from symbcast.answers.guards import smtlib_source
 
         return smtlib_source(self.guarded(with_assumptions), self.shown, name)
 
     @one_call
-    def to_mlir(self: Guarded, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_mlir(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
         """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
         from symbcast.answers.guards import mlir_source
 

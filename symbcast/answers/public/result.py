@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from symbcast.answers.public.guard_texts import Guards
+from symbcast.answers.public.answer import Answer
 from symbcast.core.broadcasting import AttributeLike, Rule
+from symbcast.core.guesses import meant
 from symbcast.core.program.calls.call import JOINS, NOTHING, ZERO, Call
 from symbcast.core.program.calls.operands import plain_dims
 from symbcast.core.program.operations.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from symbcast.answers.explanation.surprises import Surprise
     from symbcast.answers.public.cases import Cases
     from symbcast.answers.public.expansion import Expansion
+    from symbcast.answers.report.findings import Finding
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.program.calls.certificate import Certificate
     from symbcast.core.program.sizes.assumptions import Assumptions
     from symbcast.core.program.sizes.given import Sizes
-    from symbcast.core.program.statements.statement import ConditionLike
 
 
 def broadcast(
@@ -53,7 +54,7 @@ def broadcast(
 
     >>> result = broadcast("N, 3", "M, 1")
     >>> result.verdict, result.shape, result.condition
-    (<Verdict.SOMETIMES: 'sometimes'>, Shape('(broadcast(M, N), 3)'), Eq(M, 1) | Eq(N, 1) | Eq(N, M))
+    (<Verdict.SOMETIMES: 'sometimes'>, Shape('(broadcast(M, N), 3)'), Condition('N == M or N == 1 or M == 1'))
     >>> broadcast("N, C, H, W", "C", rule="pdpd", axis=1).verdict
     <Verdict.ALWAYS: 'always'>
     """
@@ -90,13 +91,38 @@ def broadcast(
     return made
 
 
-class Result(Call, Guards):
+class Result(Call, Answer):
     """The answer about one broadcast. Everything in it is worked out when it is first asked for.
 
     It has no truth value: ask for its `verdict`, or `require` it.
     """
 
     _certificate: Certificate | None = None
+    _meant = meant(
+        "output out result shapes output_shape dims -> shape",
+        "inputs args -> operands",
+        "fixes suggest suggestions fix -> repairs()",
+        "raise_if_invalid check unwrap -> require()",
+        "at eval evaluate_at concrete -> evaluate(...)",
+        base=Answer._meant,
+    )
+
+    @property
+    def _subject(self) -> Call:
+        return self
+
+    @property
+    @one_call
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rule requires: one finding for each conjunct of the condition, with why and where it fails.
+
+        >>> for finding in broadcast("N, 3", "M, 3").findings:
+        ...     print(finding.text, finding.sizes_there)
+        N == M or N == 1 or M == 1 (2, 3) beside (3, 3)
+        """
+        from symbcast.answers.report.findings import findings_of_call
+
+        return findings_of_call(self)
 
     def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
         """Return the output shape at given sizes.
@@ -147,20 +173,6 @@ class Result(Call, Guards):
         if verdict is Verdict.SOMETIMES:
             raise ConditionalBroadcastError(self)
         raise UndecidedError(self.reason)
-
-    @one_call
-    def implies(self, relation: ConditionLike) -> bool:
-        """Return whether a relation holds at all sizes at which the shapes broadcast, under the assumptions.
-
-        ``relation`` is what `Condition` takes. Where no sizes broadcast, every relation holds. Raises `UndecidedError`
-        where it is beyond the limits.
-
-        >>> broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")
-        True
-        """
-        from symbcast.core.program.statements.entailment import implies
-
-        return implies(self, relation)
 
     @one_call
     def expands(self, operand: int | str, axis: int) -> Expansion:

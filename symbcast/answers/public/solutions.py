@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from symbcast.answers.public.conditions import Condition
+from symbcast.answers.public.answer import Answer
 from symbcast.answers.questions.output_rule import WithOutput
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
@@ -15,12 +15,16 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symbcast.answers.questions.solution_texts import SolutionData
     from symbcast.answers.show.document import Document, Room
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.sizes.assumptions import Assumptions
 
 
-class Solution:
+class Solution(Answer):
     """The sizes at which shapes broadcast to a wanted output.
 
     It has no truth value: compare its ``verdict``.
@@ -49,22 +53,35 @@ class Solution:
         return self._call.verdict
 
     @property
-    def condition(self) -> Condition:
-        """The condition on the sizes that give the output: necessary and sufficient under the assumptions."""
-        return Condition(self._call)
-
-    @property
     def reason(self) -> str:
         """Why the verdict is unknown; empty when nothing was left open."""
         return self._call.reason
 
-    def example(self) -> dict[str, int] | None:
+    def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes that give the output, as `Result.witness` orders them; None where none do."""
         return self._call.witness()
 
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes that do not give the output; None where the assumptions leave none."""
+        return self._call.counterexample()
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size is called, in order of appearance."""
+        return self._call.shown
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the sizes give the output."""
+        return self._call.guarded(with_assumptions)
+
+    @property
+    def _subject(self) -> Call:
+        return self._call
+
+    @property
     @one_call
     def shapes(self) -> tuple[tuple[int, ...], ...] | None:
-        """Return the operands at the example; None where there is none."""
+        """The operands at the witness; None where there is none."""
         from symbcast.answers.questions.solution_texts import example_shapes
 
         return example_shapes(self._call)
@@ -137,7 +154,7 @@ def solve(
     >>> found = solve("?, 3", "N, 1", out="5, 3")
     >>> found.condition
     Condition('(?0 == 1 or ?0 == 5) and (N == 1 or N == 5) and (?0 == 5 or N == 5)')
-    >>> found.example(), found.shapes()
+    >>> found.witness(), found.shapes
     ({'?0': 1, 'N': 5}, ((1, 3), (5, 1)))
     >>> solve("N, 3", "4", out="5, 3").verdict
     <Verdict.NEVER: 'never'>

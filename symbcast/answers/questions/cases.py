@@ -122,6 +122,10 @@ class Case:
         symbols = tuple(symbols_in(self.formula))
         return predicate(self.formula, symbols)(*(sizes[s] for s in symbols))
 
+    def has(self, sizes: Mapping[str, int]) -> bool:
+        """Return whether sizes by name lie in the case."""
+        return self.holds(read_needed(symbols_in(self.formula), self._question.names, sizes, {}, "has"))
+
     @answered
     def layouts(self) -> tuple[Layout, ...]:
         """How each broadcast reads its operands, in order."""

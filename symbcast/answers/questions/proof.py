@@ -47,5 +47,5 @@ def _never(session: Session, formulas: Sequence[Formula]) -> Proof:
 
 
 def _evidence(case: Case) -> Claim:
-    is_inside = case.guard.holds(case.witness())
+    is_inside = case.has(case.witness())
     return Claim(f"the witness of case {case.number} lies in it", Proof.PROVED if is_inside else Proof.REFUTED)

@@ -15,10 +15,10 @@ from symbcast.core.shapes import Shape
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from sympy.logic.boolalg import Boolean
-
     from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.calls.call import Call
     from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.statements.statement import Statement
     from symbcast.core.program.whole.answers import Requirement
     from symbcast.core.program.whole.program import Program
 
@@ -67,11 +67,11 @@ class Finding:
     verdict: Verdict = Verdict.SOMETIMES
 
     @property
-    def condition(self) -> Boolean:
-        """What must hold, as a sympy Boolean."""
-        from symbcast.core.logic.booleans import to_sympy
+    def condition(self) -> Statement:
+        """What must hold, as a `symbcast.Condition`."""
+        from symbcast.core.program.statements.statement import Statement
 
-        return to_sympy(self.formula)
+        return Statement.public(self.text)
 
     def __str__(self) -> str:
         return f"{self.operation} ({self.rule or self.kind}): {self.words}"
@@ -83,6 +83,16 @@ def findings_of(program: Program) -> tuple[Finding, ...]:
     if program.verdict is Verdict.NEVER:
         return tuple(map(reader.clash, program.clashes()))
     return tuple(map(reader.conjunct, program.requirements()))
+
+
+def findings_of_call(call: Call) -> tuple[Finding, ...]:
+    """Return what one broadcast requires, as the findings of a program that has no other operation."""
+    from symbcast.core.program.whole.program import Program
+
+    least = 0 if call.scope is None else call.scope.min_size
+    program = Program(call.assumptions, least, on_conflict="record", budget=call.budget)
+    program.broadcast(*call.operands, rule=call.rule)
+    return findings_of(program)
 
 
 def severity(verdict: Verdict, counterexample: Mapping[str, int] | None) -> Verdict:

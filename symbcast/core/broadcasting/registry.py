@@ -173,7 +173,7 @@ def rule(definition: R) -> R:
     ...     placement = AtRight()
     ...     law = Join()
     >>> sb.broadcast("N, 3", "M, 1", rule="doctest").condition
-    Eq(M, 1) | Eq(N, 1) | Eq(N, M)
+    Condition('N == M or N == 1 or M == 1')
     >>> forget(Doctest)
     """
     _registry.add(definition)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.answers.public.conditions import Condition
 from symbcast.answers.report.json import sizes
-from symbcast.core.logic.booleans import conjunction
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.graphs.values.value import OptionalValue, SequenceValue
 
 if TYPE_CHECKING:
     import sympy
-    from sympy.logic.boolalg import Boolean
 
     from symbcast.answers.explanation.names import Namer
     from symbcast.core.algebra.terms import Dim
@@ -38,7 +37,7 @@ class OptionalShape(NamedTuple):
     """What is known of a value that may be there or not: what it is where it is there, and when that is."""
 
     held: Shape | SequenceShape | None
-    condition: Boolean
+    condition: Condition
 
 
 def sequences_of(values: Mapping[str, Value]) -> dict[str, SequenceShape]:
@@ -59,7 +58,7 @@ def _sequence(value: SequenceValue) -> SequenceShape:
 
 def _optional(value: OptionalValue) -> OptionalShape:
     held = _sequence(value.held) if isinstance(value.held, SequenceValue) else _shape(value.held)
-    return OptionalShape(held, conjunction([value.is_there]))
+    return OptionalShape(held, Condition(value.is_there))
 
 
 def _shape(value: Value | None) -> Shape | None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, NoReturn, Self
 
+from symbcast.answers.public.answer import Answer
 from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import all_of, clauses
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
@@ -16,14 +18,15 @@ from symbcast.graphs.values.value import sizes_in
 from symbcast.graphs.walk import Unanalysed, shapes_of
 
 if TYPE_CHECKING:
-    from sympy.logic.boolalg import Boolean
-
+    from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.logic.formulas import Formula
     from symbcast.graphs.findings.findings import Finding
     from symbcast.graphs.values.value import Value
 
 
-class GraphAnswer:
+class GraphAnswer(Answer):
     """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
 
     Nothing is worked out before it is asked for, and the model is never changed.
@@ -136,12 +139,12 @@ class GraphAnswer:
         return f"{text} may depend on sizes: {env.shown.get(size, size.name)} is {asker.origins[size]}"
 
     @property
-    def condition(self) -> Boolean:
-        """When the model runs, as a sympy Boolean over the sizes of its inputs."""
+    def condition(self) -> Condition:
+        """When the model runs, over the sizes of its inputs: necessary, and with suitable data sufficient."""
         return self._checked.conditions.condition
 
     @property
-    def data_condition(self) -> Boolean:
+    def data_condition(self) -> Condition:
         """What must hold besides, of sizes that data decide: see `data_sizes`."""
         return self._checked.conditions.data_condition
 
@@ -174,6 +177,21 @@ class GraphAnswer:
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes of inputs at which the model does not run; None where there are none."""
         return self._of_inputs(self._env.counterexample())
+
+    @property
+    def _subject(self) -> ShapeEnv:
+        return self._env
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """What each size of the inputs is called, in order; sizes that data decide are none of them."""
+        return {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where the model runs."""
+        own = self._checked.asker.origins
+        found = self._env.guarded(with_assumptions)
+        return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
 
     @property
     def _env(self) -> ShapeEnv:

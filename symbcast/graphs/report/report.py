@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.logic.formulas import all_of
 from symbcast.graphs.report.answer import GraphAnswer
 
 if TYPE_CHECKING:
-    from symbcast.answers.guards import Guard
     from symbcast.answers.show.document import Document, Room
 
 
 class GraphReport(GraphAnswer):
     """The answer about a model, with what shows it and hands it on."""
-
-    def guard(self) -> Guard:
-        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, seq=128)``."""
-        from symbcast.answers.guards import python_guard
-
-        names = {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
-        return python_guard(all_of(self._env.clauses), names)
 
     # The answer, shown and handed on.
 

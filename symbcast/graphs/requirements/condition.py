@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.answers.public.conditions import Condition
 from symbcast.answers.public.env import ShapeEnv
-from symbcast.core.logic.booleans import conjunction
 from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.solver.budget import asked
@@ -14,8 +14,6 @@ from symbcast.core.solver.products.projection import project
 from symbcast.graphs.requirements.settled import without_whole_quotients
 
 if TYPE_CHECKING:
-    from sympy.logic.boolalg import Boolean
-
     from symbcast.graphs.requirements.recorder import Asker
 
 _SPELLED_OUT = 6
@@ -88,14 +86,14 @@ class Conditions:
         return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
 
     @property
-    def condition(self) -> Boolean:
+    def condition(self) -> Condition:
         """What the inputs' sizes must be: necessary, and with suitable data sufficient."""
-        return conjunction(_spelled_out(c) for c in self.inputs.clauses)
+        return Condition.of_answer(all_of(map(_spelled_out, self.inputs.clauses)), self.inputs)
 
     @property
-    def data_condition(self) -> Boolean:
+    def data_condition(self) -> Condition:
         """What must hold besides, of sizes that data decide."""
-        return conjunction(_spelled_out(c) for c in self.data)
+        return Condition.of_answer(all_of(map(_spelled_out, self.data)), self._env)
 
 
 def _spelled_out(formula: Formula) -> Formula:

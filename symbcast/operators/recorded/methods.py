@@ -50,7 +50,7 @@ class ShapeFunctions(Program):
         >>> env.matmul("batch, T, d", "d, 64"), env.matmul("N, M", "K, P", origin="scores")
         (Shape('(batch, T, 64)'), Shape('(N, P)'))
         >>> env.condition
-        Eq(M, K)
+        Condition('M == K')
         """
         return self._operate("matmul", (left, right), origin)
 
@@ -139,7 +139,7 @@ class ShapeFunctions(Program):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.squeeze("N, K, 3", axes=1), env.condition
-        (Shape('(N, 3)'), Eq(K, 1))
+        (Shape('(N, 3)'), Condition('K == 1'))
         """
         return self._operate("squeeze", (data,), origin, axes=axes)
 
@@ -158,7 +158,7 @@ class ShapeFunctions(Program):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.expand("N", "B, T"), env.condition
-        (Shape('(B, T)'), Eq(N, 1) | Eq(N, T))
+        (Shape('(B, T)'), Condition('N == 1 or N == T'))
         """
         return self._operate("expand", (data, target), origin)
 
@@ -189,7 +189,7 @@ class ShapeFunctions(Program):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.stack(["N, 3", "N, M"], axis=-1), env.condition
-        (Shape('(N, 3, 2)'), Eq(M, 3))
+        (Shape('(N, 3, 2)'), Condition('M == 3'))
         """
         return self._operate("stack", _several("stack", shapes), origin, axis=axis)
 
@@ -205,7 +205,7 @@ class ShapeFunctions(Program):
         >>> env.split("N, 3*d", 3, axis=1), env.split("N", ("K", 2))
         ((Shape('(N, d)'), Shape('(N, d)'), Shape('(N, d)')), (Shape('(K,)'), Shape('(2,)')))
         >>> env.condition
-        Eq(K + 2, N)
+        Condition('K + 2 == N')
         """
         operands: tuple[ShapeLike, ...] = (data,)
         given: dict[str, Any] = {"axis": axis}
@@ -255,7 +255,7 @@ class ShapeFunctions(Program):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.gather("vocabulary, d", "batch, T"), env.condition
-        (Shape('(batch, T, d)'), Eq(T, 0) | Eq(batch, 0) | (vocabulary >= 1))
+        (Shape('(batch, T, d)'), Condition('batch == 0 or T == 0 or vocabulary >= 1'))
         """
         return self._operate("gather", (data, indices), origin, axis=axis)
 
@@ -268,7 +268,7 @@ class ShapeFunctions(Program):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.pad("N, T", [0, (1, 2)], "reflect"), env.condition
-        (Shape('(N, T + 3)'), T >= 3)
+        (Shape('(N, T + 3)'), Condition('T >= 3'))
         """
         return self._operate("pad", (data,), origin, widths=widths, mode=mode)
 
@@ -344,7 +344,7 @@ class ShapeFunctions(Program):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.pool("N, C, H, 7", (2, 2), strides=2), env.condition
-        (Shape('(N, C, H//2, 3)'), H >= 2)
+        (Shape('(N, C, H//2, 3)'), Condition('H >= 2'))
         """
         given = {"strides": strides, "padding": padding, "dilations": dilations, "ceil_mode": ceil_mode}
         return self._operate("pool", (data, kernel), origin, **given)

@@ -23,8 +23,7 @@ from symbcast.graphs.findings.askers import Askers
 from symbcast.torch.guards.known_sizes import KnownSizes
 
 if TYPE_CHECKING:
-    from sympy.logic.boolalg import Boolean
-
+    from symbcast.answers.public.conditions import Condition
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.sets.size_sets import SizeSet
     from symbcast.torch.graph import TorchNode
@@ -149,8 +148,8 @@ class Guards:
         yield from left
 
     @property
-    def condition(self) -> Boolean:
-        """What the program accepts, as a sympy Boolean over the sizes of its inputs."""
+    def condition(self) -> Condition:
+        """What the program accepts, over the sizes of its inputs."""
         return self.env.condition
 
     @property

@@ -23,12 +23,32 @@ assert_type(sb.compare("N", "M", rules=["numpy", "none"]), sb.Comparison)
 assert_type(sb.relation("numpy", "none", rank=2), sb.Relation)
 assert_type(sb.equivalent(result, result), bool)
 assert_type(result.expands("A", 0), sb.Expansion)
-assert_type(env.proves("N == M"), bool)
+assert_type(env.implies("N == M"), bool)
 
 report = sb.onnx.check("model.onnx", assume="N > 2")
 assert_type(report, sb.onnx.ModelReport)
 assert_type(report.outputs, dict[str, sb.Shape | None])
 assert_type(sb.openvino.check("model.xml", min_size=0), sb.openvino.OpenVinoReport)
+
+
+def decided(answer: sb.Answer) -> str:
+    """Every kind of answer is asked in the same words."""
+    assert_type(answer.verdict, sb.Verdict)
+    assert_type(answer.condition, sb.Condition)
+    assert_type(answer.witness(), dict[str, int] | None)
+    assert_type(answer.counterexample(), dict[str, int] | None)
+    assert_type(answer.implies("N == 1"), bool)
+    assert_type(answer.equivalent(answer.condition), bool)
+    assert_type(answer.guard()(N=1), bool)
+    assert_type(answer.explain(), str)
+    return answer.to_python("fits")
+
+
+decided(result)
+decided(env)
+decided(report)
+decided(sb.trace(len, "N"))
+decided(sb.solve("N", "M", out="3"))
 
 try:
     result.require()

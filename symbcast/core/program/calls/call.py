@@ -21,7 +21,6 @@ from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     import sympy
-    from sympy.logic.boolalg import Boolean
 
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.effort import Kept
@@ -62,7 +61,6 @@ class Call:
     _output: Shape | None = None
     _emission: Emission | None = None
     _decision: Kept[Decision] | None = None
-    _condition: Boolean | None = None
     _conflict: tuple[Constraint, ...] | None = None
     _laid_output: tuple[Dim, ...] | None = None
     _open: OpenRanks | None = None
@@ -213,21 +211,6 @@ class Call:
 
     def _forget(self, reason: str) -> None:
         self._decision, self._stopped = None, reason
-
-    @property
-    def condition(self) -> Boolean:
-        """The necessary and sufficient condition under the assumptions, as a sympy Boolean.
-
-        It is irredundant; where that could not be proved of a clause, ``unproven`` holds it.
-        """
-        if self._condition is not None:
-            return self._condition
-        from symbcast.core.logic.booleans import conjunction
-
-        found = conjunction(self.clauses)
-        if not self._stopped:
-            self._condition = found
-        return found
 
     @property
     def clauses(self) -> tuple[Formula, ...]:

@@ -61,10 +61,18 @@ class Names:
         made._replaced, made.sizes, made.shown = dict(self._replaced), dict(self.sizes), dict(self.shown)
         return made
 
-    def prefer(self, symbols: Iterable[Symbol]) -> None:
-        """Reserve names for symbols that come together, before any is met: a user's own have precedence."""
+    def prefer(self, symbols: Iterable[Symbol], given: Iterable[object] = ()) -> None:
+        """Reserve names for symbols that come together, before any is met: a user's own have precedence.
+
+        ``given`` are the shapes as they were given. A name in text means the dummy that is called so, where there is
+        one alone; a sympy symbol beside a dummy of its name is another size.
+        """
         found = dict.fromkeys(symbols)
         dummies = Counter(s.name for s in found if isinstance(s, Dummy))
+        if dummies:
+            written = {str(s.name) for shape in given for s in _sympy_symbols(shape) if not s.is_Dummy}
+            for name in written & dummies.keys():
+                self._table(name).setdefault(name, symbol(name))
         for s in found:
             if isinstance(s, UserSymbol) and not s.is_Dummy:
                 self._table(s.name).setdefault(s.name, s)
@@ -259,6 +267,12 @@ class Names:
         label = next(free_labels(self._labels, self._free_from))
         self._free_from = int(label[1:]) + 1
         return label
+
+
+def _sympy_symbols(shape: object) -> Iterable[Any]:
+    """Return the sympy symbols in a shape that is a sequence of dimensions."""
+    dims = shape if isinstance(shape, (tuple, list)) else ()
+    return (s for d in dims for s in getattr(d, "free_symbols", ()))
 
 
 def _two_kinds(name: str) -> DimensionError:

@@ -30,19 +30,24 @@ class Scope:
 
     ``symbols`` are the sizes in order of appearance, ``names`` what each is shown and bound by. A user's own symbol
     stands for its name wherever it comes, for all operands come at once. ``held`` says of each shape whether somebody
-    holds it; the others were made for this question. Of shapes of unknown rank, `unroll` finds the symbols and the
-    knowledge; ``links`` is what is known of sizes by the ranks.
+    holds it; the others were made for this question. ``written`` are the shapes as they were given. Of shapes of
+    unknown rank, `unroll` finds the symbols and the knowledge; ``links`` is what is known of sizes by the ranks.
     """
 
     __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
 
     def __init__(
-        self, shapes: Sequence[Shape], held: Sequence[bool], assumptions: Sequence[Assumption], min_size: int
+        self,
+        shapes: Sequence[Shape],
+        held: Sequence[bool],
+        assumptions: Sequence[Assumption],
+        min_size: int,
+        written: Sequence[ShapeLike] = (),
     ) -> None:
         self.min_size = min_size
         names = Names()
         given = [s for shape in shapes for s in symbols_of(shape.dims)]
-        names.prefer([*given, *(s for a in assumptions for s in symbols_in(a.formula))])
+        names.prefer([*given, *(s for a in assumptions for s in symbols_in(a.formula))], written)
         self.shapes = names.bind_all(zip(shapes, held, strict=True))
         bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
@@ -117,7 +122,7 @@ class Scope:
         With ``is_linked``, raises `AssumptionError` for an assumption that is about no size of theirs.
         """
         held = [isinstance(s, Shape) for s in given]
-        made = cls(shapes, held, read_assumptions(assume), check_min_size(min_size))
+        made = cls(shapes, held, read_assumptions(assume), check_min_size(min_size), given)
         if is_linked:
             check_links(made.assumptions, (s for found in made.shapes for s in symbols_of(found.dims)), made.names)
         return made

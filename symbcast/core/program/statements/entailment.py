@@ -51,6 +51,15 @@ def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mappin
 
 
 @one_call
+def says(answer: Answer, relation: ConditionLike) -> bool:
+    """Return whether an answer is valid just where a relation holds, among the sizes that its assumptions allow.
+
+    Raises `UndecidedError` where that is beyond the limits.
+    """
+    return implies(answer, relation) and Statement(relation).implies(Statement(answer), _known(answer))
+
+
+@one_call
 def equivalent(first: Answer, second: Answer) -> bool:
     """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
 

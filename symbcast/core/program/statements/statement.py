@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias
 
 from symbcast.core.algebra.sequences import Rest, SequenceSymbol, beside, sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown, symbol, told_apart
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
-from symbcast.core.program.calls.bindings import holds_of_axes
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.core.program.sizes.given import Sizes, check_all_given, read_sizes
 from symbcast.core.program.sizes.premises import assumed
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.budget import one_call
-from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.simplification.simplification import simplified
 from symbcast.core.text import parse_formula
@@ -28,7 +25,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
-    import sympy
+    from sympy import Symbol as SympySymbol
     from sympy.logic.boolalg import Boolean
 
     from symbcast.core.solver.answer import Tier
@@ -43,15 +40,20 @@ class Statement:
     `symbcast.Condition` is this as users see it. ``formula`` is what it says; ``_asked`` are the sizes that its
     question was about, in order, also those that the answer does not mention. ``_spoken`` are the unknowns that text
     means by their labels (``?a``, ``?0``): beside another condition, those that have these labels there. All other
-    unknowns are themselves, by whatever label; no two in one condition have the same.
+    unknowns are themselves, by whatever label; no two in one condition have the same. ``_own`` are the sizes of the
+    answers that it came from, which sympy is to see: those that a user handed in as symbols.
     """
 
-    __slots__ = ("_asked", "_spoken", "formula")
+    __slots__ = ("_asked", "_own", "_spoken", "formula")
+
+    public: ClassVar[type[Statement]]
+    """The class that users see: `symbcast.answers.public` puts it here, for it stands above this module."""
 
     def __init__(self, value: ConditionLike) -> None:
         self.formula: Formula = _formula(value)
         self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
         self._spoken: frozenset[Symbol] = frozenset()
+        self._own: Mapping[Symbol, Symbol] = _own(value)
         if isinstance(value, Statement):
             self._spoken = value._spoken
         elif isinstance(value, str):
@@ -64,7 +66,9 @@ class Statement:
     @classmethod
     def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
         """Return a formula over the sizes of an answer as a condition about all of these."""
-        return cls.about(named_formula(formula, answer), named_sizes(answer).values())
+        made = cls.about(named_formula(formula, answer), named_sizes(answer).values())
+        made._own = _own(answer)
+        return made
 
     @classmethod
     def about(cls, formula: Formula, sizes: Iterable[Symbol]) -> Self:
@@ -79,18 +83,42 @@ class Statement:
         return clauses(self.formula)
 
     @property
-    def boolean(self) -> Boolean:
-        """The condition as a sympy Boolean."""
+    def sympy(self) -> Boolean:
+        """The condition as a sympy Boolean. sympy's own functions take the condition as it is.
+
+        >>> import sympy
+        >>> sympy.simplify(Statement("N == 2 or N == 1 and N == 2"))
+        Eq(N, 2)
+        """
         from symbcast.core.logic.booleans import to_sympy
 
-        return to_sympy(self.formula)
+        return to_sympy(put_in(self.formula, dict(self._own)))
+
+    def _sympy_(self) -> Boolean:
+        return self.sympy
 
     @property
-    def symbols(self) -> tuple[sympy.Symbol, ...]:
+    def free_symbols(self) -> set[SympySymbol]:
+        """The symbols of the condition, as sympy has them."""
+        return set(self.symbols)
+
+    def subs(self, *args: Any, **options: Any) -> Any:
+        """Return what sympy's ``subs`` makes of the condition; a mapping may have names for symbols.
+
+        >>> Statement("N == M or M == 1").subs({"N": 2})
+        Eq(2, M) | Eq(M, 1)
+        """
+        if len(args) == 1 and isinstance(args[0], Mapping):
+            named = {str(s): s for s in self.symbols}
+            args = ({named.get(s, s) if isinstance(s, str) else s: value for s, value in args[0].items()},)
+        return self.sympy.subs(*args, **options)
+
+    @property
+    def symbols(self) -> tuple[SympySymbol, ...]:
         """The symbols in order of appearance."""
         from symbcast.core.algebra.door import symbol_to_sympy
 
-        return tuple(map(symbol_to_sympy, self._symbols))
+        return tuple(symbol_to_sympy(self._own.get(s, s)) for s in self._symbols)
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
@@ -162,20 +190,48 @@ class Statement:
         asked = (*self._asked, *(other._asked if other is not None else ()), *more)
         made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
         made._spoken = self._spoken | (other._spoken if other is not None else frozenset())
+        made._own = {**(other._own if other is not None else {}), **self._own}
         return made
 
     def of_same_sizes(self, formula: Formula) -> Self:
         """Return another condition about the sizes of the same question."""
         return self._with(formula)
 
+    @property
     @one_call
-    def verdict(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
-        """Return whether the condition holds always, sometimes, never, or it is unknown."""
+    def verdict(self) -> Verdict:
+        """Whether the condition holds at all sizes, at some or at none, or it is unknown."""
+        return self.verdict_under()
+
+    @one_call
+    def verdict_under(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
+        """Return the verdict among the sizes that assumptions allow.
+
+        >>> Statement("N == 1 or N % 2 == 0").verdict_under("N % 4 == 0")
+        <Verdict.ALWAYS: 'always'>
+        """
         return self._sizes([self.formula], assume, min_size).verdict(self.formula)
 
     @one_call
-    def tiers(self, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
-        """Return what decides the verdict, each with the names of the sizes that it is asked about."""
+    def witness(self, assume: Assumptions = (), min_size: int = 0) -> dict[str, int] | None:
+        """Return the smallest sizes at which the condition and the assumptions hold; None where there are none.
+
+        Raises `UndecidedError` where that is beyond the limits.
+
+        >>> Statement("N % 8 == 0 and N != M").witness(), Statement("N < 0").witness()
+        ({'N': 8, 'M': 1}, None)
+        """
+        return self.counterexample(FALSE, assume, min_size)
+
+    @property
+    @one_call
+    def tiers(self) -> dict[Tier, list[str]]:
+        """What decides the verdict, each with the names of the sizes that it is asked about."""
+        return self.tiers_under()
+
+    @one_call
+    def tiers_under(self, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
+        """Return what decides the verdict among the sizes that assumptions allow."""
         sizes = self._sizes([self.formula], assume, min_size)
         return sizes.decision(self.formula).tiers(self.shown)
 
@@ -189,16 +245,21 @@ class Statement:
 
     @one_call
     def counterexample(
-        self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0
+        self, other: ConditionLike | None = None, assume: Assumptions = (), min_size: int = 0
     ) -> dict[str, int] | None:
-        """Return the smallest sizes at which this condition and the assumptions hold, and ``other`` does not.
+        """Return the smallest sizes, under the assumptions, at which this condition does not hold.
 
-        None where there are none: then this implies the other. Sizes that none of these mention are not told. Raises
+        With ``other``, those at which this condition holds and ``other`` does not. None where there are none: then the
+        condition always holds, or implies the other. Sizes that neither mentions are left out. Raises
         `UndecidedError` where it is beyond the limits.
 
+        >>> Statement("N == M or M == 1").counterexample()
+        {'N': 1, 'M': 2}
         >>> Statement("N == M or M == 1").counterexample("N == M", assume="N >= 3")
         {'N': 3, 'M': 1}
         """
+        if other is None:
+            return self._with(TRUE).counterexample(self, assume, min_size)
         refutation, names = self.beyond(other, assume, min_size)
         return refutation.witness(names)
 
@@ -238,31 +299,15 @@ class Statement:
             raise UnknownRankError("simplified", _rest_in(self.formula), _HINT)
         return self._with(simplified(sizes.seen(self.formula), known), more=known.symbols)
 
-    def holds(self, sizes: Sizes | None = None, /, **named: int) -> bool:
-        """Return whether the condition holds at some sizes, given as `Result.evaluate` takes them.
-
-        Sizes of its question that the condition does not depend on may be given too. Raises `BindingError` for a size
-        that is missing, unknown, or not a size. A condition knows nothing of the assumptions that it was found under:
-        ``condition & "N >= 2"`` adds them.
-
-        >>> Statement("N % 8 == 0 or N == 1").holds(N=24)
-        True
-        """
-        names = self.shown
-        if sequences_of(self._asked):
-            return holds_of_axes(self.formula, names, sizes, named)
-        found = read_sizes(names, sizes, named)
-        check_all_given([names[s] for s in self._symbols], found, "holds")
-        return predicate(self.formula, self._symbols)(*(found[names[s]] for s in self._symbols))
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Statement) and self.formula == other.formula
+        # A sympy Boolean compares itself, through `_sympy_`.
+        return self.formula == other.formula if isinstance(other, Statement) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.formula)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a condition has no truth value: see .verdict() and .holds()")
+        raise TypeError("a condition has no truth value: compare its .verdict, or call its .guard()")
 
     def __str__(self) -> str:
         return formula_text(self.formula, names=self.shown)
@@ -324,6 +369,15 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
 
     found = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
     return [s if s.is_Dummy or isinstance(s, SequenceSymbol) else symbol(s.name) for s in found]
+
+
+def _own(value: ConditionLike) -> Mapping[Symbol, Symbol]:
+    """Return the sizes of answers that names in a condition stand for, where these are other symbols."""
+    if isinstance(value, Statement):
+        return value._own
+    if isinstance(value, (Call, Program)):
+        return {named: s for s, named in named_sizes(value).items() if s is not named}
+    return {}
 
 
 def named_sizes(value: Call | Program) -> dict[Symbol, Symbol]:

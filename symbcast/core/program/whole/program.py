@@ -20,7 +20,6 @@ from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
     import sympy
-    from sympy.logic.boolalg import Boolean
 
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
@@ -198,13 +197,6 @@ class Program:
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown (then `reason` says why)."""
         return self._recording.ask(lambda answers: answers.verdict)
-
-    @property
-    def condition(self) -> Boolean:
-        """The necessary and sufficient condition under the assumptions, as a sympy Boolean, irredundant."""
-        from symbcast.core.logic.booleans import conjunction
-
-        return conjunction(self.clauses)
 
     @property
     def clauses(self) -> tuple[Formula, ...]:

@@ -1,0 +1,131 @@
+"""What every answer has, in the same words: of a broadcast, a program, a model, an exported program and a function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symbcast.answers.public.guard_texts import Guards
+from symbcast.core.guesses import Guessable, meant
+from symbcast.core.program.calls.call import Call
+from symbcast.core.program.whole.program import Program
+from symbcast.core.solver.budget import one_call
+
+if TYPE_CHECKING:
+    from symbcast.answers.public.conditions import Condition
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.statements.statement import ConditionLike
+    from symbcast.core.verdicts import Verdict
+
+
+class Answer(Guessable, Guards):
+    """The protocol of all answers: for which sizes something works, and what comes out.
+
+    Each has besides ``shape`` (one output) or ``shapes`` (many, by name) and the guards of `Guards`.
+    """
+
+    __slots__ = ()
+
+    _meant = meant(
+        "ok valid is_valid success status compatible always -> verdict",
+        "example sample model solution -> witness()",
+        "failure counter_example fails -> counterexample()",
+        "holds check predicate to_callable -> guard()",
+        "proves entails -> implies(...)",
+        "equals same_as -> equivalent(...)",
+        "why message error explanation summary -> explain()",
+        "constraints conditions requirements guards -> condition, or findings",
+        "to_json json as_dict asdict -> to_dict()",
+        "to_c to_cxx cpp -> to_cpp()",
+        "to_smt to_smt2 to_z3 smtlib -> to_smtlib()",
+        "issues errors problems warnings -> findings",
+        "free_symbols subs simplify sympy simplified -> condition, which sympy takes",
+        "unknown skipped unsupported unanalyzed -> unanalysed",
+    )
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it works for all sizes, for some or for none, or that is unknown: then ``reason`` says why."""
+        raise NotImplementedError
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which it works; None where there are none."""
+        raise NotImplementedError
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which it does not work; None where there are none."""
+        raise NotImplementedError
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven; empty when nothing was left open."""
+        raise NotImplementedError
+
+    def explain(self) -> str:
+        """Return the answer in words."""
+        raise NotImplementedError
+
+    def to_dict(self) -> Any:
+        """Return the answer as plain data for JSON."""
+        raise NotImplementedError
+
+    @property
+    def condition(self) -> Condition:
+        """The sizes at which it works: necessary and sufficient under the assumptions, and nothing in it redundant.
+
+        It does not repeat the assumptions. Where a clause was not proven to be needed, ``unproven`` has it.
+        """
+        from symbcast.answers.public.conditions import Condition
+
+        return Condition(self._subject)
+
+    @property
+    def findings(self) -> tuple[Any, ...]:
+        """What is required: a finding for each conjunct of the condition, with what requires it and where it fails."""
+        return ()
+
+    @property
+    def unproven(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition that were not decided to be needed beside the others."""
+        return self._subject.unproven
+
+    @property
+    def unanalysed(self) -> tuple[Any, ...]:
+        """What was not followed, with the reason: the answer says nothing of it. Empty where it is about all."""
+        return ()
+
+    @property
+    def _subject(self) -> Call | Program:
+        """The plain answer about the sizes that are asked about, with what is assumed of them."""
+        raise NotImplementedError
+
+    @one_call
+    def implies(self, relation: ConditionLike) -> bool:
+        """Return whether a relation holds at all sizes at which it works, under the assumptions.
+
+        ``relation`` is what `Condition` takes. Where nothing works, every relation holds. Raises `UndecidedError`
+        where it is beyond the limits.
+
+        >>> import symbcast as sb
+        >>> sb.broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")
+        True
+        """
+        from symbcast.core.program.statements.entailment import implies
+
+        return implies(self._subject, relation)
+
+    @one_call
+    def equivalent(self, other: Answer | ConditionLike) -> bool:
+        """Return whether it works at the same sizes as another answer, or wherever a condition holds.
+
+        Of two broadcasts it is also asked whether the outputs are equal. That is asked of the sizes that all
+        assumptions allow. Raises `UndecidedError` where it is beyond the limits.
+
+        >>> import symbcast as sb
+        >>> sb.broadcast("N", "3").equivalent("N == 1 or N == 3")
+        True
+        """
+        from symbcast.core.program.statements.entailment import equivalent, says
+
+        if isinstance(other, (Answer, Call, Program)):
+            return equivalent(self._subject, other._subject if isinstance(other, Answer) else other)
+        return says(self._subject, other)

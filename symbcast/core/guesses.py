@@ -1,0 +1,61 @@
+"""Attributes that are not there: what a misspelt or guessed name means, said in the error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from symbcast.core.characters import closest
+
+
+def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return what guessed names mean, from lines of names and what to use for them.
+
+    >>> meant("ok valid -> verdict", "example -> witness()")
+    {'ok': 'verdict', 'valid': 'verdict', 'example': 'witness()'}
+    """
+    found = dict(base or {})
+    for line in lines:
+        names, _, use = line.partition(" -> ")
+        found.update(dict.fromkeys(names.split(), use))
+    return found
+
+
+class MissingAttributeError(AttributeError):
+    """No attribute of a name; the message, with what was probably meant, is made only where somebody reads it.
+
+    ``meant`` says what guessed names mean, ``known`` are the names that there are.
+    """
+
+    def __init__(self, owner: str, name: str, meant: Mapping[str, str], known: Collection[str]) -> None:
+        super().__init__(owner, name)
+        self._owner, self._guess = owner, name
+        self._meant, self._known = meant, known
+
+    def __str__(self) -> str:
+        meant = self._meant.get(self._guess) or self._meant.get(self._guess.lower())
+        close = None if meant else closest(self._guess, [n for n in self._known if not n.startswith("_")])
+        hint = f": use {meant}" if meant else f": did you mean {close!r}?" if close else ""
+        return f"{self._owner} has no attribute {self._guess!r}{hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AttributeError, (str(self),)
+
+
+class Guessable:
+    """A class whose users guess names: an attribute that is missing raises an error that says what is meant."""
+
+    __slots__ = ()
+
+    _meant: ClassVar[Mapping[str, str]] = {}
+    """What names that people try mean here."""
+
+    if not TYPE_CHECKING:  # type checkers refuse such names themselves
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):  # a property, which failed with an AttributeError of its own
+                return object.__getattribute__(self, name)
+            owner = f"{type(self).__name__!r} object"
+            if name.startswith("_"):
+                raise AttributeError(f"{owner} has no attribute {name!r}")
+            raise MissingAttributeError(owner, name, type(self)._meant, dir(type(self)))

@@ -1,0 +1,193 @@
+"""One vocabulary: every kind of answer has the same words, and a wrong word is answered by the right one."""
+
+import numpy as np
+import pytest
+import sympy
+
+import symbcast as sb
+
+MODEL = '<ir_version: 9, opset_import: ["" : 18]> g (float[N, 3] a, float[M, 1] b) => (float[P, Q] y) { y = Add(a, b) }'
+MEMBERS = [
+    *("verdict", "condition", "reason", "findings", "unproven", "unanalysed", "witness", "counterexample", "implies"),
+    *("equivalent", "guard", "to_python", "to_cpp", "to_smtlib", "to_mlir", "explain", "to_dict"),
+]
+PROPERTIES = {"verdict", "condition", "reason", "findings", "unproven", "unanalysed", "shape", "shapes"}
+
+
+def program():
+    env = sb.ShapeEnv()
+    env.broadcast("N, 3", "M, 1", origin="add")
+    return env
+
+
+def model():
+    onnx = pytest.importorskip("onnx")
+    return sb.onnx.check(onnx.parser.parse_model(MODEL))
+
+
+def exported():
+    torch = pytest.importorskip("torch")
+
+    class Add(torch.nn.Module):
+        def forward(self, a, b):
+            return a + b
+
+    sizes = {0: torch.export.Dim.AUTO}
+    arrays = torch.ones(4, 3), torch.ones(4, 1)
+    return sb.torch.check(torch.export.export(Add(), arrays, dynamic_shapes=(sizes, sizes)))
+
+
+ANSWERS = {
+    "broadcast": lambda: sb.broadcast("N, 3", "M, 1"),
+    "program": program,
+    "model": model,
+    "function": lambda: sb.trace(np.add, "N, 3", "M, 1"),
+    "solution": lambda: sb.solve("N, 3", "M, 1", out="K, 3"),
+    "exported program": exported,
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_every_answer_has_the_protocol(kind):
+    answer = ANSWERS[kind]()
+    assert isinstance(answer, sb.Answer)
+    own = "shape" if kind == "broadcast" else "shapes"
+    for name in (*MEMBERS, own):
+        assert callable(getattr(answer, name)) is (name not in PROPERTIES), name
+
+
+@pytest.mark.parametrize("kind", [k for k in ANSWERS if k not in ("solution", "exported program")])
+def test_all_kinds_say_the_same_of_the_same_sum(kind):
+    answer = ANSWERS[kind]()
+    assert answer.verdict is sb.Verdict.SOMETIMES
+    assert isinstance(answer.condition, sb.Condition)
+    assert answer.condition.verdict_under(min_size=1) is sb.Verdict.SOMETIMES
+    assert answer.equivalent("N == M or N == 1 or M == 1")
+    assert answer.implies("N == M or N == 1 or M == 1") and not answer.implies("N == M")
+    assert answer.counterexample() == {"N": 2, "M": 3}
+    assert answer.witness() == {"N": 1, "M": 1}
+    assert answer.guard()(N=4, M=4) and not answer.guard()(N=4, M=3)
+    assert len(answer.findings) == 1
+    assert answer.findings[0].counterexample == {"N": 2, "M": 3}
+    assert answer.unproven == answer.unanalysed == ()
+    assert "def fits(N, M)" in answer.to_python("fits") and "bool fits(" in answer.to_cpp("fits")
+    assert answer.equivalent(answer)
+
+
+def test_answers_of_different_kinds_are_compared():
+    call = sb.broadcast("N, 3", "M, 1", min_size=1)
+    for other in (model(), sb.trace(np.add, "N, 3", "M, 1"), program()):
+        assert call.equivalent(other) and other.equivalent(call), other
+    assert not call.equivalent(sb.trace(np.matmul, "N, 3", "M, 1"))
+
+
+# sympy takes conditions.
+
+
+CONDITIONS = [
+    "N == M", "N == 1 or M == 1", "N % 8 == 0", "N != M", "N >= 2 and M <= 5", "N//2 == M", "N + M == 7", "N*M == 12",
+    "max(N, 2) == M", "min(N, M) == 1", "not N == 3", "N == 2*M + 1", "N < M or M < 3", "N % 2 == M % 2", "3*N == 2*M",
+    "N == 4 and (M == 0 or M == 1)", "N - M >= 0", "N**2 == M", "True", "N == 1 and N == 2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_sympy_takes_conditions(text):
+    condition = sb.Condition(text)
+    boolean = condition.sympy
+    assert sympy.sympify(condition) == boolean
+    assert condition == boolean and boolean == condition
+    assert condition.free_symbols == boolean.free_symbols
+    assert sympy.simplify(condition) == sympy.simplify(boolean)
+    symbols = [sb.symbol("N"), sb.symbol("M")]
+    compiled = sympy.lambdify(symbols, condition)
+    for n, m in [(0, 0), (1, 2), (4, 1), (8, 4), (3, 1), (2, 3)]:
+        truth = condition.guard()({s: v for s, v in {"N": n, "M": m}.items() if sb.symbol(s) in condition.symbols})
+        assert bool(condition.subs({"N": n, "M": m})) is truth is bool(compiled(n, m)), (n, m)
+    assert bool(sympy.satisfiable(boolean)) is (boolean != sympy.false)
+
+
+def test_a_condition_has_the_users_own_symbols():
+    n, m = sympy.symbols("n m", integer=True, nonnegative=True)
+    dummy = sympy.Dummy("n", integer=True, nonnegative=True)
+    condition = sb.broadcast((n, dummy), (m, 3)).condition
+    assert condition.free_symbols == {n, m, dummy}
+    assert condition.sympy == sympy.And(
+        sympy.Or(sympy.Eq(n, m), sympy.Eq(n, 1), sympy.Eq(m, 1)), sympy.Or(sympy.Eq(dummy, 1), sympy.Eq(dummy, 3))
+    )
+    both = condition & sb.broadcast((n,), (4,)).condition
+    assert both.subs({n: 4, m: 1, dummy: 3}) == sympy.true
+
+
+# Guessed names.
+
+
+GUESSES = [
+    (lambda: sb, "broadcast_shapes", "broadcast"),
+    (lambda: sb, "Dim", "symbol"),
+    (lambda: sb, "parse", "shape"),
+    (lambda: sb, "concatenate", "ShapeEnv"),
+    (lambda: sb, "permute", "ShapeEnv"),
+    (lambda: sb, "max_pool", "ShapeEnv"),
+    (lambda: sb, "check_model", "onnx.check"),
+    (lambda: sb, "implies", "Condition"),
+    (lambda: sb, "can_broadcast", "verdict"),
+    (lambda: sb, "Shap", "Shape"),
+    (lambda: sb, "shapeenv", "ShapeEnv"),
+    (lambda: sb, "brodcast", "broadcast"),
+    (ANSWERS["broadcast"], "output", "shape"),
+    (ANSWERS["broadcast"], "ok", "verdict"),
+    (ANSWERS["broadcast"], "example", "witness()"),
+    (ANSWERS["broadcast"], "holds", "guard()"),
+    (ANSWERS["broadcast"], "proves", "implies"),
+    (ANSWERS["broadcast"], "witnes", "witness"),
+    (ANSWERS["broadcast"], "to_json", "to_dict()"),
+    (ANSWERS["broadcast"], "fixes", "repairs()"),
+    (ANSWERS["broadcast"], "simplify", "condition"),
+    (ANSWERS["broadcast"], "counter_example", "counterexample()"),
+    (ANSWERS["broadcast"], "why", "explain()"),
+    (program, "concatenate", "concat"),
+    (program, "cat", "concat"),
+    (program, "permute", "transpose"),
+    (program, "max_pool", "pool"),
+    (program, "conv2d", "conv"),
+    (program, "view", "reshape"),
+    (program, "add", "broadcast"),
+    (program, "proves", "implies"),
+    (program, "ops", "operations"),
+    (program, "constrain", "require"),
+    (program, "reshpe", "reshape"),
+    (ANSWERS["function"], "example", "witness()"),
+    (ANSWERS["function"], "ok", "verdict"),
+    (lambda: sb.Condition("N == 1"), "holds", "guard()"),
+    (lambda: sb.Condition("N == 1"), "boolean", "sympy"),
+    (lambda: sb.Condition("N == 1"), "simplify", "simplified()"),
+    (lambda: sb.Condition("N == 1"), "is_satisfiable", "verdict"),
+    (lambda: sb.Condition("N == 1"), "equivalnt", "equivalent"),
+]
+
+
+@pytest.mark.parametrize(
+    ("subject", "guess", "right"), GUESSES, ids=[f"{n}-{g}" for n, (_, g, _) in enumerate(GUESSES)]
+)
+def test_a_guessed_name_is_answered_by_the_right_one(subject, guess, right):
+    with pytest.raises(AttributeError, match=rf"has no attribute '{guess}'.*\b{right.split('(')[0]}"):
+        getattr(subject(), guess)
+
+
+def test_names_that_nobody_would_guess_are_refused_plainly():
+    for subject in (sb, ANSWERS["broadcast"](), sb.Condition("N == 1")):
+        with pytest.raises(AttributeError, match=r"has no attribute 'qqqqq'$"):
+            _ = subject.qqqqq
+        assert not hasattr(subject, "_nothing") and not hasattr(subject, "__array_interface__")
+
+
+def test_what_the_module_shows_is_public():
+    assert set(dir(sb)) == {*sb.__all__, "jax", "onnx", "openvino", "torch"}
+
+
+def test_a_dummy_beside_a_symbol_of_its_name_is_another_size():
+    n, dummy = sympy.Symbol("n", integer=True, nonnegative=True), sympy.Dummy("n", integer=True, nonnegative=True)
+    for one, other in [(n, dummy), (dummy, n), (n + 0, dummy * 1)]:
+        assert sb.broadcast((one,), (other,)).verdict is sb.Verdict.SOMETIMES
+    assert sb.broadcast((dummy,), "n").verdict is sb.Verdict.ALWAYS  # text means the dummy that is called so
