@@ -87,6 +87,7 @@ def at(expression: Any, sizes: dict[str, int]) -> Any:
     """Return a dimension or a condition at the recorded sizes."""
     if isinstance(expression, int):
         return expression
+    expression = sympy.sympify(expression)
     return expression.xreplace({s: sympy.Integer(sizes[s.name]) for s in expression.free_symbols if s.name in sizes})
 
 

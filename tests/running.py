@@ -184,7 +184,7 @@ def verdicts(
         if isinstance(real, Refusal):
             early = is_early(real) or (not real.nodes and runs.rounds_up and "ShapeInferenceError" in real.text)
             yield _of_refusal(answer, sizes, real, early)
-        elif not answer.guard()(sizes):
+        elif not answer.holds(sizes):
             yield Verdict("refused", sizes, str(report.condition))
         else:
             yield _of_shapes(answer, sizes, real)
@@ -193,7 +193,7 @@ def verdicts(
 def _of_refusal(answer: Answer, sizes: Sizes, refusal: Refusal, early: bool) -> Verdict:
     node = refusal.nodes[-1] if refusal.nodes else ""
     outcome: Outcome = "missed"
-    if not answer.guard()(sizes):
+    if not answer.holds(sizes):
         outcome = "foreseen"
     elif early:
         outcome = "early"

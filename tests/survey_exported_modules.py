@@ -44,7 +44,7 @@ def held(drawn, number=0):
 
     module = drawn.module()
     try:
-        program = torch.export.export(module, drawn.witness(), dynamic_shapes=drawn.dynamic())
+        program = torch.export.export(module, drawn.example(), dynamic_shapes=drawn.dynamic())
         if number % 3 == 2:
             program = program.run_decompositions()
     except Exception as error:  # what torch does not export is no question here

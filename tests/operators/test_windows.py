@@ -55,7 +55,7 @@ def test_a_symbolic_window_has_the_positions_of_each_window():
 def test_padding_that_keeps_the_size_gives_as_many_positions():
     env = sb.ShapeEnv()
     assert env.conv("N, 3, H, W", "8, 3, 5, 5", padding="same", strides=(1, 2)) == sb.shape("N, 8, H, (W + 1)//2")
-    assert env.condition == True  # noqa: E712 - a sympy Boolean
+    assert env.condition == sb.Condition(True)
 
 
 def test_the_channels_and_the_bias_of_a_convolution_must_fit():

@@ -35,7 +35,7 @@ class LayerFunctions(ShapeFunctions):
         >>> env.attention("batch, heads, L, d", "batch, groups, S, d", "batch, groups, S, v", grouped=True)
         Shape('(batch, heads, L, v)')
         >>> env.condition
-        Eq(Mod(heads, groups), 0)
+        Condition('heads % groups == 0')
         """
         return self._operate("attention", _given(query, key, value, mask), origin, grouped=grouped)
 
@@ -53,7 +53,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.layer_norm("batch, T, d", "768", "768"), env.condition
-        (Shape('(batch, T, 768)'), Eq(d, 768))
+        (Shape('(batch, T, 768)'), Condition('d == 768'))
         """
         return self._operate("layer_norm", _given(data, scale, bias), origin, axis=axis)
 
@@ -71,7 +71,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.group_norm("N, C, H, W", 8), env.condition
-        (Shape('(N, C, H, W)'), Eq(Mod(C, 8), 0))
+        (Shape('(N, C, H, W)'), Condition('C % 8 == 0'))
         """
         return self._operate("group_norm", _given(data, scale, bias), origin, groups=groups)
 
@@ -81,7 +81,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.batch_norm("N, C, H, W", "64", "64"), env.condition
-        (Shape('(N, 64, H, W)'), Eq(C, 64))
+        (Shape('(N, 64, H, W)'), Condition('C == 64'))
         """
         return self._operate("batch_norm", (data, *parameters), origin)
 
@@ -116,7 +116,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
         >>> env.top_k("batch, classes", 5), env.condition
-        (Shape('(batch, 5)'), classes >= 5)
+        (Shape('(batch, 5)'), Condition('classes >= 5'))
         """
         return self._operate("top_k", (data, (count,)), origin, axis=axis)
 
@@ -137,7 +137,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
         >>> env.gather_elements("N, M", "K, 3", axis=1), env.condition
-        (Shape('(K, 3)'), K <= N)
+        (Shape('(K, 3)'), Condition('K <= N'))
         """
         return self._operate("gather_elements", (data, indices), origin, axis=axis)
 
@@ -162,7 +162,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
         >>> env.scatter("N, d", "K", "M, 3"), env.condition
-        (Shape('(N, 3)'), Eq(K, M) & Eq(d, 3))
+        (Shape('(N, 3)'), Condition('d == 3 and K == M'))
         """
         return self._operate("scatter", (data, indices, updates), origin, axis=axis)
 
@@ -174,7 +174,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
         >>> env.scatter_elements("N, M", "K, 3", "K, 3", axis=1), env.condition
-        (Shape('(N, M)'), K <= N)
+        (Shape('(N, M)'), Condition('K <= N'))
         """
         return self._operate("scatter_elements", (data, indices, updates), origin, axis=axis)
 
@@ -186,7 +186,7 @@ class LayerFunctions(ShapeFunctions):
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
         >>> env.scatter_nd("N, M, d", "K, 2", "K, 8"), env.condition
-        (Shape('(N, M, 8)'), Eq(d, 8))
+        (Shape('(N, M, 8)'), Condition('d == 8'))
         """
         return self._operate("scatter_nd", (data, indices, updates), origin)
 
@@ -216,7 +216,7 @@ class LayerFunctions(ShapeFunctions):
         >>> env.lstm("T, N, 80", "H", bidirectional=True, operands={"hidden": "2, N, 256"})
         (Shape('(T, N, 512)'), Shape('(2, N, 256)'), Shape('(2, N, 256)'))
         >>> env.condition
-        Eq(H, 256)
+        Condition('H == 256')
         """
         sizes = (hidden,) if projection is None else (hidden, projection)
         given: dict[str, Any] = {"layers": layers, "bidirectional": bidirectional, "batch_first": batch_first}

@@ -35,7 +35,7 @@ class SymbcastRun(Run):
         if self.refusal:
             return Answer([], refusal=self.refusal)
         outputs = [[str(size) for size in output] for output in self.broadcasts()]
-        return Answer(outputs, [] if self.condition == True else [str(self.condition)])  # noqa: E712 - sympy's true
+        return Answer(outputs, [] if self.condition == sb.Condition(True) else [str(self.condition.sympy)])
 
 
 CONTESTANTS = {NAME: SymbcastRun}

@@ -300,11 +300,13 @@ class Statement:
         return self._with(simplified(sizes.seen(self.formula), known), more=known.symbols)
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, bool):
+            return self.formula == (TRUE if other else FALSE)
         # A sympy Boolean compares itself, through `_sympy_`.
         return self.formula == other.formula if isinstance(other, Statement) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.formula)
+        return hash(self.formula == TRUE) if self.formula in (TRUE, FALSE) else hash(self.formula)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a condition has no truth value: compare its .verdict, or call its .guard()")
