@@ -1,8 +1,13 @@
-"""Hypothesis profiles: quick and alike on every run; deep, drawn anew, with ``--hypothesis-profile=deep``."""
+"""Which tests run, and with how many examples.
+
+By default property tests have few examples, the same on every run, and the slow tests of ``slow_tests.txt`` are
+skipped. ``--run-slow`` runs all tests with more examples; ``--hypothesis-profile=deep`` draws new ones.
+"""
 
 import os
 import signal
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,17 +24,34 @@ if find_spec("torch") is None:  # scripts and helpers that load it as they are i
         "exported/run_models.py",
     ]
 
-settings.register_profile(
-    "ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+ALIKE = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", max_examples=15, **ALIKE)
+settings.register_profile("ci", max_examples=60, **ALIKE)
 settings.register_profile("deep", max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
-settings.load_profile("ci")
+SLOW = {line for line in Path(__file__).with_name("slow_tests.txt").read_text().splitlines() if line[:1] != "#"}
 
 
-def pytest_configure():
-    """Hear Ctrl-C, and let what is started here hear it: a shell that puts tests in the background has it ignored."""
+def pytest_addoption(parser):
+    parser.addoption("--run-slow", action="store_true", help="run slow tests too, and more examples of property tests")
+
+
+def pytest_configure(config):
+    """Choose the examples. Hear Ctrl-C, also where a shell that puts tests in the background has it ignored."""
+    config.addinivalue_line("markers", "slow: takes more than a second; runs with --run-slow")
+    if not config.getoption("hypothesis_profile", None):
+        settings.load_profile("ci" if config.getoption("--run-slow") else "quick")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Mark the slow tests, and skip them unless they are asked for."""
+    left_out = pytest.mark.skip(reason="slow: runs with --run-slow")
+    for item in items:
+        if item.nodeid in SLOW:
+            item.add_marker(pytest.mark.slow)
+            if not config.getoption("--run-slow"):
+                item.add_marker(left_out)
 
 
 @pytest.fixture(autouse=True, scope="session")

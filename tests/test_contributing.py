@@ -33,3 +33,16 @@ def test_the_walks_are_walked():
     walked = {name: files for name, *files in (line.split(";") for line in said.splitlines())}
     assert {name: [f"symbcast/{f}" for f in files] for name, files in told.items()} == walked
     assert [int(m["count"]) for m in WALK.finditer(text)] == [len(files) for files in walked.values()]
+
+
+def test_the_slow_tests_are_there():
+    """Each line of the list names a test that is there, so that none is skipped by a name that is gone."""
+    ids = [line for line in (ROOT / "tests" / "slow_tests.txt").read_text().splitlines() if not line.startswith("#")]
+    assert len(ids) == len(set(ids)) > 100
+    for name in ids:
+        file, _, test = name.partition("::")
+        assert (ROOT / file).is_file(), name
+        function = test.partition("[")[0].split("::")[-1]
+        assert (
+            file.endswith((".ipynb", ".md")) or "symbcast/" in name or f"def {function}(" in (ROOT / file).read_text()
+        ), name
