@@ -153,10 +153,10 @@ def test_sequences_are_assumed_to_be_the_same_or_to_broadcast():
     env.broadcast("*a, 3", "*b, 3")
     assert env.verdict is V.ALWAYS
     for how in ({"assume": "*a >= 2"}, {"assume": "*a == *b", "min_size": 2}):
-        with pytest.raises(sb.AssumptionError, match="need not be so of axes that are not there"):
+        with pytest.raises(sb.AssumptionError, match="need not hold for axes that do not exist"):
             sb.broadcast("*a, N", "*b, M", **how)
     for say in (env.assume, env.require):
-        with pytest.raises(sb.AssumptionError, match="need not be so of axes that are not there"):
+        with pytest.raises(sb.AssumptionError, match="need not hold for axes that do not exist"):
             say("*a >= 2")
     joined = sb.broadcast("*a", "*b", assume="compatible(*a, *b)", min_size=2)
     assert joined.verdict is V.ALWAYS
@@ -513,7 +513,7 @@ def test_conditions_speak_of_sequences():
         sb.broadcast("*a, N", "*a").implies("N >= 0")
     with pytest.raises(sb.DimensionError, match="a size and a sequence"):
         sb.Condition("*a == 1") & "a == 2"
-    with pytest.raises(sb.AssumptionError, match="need not be so of axes that are not there"):
+    with pytest.raises(sb.AssumptionError, match="need not hold for axes that do not exist"):
         sb.Condition("*a >= 2").verdict_under()
 
 

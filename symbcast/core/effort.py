@@ -59,7 +59,7 @@ class Effort:
         return self.limit - self.left
 
     def charge(self, units: int) -> None:
-        """Count units; in a stage, raise `EffortSpentError` where there are not so many, or the clock says so."""
+        """Count units; in a stage, raise `EffortSpentError` if not enough are left, or the clock has run out."""
         self.left -= units
         if self.is_call:
             return
@@ -114,7 +114,7 @@ def call(operations: int = 0) -> Iterator[Effort]:
 
 @contextmanager
 def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
-    """Open a stage: a counter of so many units that stops the work in the block, or of what is left around it.
+    """Open a stage with its own counter that stops the block after ``units``, or after what the outer counter has left.
 
     Raises `EffortSpentError` at once where nothing is left. What the stage used is charged to the outer counter
     afterwards. Whoever opens a stage catches `EffortSpentError`, also the one that this raises.

@@ -24,7 +24,7 @@ def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
 class MissingAttributeError(AttributeError):
     """No attribute of a name; the message, with what was probably meant, is made only where somebody reads it.
 
-    ``meant`` says what guessed names mean, ``known`` are the names that there are.
+    ``meant`` says what guessed names mean, ``known`` are the existing names.
     """
 
     def __init__(self, owner: str, name: str, meant: Mapping[str, str], known: Collection[str]) -> None:

@@ -40,7 +40,7 @@ _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object 
 
 
 class Deferred:
-    """A size that is worked out when it is first looked at: a program makes joins of thousands of names, one by one."""
+    """A size that is computed on first access: a program makes joins of thousands of names, one by one."""
 
     __slots__ = ("_dim", "_make", "_of")
 
@@ -60,11 +60,11 @@ class Deferred:
 class Shape(tuple["int | sympy.Expr", ...]):
     """The sizes of the axes, outermost first: each an ``int`` or a sympy expression. Rank 0 is ``()``.
 
-    ``==`` is structural, and unknown sizes (``?``) are told apart by place alone: two shapes are equal when
+    ``==`` is structural, and unknown sizes (``?``) are distinguished by position only: two shapes are equal when
     they are written the same. Whether sizes agree is a question for a condition, not for ``==``.
 
-    ``dims`` are the same sizes as they are within: integers and terms. What is taken out of the shape is a sympy
-    expression, made at that moment.
+    ``dims`` are the same sizes in internal form: integers and terms. An element taken out of the shape is a sympy
+    expression, created on access.
 
     >>> shape("N, 3"), shape("()"), shape("N, 3").rank
     (Shape('(N, 3)'), Shape('()'), 2)
@@ -76,7 +76,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
 
     html: ClassVar[Callable[[Sequence[Dim]], str]]
     latex: ClassVar[Callable[[Sequence[Dim]], str]]
-    """What shows sizes in a notebook: put here by who does, for that stands above this module."""
+    """Renders sizes in a notebook; set by the renderer, which belongs to a higher layer."""
 
     def __new__(cls, value: ShapeLike = ()) -> Shape:
         """Return what `shape` does: a shape is made of dimensions only, and ``Shape('(N, 3)')`` is what repr shows."""
@@ -338,14 +338,14 @@ def shape_of(dims: Iterable[Dim]) -> Shape:
 
 
 def any_shape_of(dims: Iterable[Dim]) -> Shape:
-    """Return the shape of dimensions that are such already, one of which may be a sequence of axes."""
+    """Return the shape of dimensions in internal form, one of which may be a sequence of axes."""
     found = tuple(dims)
     is_known = _NO_SEQUENCES.issuperset(map(type, found)) or not any(map(is_sequence, found))
     return tuple.__new__(Shape if is_known else OpenShape, found)
 
 
 _NO_SEQUENCES = frozenset((int, Symbol, Term, Unknown))
-"""What the sizes of nearly every shape are: told by their types at once."""
+"""The types of the sizes of nearly every shape: a quick check that there is no sequence."""
 
 
 def is_open(shape: Shape) -> bool:

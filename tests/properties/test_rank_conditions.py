@@ -195,6 +195,6 @@ def test_operands_are_stretched_where_they_are_so_at_all_ranks(shapes, rule, ass
 def test_what_is_about_some_axis_is_refused_with_what_to_ask_instead():
     compatible = sb.Condition("compatible(*a, *b)")
     for wrong in (lambda: ~compatible, lambda: compatible | "*a == 1", lambda: compatible >> "rank(a) == 1"):
-        with pytest.raises(sb.UnknownRankError, match="ask of ranks and of named axes"):
+        with pytest.raises(sb.UnknownRankError, match="ask about ranks and named axes"):
             wrong()
     assert str(~sb.Condition("rank(a) >= 1")) == "rank(a) < 1"

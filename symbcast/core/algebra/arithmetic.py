@@ -108,7 +108,7 @@ def mentioning(dim: Dim, terms: Iterable[Term]) -> Dim:
 
 
 def value_of(dim: Dim) -> Dim:
-    """Return a dimension without what it only mentions; what that requires is to be asked before.
+    """Return a dimension without the parts it merely mentions; check what they require first.
 
     >>> from symbcast.core.text import parse_dim
     >>> dim = parse_dim("M - M + N")

@@ -63,7 +63,7 @@ def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tup
 
 
 def _divided(value: Term, atoms: Sequence[Atom], number: int) -> Dim:
-    """Return a polynomial divided by atoms and a number, of which all its summands are multiples."""
+    """Return a polynomial divided by atoms and a number that divide each of its summands."""
     return Term({monomial_quotient(m, atoms) or (): c // number for m, c in value.coefficients.items()}).dim()
 
 
@@ -183,6 +183,6 @@ class Bounds:
 
 
 def numbers_of(dims: Sequence[Dim] | None) -> tuple[int, ...] | None:
-    """Return dimensions that are numbers, each of them, as such; None where one is not."""
+    """Return the dimensions as integers if all of them are numbers, else None."""
     found = tuple(d for d in dims or () if isinstance(d, int))
     return None if dims is None or len(found) < len(dims) else found

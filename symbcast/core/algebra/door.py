@@ -60,7 +60,7 @@ def check_dim(value: Any) -> Dim:
 
 def _check_symbol(found: sympy.Symbol, value: Any) -> None:
     if found.is_prime or found.is_composite:
-        raise DimensionError(value, f"that {found} is prime or composite is not looked at", "leave it out")
+        raise DimensionError(value, f"{found} is declared prime or composite, which is not supported", "leave it out")
     if found.is_integer is False or found.is_negative or found.is_infinite:
         raise DimensionError(value, f"{found} is not a non-negative integer", "use symbcast.symbol(name)")
 
@@ -250,7 +250,7 @@ def _operation_written(operation: Operation) -> sympy.Expr:
         undefined = sum(a.is_constant for a in operation.args) > 1
         return broadcast(*args, evaluate=not undefined)
     # sympy compares every member with every other (seconds for a long list), and in factoring `min` out of `max`
-    # it leaves Max(2, 3) as such: the members that are left need no evaluation.
+    # it leaves Max(2, 3) unevaluated: the remaining members need no evaluation.
     return (sympy.Min if operation.kind == "min" else sympy.Max)(*args, evaluate=False)
 
 
@@ -260,7 +260,7 @@ def _division_written(operation: Operation) -> sympy.Expr:
     if not _sympy_is_exact(dividend, divisor):
         return (floordiv if operation.kind == "//" else mod)(above, below)
     if operation.kind == "%":
-        # Of a symbol nothing is to be found out, though sympy looks for it for two milliseconds.
+        # sympy learns nothing about a symbol, though it searches for two milliseconds.
         return sympy.Mod(above, below, evaluate=not dividend.is_Symbol)
     # sympy's floor takes a millisecond to find what is an integer in it; no part of a term's dividend is.
     return sympy.floor(above / below, evaluate=False)

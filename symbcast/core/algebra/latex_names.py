@@ -9,7 +9,7 @@ from symbcast.core.characters import clipped, quoted, visible
 LONGEST = 200
 """How many characters of one text are shown."""
 
-# MathJax reads no escapes in \text, and LaTeX has no other way: so what is special stands beside it, as a formula.
+# MathJax reads no escapes in \text, and LaTeX has no other way: so special characters go outside it, as formulas.
 _SPECIAL = {
     "\\": r"\backslash{}",
     "{": r"\{",
@@ -46,7 +46,7 @@ def text_latex(content: str, longest: int = LONGEST) -> str:
 
 
 def name_latex(name: str) -> str:
-    r"""Return the name of a size: a letter as mathematics has it, a longer name upright, in quotes where text has them.
+    r"""Return the name of a size: a letter in math italics, a longer name upright, in quotes where text quotes it.
 
     >>> print(name_latex("N"), name_latex("max_len"), name_latex("alpha"), name_latex("a b"))
     N \mathrm{max\_len} \mathrm{alpha} \text{'a b'}

@@ -1,6 +1,6 @@
 """The least value of a term over all sizes from 0 on, by cases and by what bounds quotients.
 
-What intervals say of each part by itself is too little where a symbol stands in several parts: ``(N + 3)//4`` is never
+Intervals of the separate parts are too weak where a symbol occurs in several parts: ``(N + 3)//4`` is never
 below ``(N + 1)//4``, nor below ``max(N//4, 0)``. So a ``min`` or ``max`` on the wrong side is replaced by each of its
 members, quotients by numbers are multiplied out, ``x - k + 1 <= k*(x//k) <= x``, and a factor that is 0 or 1 is set to
 either. Each step is sound: the answer is a lower bound, though perhaps not the greatest.
@@ -38,7 +38,7 @@ def lower_bound(value: Term, steps: int = _MAX_STEPS) -> int | None:
 
 
 def _openable(value: Term) -> Iterator[tuple[Monomial, Operation]]:
-    """Yield the operations of which something is known besides their intervals, each with its monomial."""
+    """Yield the operations that have known bounds besides their intervals, each with its monomial."""
     for monomial in value.coefficients:
         for atom in monomial:
             if isinstance(atom, Operation) and (atom.is_truth_value if len(monomial) > 1 else _is_bounded(atom)):
@@ -75,7 +75,7 @@ def _by_truth_value(value: Term, atom: Operation, steps: int) -> int | None:
 
 
 def _put_in(value: Term, atom: Operation, number: int) -> Term:
-    """Return a term with a number in the place of an atom of its monomials."""
+    """Return a term with an atom of its monomials replaced by a number."""
     found = {m: c for m, c in value.coefficients.items() if atom not in m}
     for monomial, factor in value.coefficients.items():
         if atom in monomial and number:

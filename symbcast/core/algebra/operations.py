@@ -16,7 +16,7 @@ from symbcast.core.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Te
 _DIVISION_STEPS = 100
 """A polynomial that takes more steps to divide by another one is left as it is."""
 _COMPARED_UP_TO = 8
-"""Members of a min or max are compared with each other up to so many."""
+"""Largest number of members of a min or max that are compared with each other."""
 
 
 def floordiv_terms(dividend: Term, divisor: Term) -> Term:
@@ -48,7 +48,7 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
 
 
 def divided(dividend: Term, divisor: Term) -> tuple[Term, Term]:
-    """Return q and r of which ``dividend == divisor*q + r``; q is 0 where the division makes r no shorter.
+    """Return q and r with ``dividend == divisor*q + r``; q is 0 where the division makes r no shorter.
 
     So ``(b*q + r)//b`` is ``q + r//b``, and ``(b*q + r) % b`` is ``r % b``, wherever b is not 0. The monomials of the
     dividend are divided by the leading one of the divisor, in descending order.
@@ -98,7 +98,7 @@ def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial |
 
 
 def _without_remainders(dividend: Term, by: int) -> Term:
-    """Return a dividend with ``x - k*(x//k)`` in the place of ``x % k``, where that makes it shorter.
+    """Return a dividend with ``x % k`` replaced by ``x - k*(x//k)``, where that makes it shorter.
 
     So ``(x - x % k)//k`` is ``x//k``: how often a step fits into what is cut to a multiple of it.
     """
@@ -174,7 +174,7 @@ def is_mention(atom: Atom) -> bool:
 
 
 def _congruent(dividend: Term, by: int) -> Term:
-    """Return what leaves the same remainder: x in the place of x % c, where ``by`` divides c."""
+    """Return a dividend with the same remainder: ``x % c`` replaced by x, where ``by`` divides c."""
     for monomial, coefficient in dividend.coefficients.items():
         for place, atom in enumerate(monomial):
             if isinstance(atom, Operation) and atom.kind == "%" and _is_multiple(atom.args[1], by):

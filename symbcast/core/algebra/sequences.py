@@ -1,10 +1,10 @@
-"""Sequences of axes: as many axes as nobody knows, each of a size of its own.
+"""Sequences of axes: an unknown number of axes, each with its own size.
 
 A sequence is a family of sizes, counted from its end: ``batch[-1]`` is the size of its last axis, ``batch[-2]`` that of
-the one before, and a size is 1 where the sequence has no such axis, as broadcasting has it. ``*batch`` stands for all
-its axes and ``*batch[:-2]`` for all but the last two; ``rank(batch)`` is how many there are. All of these are symbols,
-so that terms and formulas hold them as they hold sizes: a formula with ``*batch[:-2]`` and ``*rest`` speaks of the last
-axes of both, of those before them, and so on, as far as there are any.
+the one before, and a size is 1 where the sequence has no such axis, as in broadcasting. ``*batch`` stands for all
+its axes and ``*batch[:-2]`` for all but the last two; ``rank(batch)`` is their number. All of these are symbols,
+so terms and formulas contain them just as they contain sizes: a formula with ``*batch[:-2]`` and ``*rest`` is about the
+last axes of both, about those before them, and so on, as far as there are any.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class AxisSequence(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The name as text has it."""
+        """The name as written in text."""
         return self.name if self.is_anonymous else quoted(self.name)
 
     @property
@@ -58,7 +58,7 @@ class AxisSequence(NamedTuple):
 
 
 class SequenceSymbol(Symbol):
-    """A symbol that speaks of a sequence of axes; ``place`` says of which of them."""
+    """A symbol about a sequence of axes; ``place`` says which of them it describes."""
 
     sequence: AxisSequence
     place: int
@@ -119,7 +119,7 @@ def _made(kind: type[SequenceSymbol], sequence: AxisSequence, place: int) -> Sym
 
 
 def is_sequence(dim: Dim) -> bool:
-    """Return whether a dimension of a shape is a sequence of axes: the rest of one, or a join of such."""
+    """Return whether a dimension of a shape is a sequence of axes: the rest of one, or a join of rests."""
     if isinstance(dim, Rest):
         return True
     return isinstance(dim, Operation) and dim.kind == "join" and all(is_sequence(arg) for arg in dim.args)
@@ -182,10 +182,10 @@ def spoken_of(symbols: Iterable[Symbol]) -> tuple[Symbol | AxisSequence, ...]:
 
 
 def beside(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) -> dict[Symbol, Symbol]:
-    """Return what stands for symbols of sequences without a name beside each other, and beside others.
+    """Return substitutes for symbols of unnamed sequences that would clash with each other or with ``others``.
 
-    A label in text means the sequence that is called so there; of two that have the same label, the first that comes
-    gets another one.
+    A label in text means the sequence with that label there; if two have the same label, the later one
+    gets a new one.
     """
     given, there = list(symbols), sequences_of(others)
     labelled = {s.name: s for s in there if s.is_anonymous}

@@ -95,7 +95,7 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
     """The join of sizes: what an axis becomes when sizes are broadcast together.
 
     ``1`` is its unit; it is commutative, associative and idempotent; on two different sizes other than 1 it is
-    undefined and raises `DimensionError`. It is not ``max``: a 0 beside a 1 gives 0.
+    undefined and raises `DimensionError`. It is not ``max``: 0 joined with 1 gives 0.
 
     >>> N, M = symbol("N"), symbol("M")
     >>> broadcast(N, 1, M, N)
@@ -157,10 +157,10 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
         return sympy.Max(*args) * sympy.Min(1, *args)
 
 
-class guarded_broadcast(broadcast):  # noqa: N801 - shown as what it is, a join
-    """The join as it stands in a condition, beside the clause that says where it is defined.
+class guarded_broadcast(broadcast):  # noqa: N801 - prints as a join, which it is
+    """The join as it occurs in a condition, together with the clause that says where it is defined.
 
-    On sizes that clash it stays as it is instead of raising, so that the condition can be evaluated there: that
+    On sizes that clash it stays unevaluated instead of raising, so that the condition can be evaluated there: that
     clause is false.
     """
 

@@ -1,9 +1,9 @@
 """Terms: sizes as polynomials with integer coefficients, interned so that equal ones are one object.
 
 A term is a sum of integer multiples of monomials over atoms. An atom is a symbol or one of the operations ``//``,
-``%``, ``min``, ``max`` and the join, and is a term itself. Terms share their parts: what is asked of one (its symbols,
-its key, a lower bound) is worked out once and kept with it, so that a term that is huge as a tree costs what it is as a
-graph.
+``%``, ``min``, ``max`` and the join, and is a term itself. Terms share their parts: the properties of a term (its
+symbols, its key, a lower bound) are computed once and kept with it, so a term that is huge as a tree costs only its
+size as a graph.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_BITS = 1 << 13
 """How many bits a number may have: 2,466 digits, which Python still writes down."""
 _GREATEST = 1 << MAX_BITS
 _FEW_PAIRS = 16
-"""Products of so many pairs of monomials cost too little to be counted."""
+"""Products of at most this many pairs of monomials are too cheap to count."""
 
 _interned: WeakValueDictionary[Any, Term] = WeakValueDictionary()
 _interning = RLock()
@@ -46,7 +46,7 @@ class Term:
 
     is_Symbol: ClassVar[bool] = False  # noqa: N815 - sympy's word for it
     written_by: ClassVar[Callable[[Term], str]] = staticmethod(object.__repr__)
-    """What makes text of a term; `symbcast.core.algebra.writer` puts itself here, for it stands above this module."""
+    """Converts a term to text; `symbcast.core.algebra.writer` registers itself here, as it is a higher layer."""
     _coefficients: Mapping[Monomial, int]
 
     def __new__(cls, coefficients: dict[Monomial, int]) -> Term:
@@ -331,7 +331,7 @@ class Operation(Atom):
 
 
 def interned(identity: Any, make: Callable[[], Term]) -> Term:
-    """Return the one term of an identity, made where there is none yet; it goes with the last use of it."""
+    """Return the one term of an identity, creating it if needed; it is freed with its last reference."""
     found = _interned.get(identity)
     if found is None:
         with _interning:

@@ -19,7 +19,7 @@ _PLAIN_NAME = re.compile(r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*")
 
 
 def name_text(name: str) -> str:
-    """Return a name as text has it: quoted where it is no plain one."""
+    """Return a name as written in text: quoted unless it is a plain identifier."""
     return name if _PLAIN_NAME.fullmatch(name) and name not in _KEYWORDS else repr(name)
 
 
@@ -34,10 +34,10 @@ def term_text(value: Term) -> str:
 
 
 class TermWriter:
-    """Writes terms, with brackets where the place they stand in binds tighter than they do.
+    """Writes terms, with brackets where the context binds tighter than the term does.
 
-    ``labels`` says how some symbols are written; others are written by their names. ``order`` gives symbols their place
-    in a sum; those of one place go by their names.
+    ``labels`` says how some symbols are written; others are written by their names. ``order`` gives the position of
+    symbols in a sum; symbols with the same position are sorted by name.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> T, P = symbol("T"), symbol("P")

@@ -1,6 +1,6 @@
-"""The rules, one file a family, and everything that the author of a rule needs.
+"""The rules, one file per family, and everything that the author of a rule needs.
 
-What a rule is, how one is added, and what each rule means is told in the README beside this file.
+README.md in this folder explains what a rule is, how to add one, and what each rule means.
 """
 
 from symbcast.core.broadcasting import numpy  # noqa: F401 - the default rule is always at hand

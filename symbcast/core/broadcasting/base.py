@@ -1,7 +1,7 @@
-"""What a rule is: a placement, which says where axes lie, and a law, which says what each axis asks and gives.
+"""What a rule is: a placement, which says where axes lie, and a law, which says what each axis requires and outputs.
 
-A rule never decides, prints, or raises about the validity of shapes; it raises `RuleArgumentError` about its own
-attributes alone. How to add one is told in the README beside this file.
+A rule never decides, prints, or raises about the validity of shapes; it only raises `RuleArgumentError` about its own
+attributes. README.md in this folder explains how to add one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Rule(Declaration):
     properties. What it emits follows from these; a rule whose law is not about single axes overrides `emit`.
 
     Attributes:
-        own_reasons: The reasons that its own `emit` gives beside those of its placement and its law.
+        own_reasons: The reasons that its own `emit` gives in addition to those of its placement and its law.
     """
 
     own_reasons: ClassVar[tuple[Reason, ...]] = ()
@@ -59,7 +59,7 @@ class Rule(Declaration):
         self.check_number(len(shapes))
 
     def check_operands(self, shapes: Sequence[Dims]) -> None:
-        """As `check_shapes`, of shapes some of which may be of unknown rank."""
+        """Check shapes like `check_shapes`, allowing shapes of unknown rank."""
         is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
         self.check_shapes(self.expand(shapes) if is_of_any_rank else shapes)
 
@@ -140,12 +140,12 @@ class Rule(Declaration):
         raise RuleArgumentError(self.name, text, "ask for each rank by itself")
 
     def emit_open(self, shapes: Sequence[Dims]) -> Emission:
-        """Return what is asked of shapes of which some are of unknown rank, and the output.
+        """Return the constraints on shapes, some of unknown rank, and the output.
 
-        The shapes are laid by `expand`, with one axis in the place of all axes of a sequence beyond the known ends.
-        That one axis speaks for all of them. On each only sequences meet, the same ones and by the same law, and every
-        sequence has a size of its own there, which is 1 where it has no such axis: then nothing more is asked. So what
-        is asked holds on all these axes, or fails on some, exactly where it holds on one, or fails there.
+        `expand` lays out the shapes, with a single axis for all axes of a sequence beyond the known ends. That one axis
+        represents all of them. Only sequences meet on each of these axes, the same ones and by the same law, and every
+        sequence has its own size there, which is 1 where it has no such axis: then nothing more is required. So the
+        constraints hold on all these axes, or fail on some, exactly when they hold on the one axis, or fail there.
         """
         expanded = self.expand(shapes)
         asked = [(settled(f), why) for f, why in self.placement.rank_asks([rank_of_shape(s) for s in shapes])]
@@ -170,7 +170,7 @@ class Rule(Declaration):
 
     @property
     def has_base_rank(self) -> bool:
-        """Whether what comes out has the axes of one operand, all of which are there."""
+        """Whether the output has exactly the axes of one operand."""
         return self.placement.has_base_rank
 
     def rolled(self, shapes: Sequence[Dims], output: Sequence[Dim]) -> tuple[Dim, ...]:
@@ -207,7 +207,7 @@ class Rule(Declaration):
         return tuple(output)
 
     def is_join(self, shapes: Sequence[Dims]) -> bool:
-        """Return whether all that is asked of shapes is that each axis of them, aligned at the right, has a join.
+        """Return whether the only requirement on the shapes, aligned at the right, is that each axis has a join.
 
         The engine holds such questions on masks, its fastest form. It follows from placement and law.
         """

@@ -28,18 +28,18 @@ class Alias(NamedTuple):
 
 
 class Declaration(ABC):
-    """What a rule says of itself, with its attributes set; immutable.
+    """What a rule declares about itself, with its attributes set; immutable.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         family: The framework, or the group of rules, that it belongs to.
-        summary: What it says, in a line.
-        document: Where that is written down.
+        summary: What it means, in one line.
+        document: Where it is documented.
         aliases: Its other names.
-        operands: What the operands are called, in order.
+        operands: The names of the operands, in order.
         variadic: Whether it takes any number of operands.
-        parameters: Its attributes, each of which is set on the instance under its name.
-        called: The name, or alias, that it was asked for by.
+        parameters: Its attributes, each set on the instance under its own name.
+        called: The name, or alias, under which it was requested.
     """
 
     name: ClassVar[str]

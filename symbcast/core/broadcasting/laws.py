@@ -1,4 +1,4 @@
-"""Axis laws: what a rule asks of the sizes that meet on one axis, and what comes out there."""
+"""Axis laws: what a rule requires of the sizes that meet on one axis, and the size that results."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Ask(NamedTuple):
 
 
 class Law(ABC):
-    """What a rule asks of one axis.
+    """The requirement of a rule on one axis.
 
     Attributes:
-        reasons: The reasons of what it asks.
+        reasons: The reasons of its requirements.
         stretches_base: Whether the operand that the others are laid onto may be stretched too.
         takes_missing_as_one: Whether an operand that does not reach an axis might as well have the size 1 there.
     """
@@ -72,7 +72,7 @@ class Law(ABC):
     @property
     @abstractmethod
     def reasons(self) -> tuple[Reason, ...]:
-        """The reasons of what it asks."""
+        """The reasons of its requirements."""
 
     @abstractmethod
     def asks(self, column: Column) -> Iterator[Ask]:

@@ -54,7 +54,7 @@ class Unidirectional(Rule):
     """Data is stretched onto the target, never the other way.
 
     ``keep`` names target axes (counted from 0) that keep data's own size, written ``-1`` in ``torch.expand`` and
-    ``paddle.expand``; what stands in the target there is not looked at.
+    ``paddle.expand``; the target's size there is ignored.
     """
 
     keep: tuple[int, ...]
@@ -74,7 +74,7 @@ class Unidirectional(Rule):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether no axis is to be kept."""
+        """Whether all axes are stretched, none kept."""
         return not self.keep
 
     def law_at(self, axis: int, law: Law) -> Law:

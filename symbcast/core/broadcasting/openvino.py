@@ -127,10 +127,10 @@ class Pdpd(Rule):
     """B is laid onto a run of A's axes that starts at ``axis`` (-1: at the right), and only B is stretched.
 
     ``flavour="document"`` is the document: sizes of B that hang over A's end must be 1.
-    ``flavour="openvino"`` is OpenVINO's code: nothing may hang over, no size of B exceeds A's, and A's 1 beside
+    ``flavour="openvino"`` is OpenVINO's code: nothing may hang over, no size of B exceeds A's, and A's 1 with
     B's 0 gives 0. ``flavour="paddle"`` is Paddle's code: the shorter shape is laid at ``axis`` of the longer one,
-    both are stretched, and equal shapes are taken whatever the axis. (What Paddle does with an axis below -1 follows
-    no rule, and no flavour takes one.)
+    both are stretched, and equal shapes are accepted whatever the axis. (Paddle's behaviour with an axis below -1
+    follows no rule, and no flavour accepts one.)
     """
 
     axis: int

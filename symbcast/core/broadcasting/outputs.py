@@ -34,7 +34,7 @@ def same_size(left: OutputDim, right: OutputDim) -> Formula:
 
 
 def _among(members: Sequence[Dim], others: Sequence[Dim]) -> Iterator[Formula]:
-    """Yield that each member is 1 or one of the others, for those of which this is not plain."""
+    """Yield that each member is 1 or one of the others, except for members where this is obvious."""
     for member in members:
         if member != 1 and member not in others:
             yield any_of([equal(member, 1), *(equal(member, other) for other in others if other != 1)])
@@ -48,7 +48,7 @@ def same_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formul
 
 
 def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
-    """Return the formula of `same_output` for outputs of which some begin with a sequence of axes: its ranks are equal.
+    """Return the formula of `same_output` for outputs, some starting with a sequence of axes: their ranks are equal.
 
     Raises `UnknownRankError` where sizes stand before a sequence.
 

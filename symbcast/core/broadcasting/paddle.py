@@ -18,7 +18,7 @@ class Paddle(Numpy):
     """`Numpy`; ``min_rank=1`` is the document's reading, which asks for "at least one dimension in each tensor".
 
     Paddle 3.3.1 takes rank 0, and so does the default. The document's "max of the sizes" is wrong where a size
-    is 0: Paddle itself gives 0 for 0 beside 1, as the join does.
+    is 0: Paddle itself gives 0 for 0 with 1, as the join does.
     """
 
     min_rank: int

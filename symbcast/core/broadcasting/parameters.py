@@ -46,12 +46,12 @@ class Parameter(NamedTuple):
     """An attribute of a rule.
 
     Attributes:
-        name: The keyword; its option on the command line has hyphens in the place of underscores.
-        default: The value where it is not given: `REQUIRED` where it must be, None where leaving it out has a meaning
-            of its own.
-        choices: The words that it may be; only of a `Kind.WORD`.
+        name: The keyword; its command-line option has hyphens instead of underscores.
+        default: The value if it is not given: `REQUIRED` if it must be given, None if leaving it out has its own
+            meaning.
+        choices: The allowed words; only for a `Kind.WORD`.
         kind: What kind of value it takes.
-        summary: What it means, in a few words, for the help of the command line.
+        summary: What it means, in a few words, for the command-line help.
 
     >>> Parameter("axes", REQUIRED, kind=Kind.INTEGERS).read("numbered", "0, 2")
     (0, 2)

@@ -87,15 +87,15 @@ class Placement(ABC):
         """Return where axes lie, for any ranks: those that are refused too, so that these can be shown."""
 
     def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
-        """Yield why operands of such ranks are refused, whatever their sizes; nothing where they are not."""
+        """Yield why operands of these ranks are refused, whatever their sizes; nothing if they are accepted."""
         return iter(())
 
     def base(self, ranks: Sequence[int]) -> int | None:
-        """Return the operand that the others are laid onto, or None where there is no such one."""
+        """Return the operand that the others are laid onto, or None if there is none."""
         return None
 
     def elsewhere(self, ranks: Sequence[int]) -> Iterator[Mapping[str, AttributeValue]]:
-        """Yield attributes of the rule with which operands of such ranks would lie on other axes."""
+        """Yield attributes of the rule that would place operands of these ranks on other axes."""
         return iter(())
 
 

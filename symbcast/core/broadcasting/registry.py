@@ -1,4 +1,4 @@
-"""The rules that there are: symbcast's own, those of installed packages, and those of the program at hand.
+"""The available rules: symbcast's own, those of installed packages, and those defined by the running program.
 
 A family of symbcast's own is loaded when a rule of it, or the list of all, is first asked for. A package adds rules by
 the entry-point group ``symbcast.rules``; these are loaded only when a name is asked for that is not symbcast's own, or
@@ -57,7 +57,7 @@ R = TypeVar("R", bound=type[Rule])
 
 
 class RuleInfo(NamedTuple):
-    """What `rules` tells of a rule; ``meanings`` are its other names with their documents and numbers of operands."""
+    """An entry of `rules`; ``meanings`` are its other names with their documents and numbers of operands."""
 
     name: str
     aliases: tuple[str, ...]
@@ -93,7 +93,7 @@ class _Registry:
         self.lock = RLock()
 
     def add(self, rule: type[Rule]) -> None:
-        """Add a rule, in the place of an earlier definition of the same class, or not at all."""
+        """Add a rule, replacing an earlier definition of the same class, or raise without adding it."""
         if not _is_own(rule):
             self.load_own()
         check_definition(rule)
@@ -122,7 +122,7 @@ class _Registry:
             self.has_own = True
 
     def load_plugins(self) -> None:
-        """Load the rules of installed packages; what is wrong with one of these is kept, and told by who asks."""
+        """Load the rules of installed packages; keep their errors for the callers to report."""
         with self.lock:
             if self.has_plugins:
                 return
@@ -188,7 +188,7 @@ def forget(definition: type[Rule]) -> None:
 def rules() -> list[RuleInfo]:
     """Return every rule: name, aliases, family, operands (any number where variadic), parameters, a line, its document.
 
-    Rules of installed packages come after symbcast's own. A package whose rules cannot be loaded is told by a
+    Rules of installed packages come after symbcast's own. A package whose rules cannot be loaded is reported by a
     `RulePluginWarning`, and the others are listed.
 
     >>> [rule.name for rule in rules()][:7]
@@ -281,7 +281,7 @@ def is_known(name: str) -> bool:
 
 
 def is_own(name: str) -> bool:
-    """Return whether a name is that of one of symbcast's own rules; no installed package is looked at."""
+    """Return whether one of symbcast's own rules has this name; installed packages are not searched."""
     _registry.load_own()
     found = _registry.names.get(name)
     return found is not None and _is_own(found)
@@ -330,7 +330,7 @@ def _check_default(rule: str, parameter: Parameter) -> None:
     except RuleArgumentError as error:
         raise RuleDefinitionError(rule, error.problem, error.hint) from None
     if kept != parameter.default:
-        raise RuleDefinitionError(rule, f"the default of {parameter.name} is written otherwise than {kept!r}")
+        raise RuleDefinitionError(rule, f"the default of {parameter.name} must be in normal form, {kept!r}")
 
 
 def _is_own(rule: type[Rule]) -> bool:

@@ -1,4 +1,4 @@
-"""Shapes of unknown rank laid under others: so many axes of their sequences named as the others reach."""
+"""Shapes of unknown rank laid under others: as many axes of their sequences are named as the others reach."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def expanded_at_right(shapes: Sequence[Dims], limit: int | None = None) -> list[
 
 
 def expanded_to(shape: Dims, reach: int, is_kept: bool = False) -> Dims:
-    """Return a shape with so many axes of its sequence named that it has ``reach`` axes, if that is not too few.
+    """Return a shape of ``reach`` axes by naming axes of its sequence; unchanged if it has that many already.
 
-    The rest of the sequence stands before them where it is kept.
+    The rest of the sequence stays in front of them if it is kept.
     """
     place = place_of(shape)
     if place is None:
@@ -54,7 +54,7 @@ def place_of(shape: Dims) -> int | None:
 
 
 def rank_of_shape(shape: Dims) -> Dim:
-    """Return the rank of a shape: a number, or so many axes more than its sequence has."""
+    """Return the rank of a shape: a number, or a number plus the rank of its sequence."""
     place = place_of(shape)
     return len(shape) if place is None else add(rank_of(shape[place]), len(shape) - 1)
 

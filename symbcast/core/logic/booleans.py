@@ -101,7 +101,7 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
 def _lattice(kind: Any, parts: Iterable[Boolean]) -> Boolean:
     """Return a conjunction or disjunction as sympy would make it, but for what it would find out about its parts.
 
-    Nothing is to be found: what follows from other parts is left out before. sympy negates each relation and compares
+    There is nothing to find out: implied parts are dropped beforehand. sympy negates each relation and compares
     it with each other one, which takes most of the time that a condition takes.
     """
     distinct: dict[Boolean, None] = {}

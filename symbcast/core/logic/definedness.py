@@ -1,7 +1,7 @@
-"""What a dimension asks of the sizes in it: that all of it has a value, and that the value is not negative.
+"""Where a dimension is defined: all of it has a value, and the value is not negative.
 
 A term has no value where it divides by 0 or joins sizes that do not broadcast. A rule's constraints are about sizes,
-so these come first: a formula says nothing of the sizes at which something in it has no value, and counts as false.
+so these come first: where some part of a formula has no value, the formula has no meaning, and counts as false.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Formulas over dimensions: what rules emit, what conditions are made of.
 
-A formula is immutable. Its leaves compare dimensions; it says nothing of how it is decided or shown, and it imports
+A formula is immutable. Its leaves compare dimensions; it does not know how it is decided or shown, and it imports
 no algebra: dimensions are opaque here except that an ``int`` is a size.
 """
 
@@ -137,7 +137,7 @@ def at_most(left: Dim, right: Dim) -> Comparison:
 
 
 def one_or_equal(data: Dim, target: Dim) -> AnyOf:
-    """Return ``data == 1 or data == target``: what one-directional broadcasting asks of an axis."""
+    """Return ``data == 1 or data == target``: what one-directional broadcasting requires of an axis."""
     return AnyOf((equal(data, 1), equal(data, target)))
 
 

@@ -121,7 +121,7 @@ def reason() -> str:
 
 
 def share(units: int) -> AbstractContextManager[Effort]:
-    """Open a stage of so many units, which the caller's clock stops too: see `symbcast.core.effort.share`."""
+    """Open a stage of ``units`` units, which the caller's clock stops too: see `symbcast.core.effort.share`."""
     return effort_share(units, _current.get())
 
 

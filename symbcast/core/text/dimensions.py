@@ -1,4 +1,4 @@
-"""What the parser makes of each rule of the grammar: dimensions that know where they stand in the text."""
+"""What the parser builds for each rule of the grammar: dimensions with their position in the text."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Bounds: TypeAlias = tuple[Unknown, int, int | None]
 
 
 class PlacedDim(NamedTuple):
-    """A dimension and where it stands in the text.
+    """A dimension and its position in the text.
 
-    ``depth`` is how deep divisions and functions nest, ``power`` the product of exponents upon exponents. ``literal``
-    says that it is an integer written as such, or the unknown size -1. ``bounds`` are those given to labelled unknowns
+    ``depth`` is how deep divisions and functions nest, ``power`` the product of nested exponents. ``literal``
+    says that it is an integer literal, or the unknown size -1. ``bounds`` are those given to labelled unknowns
     within it. ``lost`` are the symbols in the text, and the terms in it that may have no value, which cancelled.
     """
 
@@ -157,7 +157,7 @@ class DimBuilder:
     def group(self, parts: list[Part]) -> PlacedDim:
         inner = parts[1]
         assert isinstance(inner, PlacedDim)
-        # The unknown size `-1` may stand in brackets; `-(1)` is a negative size, as `-(2)` is.
+        # The unknown size `-1` may be in brackets; `-(1)` is a negative size, as `-(2)` is.
         return inner._replace(start=_start(parts[0]), stop=_stop(parts[-1]), literal=inner.dim == -1 and inner.literal)
 
     def minus(self, parts: list[Part]) -> PlacedDim:

@@ -99,9 +99,9 @@ def parse_formula(text: str) -> Formula:
 
 
 def _syntax_error(text: str, fault: Fault, start: str = "") -> ShapeSyntaxError:
-    """Return an error, to be raised where the fault is handled no more; with ``start``, what would be read instead.
+    """Return an error, to be raised outside the handler of the fault; with ``start``, show the text accepted instead.
 
-    So it does not hold the fault, and by it the parser: Dask pickles errors with what they were raised beside.
+    So it does not hold the fault, and with it the parser: Dask pickles errors together with their context.
     """
     instead = correction(text, start == "formula", lambda other: _is_read(start, other)) if start else ""
     return ShapeSyntaxError(text, fault.span, fault.problem, fault.expected, instead)

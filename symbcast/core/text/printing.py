@@ -169,7 +169,7 @@ def _unknowns(dim: Dim) -> list[Unknown]:
 def _formula(formula: Formula, writer: TermWriter, is_within: bool = False) -> tuple[str, str]:
     """Return the text of a formula and the word that joins it (``and``, ``or``), if one does.
 
-    Alternatives about sequences may differ from axis to axis, which ``each`` says, unless they are within such.
+    Alternatives about sequences may differ from axis to axis, which ``each`` says, unless they are nested in others.
     """
     match formula:
         case Comparison(operator, left, right):

@@ -1,7 +1,7 @@
-"""The simplest texts, read without the grammar: names, sizes, a name and a number, and relations between such.
+"""The simplest texts, read without the grammar: names, sizes, a name and a number, and relations between these.
 
-Nearly every assumption is one. To import lark and build a grammar takes longer than to answer most questions, which a
-first question need not wait for. What is not of this kind goes to the grammar; what is means the same there.
+Nearly every assumption is one of these. Importing lark and building a grammar takes longer than answering most
+questions, and a first question need not wait for it. Any other text goes to the grammar; these mean the same there.
 """
 
 from __future__ import annotations

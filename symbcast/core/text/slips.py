@@ -152,7 +152,7 @@ def _candidates(text: str, is_formula: bool) -> Iterator[str]:
 
 
 def _mended(text: str, is_formula: bool) -> str:
-    """Return a text with its slips mended; what stands in quotes is a name, and stays."""
+    """Return a text with its slips mended; text in quotes is a name, and stays."""
     own = (*_OF_FORMULAS, *_ANYWHERE) if is_formula else (*_OF_SHAPES, *_ANYWHERE)
     parts = _QUOTED.split(text)
     for n in range(0, len(parts), 2):

@@ -1,1 +1,1 @@
-"""One broadcast, and what is asked of it."""
+"""A single broadcast, and the questions about it."""

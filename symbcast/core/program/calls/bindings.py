@@ -52,7 +52,7 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
 
 
 def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> Bound:
-    """Return operands of which some are of unknown rank, at the sizes of their sequences of axes and all others."""
+    """Return operands, some of unknown rank, at given sizes of their sequences of axes and of everything else."""
     from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at
 
     found = Given.read(scope.names, given, named)

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 NOTHING: Any = ()
 ZERO = 0
-"""What is assumed unless it is said, looked at by identity: `False` and `0.0` equal 0, and are no least sizes."""
+"""The default least size, compared by identity: `False` and `0.0` equal 0, but are not valid least sizes."""
 
 
 SIZES, JOINS, GENERAL = range(3)
@@ -114,7 +114,7 @@ class Call:
         return self._open is not None
 
     def check_ranks(self, question: str) -> None:
-        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        """Raise `UnknownRankError` if a rank is unknown and the question requires known ranks."""
         if self._open is not None:
             self._open.check(question)
 
@@ -225,7 +225,7 @@ class Call:
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition of which it was not decided whether the others imply them."""
+        """The conjuncts of the condition that may be redundant: it is undecided whether the others imply them."""
         if self._tier != GENERAL:
             return ()
         if self._open is not None and self._open.reason:

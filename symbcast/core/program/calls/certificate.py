@@ -1,4 +1,4 @@
-"""Certificates: z3's word on an answer, asked of the raw constraints rather than of what they were reduced to."""
+"""Certificates: z3's answer to the raw constraints, independent of their simplification."""
 
 from __future__ import annotations
 

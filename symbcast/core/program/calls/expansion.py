@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
-"""What StableHLO may be told of an axis; nothing where it depends on the sizes, or was not decided."""
+"""What StableHLO is given about an axis; empty if it depends on the sizes, or is undecided."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ValidSizes:
     """The sizes at which an answer is valid under its assumptions; there must be some.
 
     ``decision`` is that of the answer, None where its sizes are integers. The other arguments are its symbols, their
-    least size, what is assumed of them, and what must hold beside that.
+    least size, the assumptions about them, and whatever else must hold.
     """
 
     def __init__(

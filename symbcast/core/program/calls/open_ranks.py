@@ -1,4 +1,4 @@
-"""One broadcast of shapes of which some have an unknown rank: what is asked of all ranks, in sizes that can be told."""
+"""One broadcast of shapes, some of unknown rank: its constraints at every rank, expressed in finitely many sizes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class OpenRanks:
     """Operands of unknown rank under a rule.
 
-    ``laid`` are the sizes as the rule lays the operands, with an axis for all axes of a sequence that are not told
-    apart; ``emission`` is what it says of these, once for each axis that is. The scope is unrolled for it.
+    ``laid`` are the sizes as the rule lays the operands, with a single axis for all axes of a sequence that are not
+    distinguished; ``emission`` is what the rule emits for these, once for each distinguished axis. The scope is
+    unrolled accordingly.
     """
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope) -> None:
@@ -56,7 +57,7 @@ class OpenRanks:
         return [*sizes, *(c.requirement for c in self._emitted.constraints)]
 
     def check(self, question: str) -> None:
-        """Raise `UnknownRankError` for a question that is asked of known ranks alone."""
+        """Raise `UnknownRankError` for a question that requires known ranks."""
         for operand in self.operands:
             known_rank(operand, question)
 
@@ -94,7 +95,7 @@ class OpenRanks:
 
     def output(self, laid: Iterable[Dim], decision: Decision) -> Shape:
         """Return the output, without sequences that are known to have no axes."""
-        # Of a base all axes are there, so that they need not be told apart where nothing more is known of them.
+        # All axes of a base exist, so they need not be distinguished if nothing more is known of them.
         dims = self._rule.rolled([s.values for s in self.operands], tuple(laid))
         return any_shape_of(d for d in dims if not _is_empty(d, decision))
 

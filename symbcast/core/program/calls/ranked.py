@@ -1,4 +1,4 @@
-"""The sizes of a question in which it counts how many axes sequences have: ranks and axes, each told apart."""
+"""The sizes of a question that depends on the number of axes: ranks and axes, each with its own symbol."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from symbcast.core.solver.decision.knowledge import Knowledge
 
 MOST = 8
-"""Of a sequence that has at most so many axes, all are told apart."""
+"""All axes of a sequence get their own symbols if it has at most this many."""
 
 
 class RankedSizes:
     """The ranks and the axes of the sequences of a question, and its other sizes.
 
-    ``asked`` is what must hold, ``names`` what each size is called, in order; ``mentioned`` are further formulas whose
-    axes are to be told apart. Raises `UnknownRankError` where a sequence lies under itself at another axis, so that
-    not all ranks are looked at; ``question`` is what was asked then.
+    ``asked`` must hold, ``names`` are the names of the sizes, in order; ``mentioned`` are further formulas whose
+    axes must be distinguished. Raises `UnknownRankError` where a sequence meets itself at a shifted axis, so that
+    not all ranks are tried; the error names the ``question``.
 
     Attributes:
-        unrolled: How deep sequences are told apart.
-        knowledge: What is known of ranks, axes and sizes.
-        asked: What must hold of these.
-        names: What each of these is called.
-        greatest: The greatest rank of each sequence, by what is known of it alone.
+        unrolled: How deep sequences are unrolled.
+        knowledge: What is known about ranks, axes and sizes.
+        asked: The formulas over these that must hold.
+        names: The name of each of these.
+        greatest: The greatest rank of each sequence that its own constraints allow.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RankedSizes:
 
     @staticmethod
     def of_call(question: str, call: Call, mentioned: Iterable[Formula] = ()) -> RankedSizes:
-        """Return the sizes of a broadcast of which some operand is of unknown rank."""
+        """Return the sizes of a broadcast with operands of unknown rank."""
         scope = call.scope
         assert scope is not None and scope.unrolled is not None
         check_cuts(question, scope.unrolled)
@@ -84,7 +84,7 @@ class RankedSizes:
 def check_cuts(question: str, unrolled: Unrolled) -> None:
     """Raise `UnknownRankError` where a sequence lies under itself at another axis."""
     for s in unrolled.mixed:
-        raise UnknownRankError(f"{question} of a sequence beside itself, moved by some axes", s.rest().name)
+        raise UnknownRankError(f"{question} of a sequence with itself, shifted by some axes", s.rest().name)
 
 
 def greatest_rank(known: Knowledge, sequence: AxisSequence) -> int | None:

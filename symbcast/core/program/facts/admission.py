@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Asking:
-    """The asking of one operation. Where a part of it cannot hold, the rest is not looked at.
+    """The requirements of one operation. Once a part of them cannot hold, the rest is skipped.
 
-    ``new`` is what no operation asked before; ``lengthened`` names, for some of it, the shorter join that it implies
-    and the one member that it has more.
+    ``new`` are those that no earlier operation has; ``lengthened`` gives, for some of them, the shorter join that they
+    imply and the one additional member.
     """
 
     def __init__(self, asked: Container[Formula], facts: Facts, groups: Groups) -> None:
@@ -70,7 +70,7 @@ class Asking:
         return formula in self._asked or formula in self.new
 
     def _lengthen(self, joined: Any, added: Any) -> None:
-        """Ask that a long join, which is defined, be defined with one more member; the old ones are not looked at."""
+        """Require that a long, defined join stay defined with one more member, without checking the old ones again."""
         after = join_with(joined, added)
         if after is joined or not self.can_hold:
             return

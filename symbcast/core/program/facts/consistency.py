@@ -1,7 +1,7 @@
-"""Whether everything asked so far can hold together: kept up with every operation.
+"""Whether all requirements so far can hold together: updated with every operation.
 
 Equalities and joins of plain sizes are decided by the graph alone. Other formulas, and all that symbols tie to them,
-are in a conjunction that grows, of which sizes are known at which it holds: what is asked next mostly holds there too.
+are in a growing conjunction that keeps sizes at which it holds: the next requirement usually holds there too.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Groups:
         return {} if self._growing is None else self._growing.sizes
 
     def admit(self, formulas: Sequence[Formula], lengthened: Lengthened) -> bool:
-        """Add formulas unless it is proved that they cannot hold beside the others; return whether they were added.
+        """Add formulas unless they provably cannot hold together with the others; return whether they were added.
 
-        The graph was told of them, and did not find that they cannot. ``lengthened`` tells of the joins among them
-        that take the place of a shorter one.
+        The graph already contains them, and found no contradiction. ``lengthened`` names the joins among them
+        that replace a shorter one.
         """
         tied = [f for f in formulas if self._is_tied(f, lengthened)]
         plain = [f for f in formulas if f not in tied] if tied else list(formulas)
@@ -147,7 +147,7 @@ class Groups:
 
 
 def _is_plain(formula: Formula) -> bool:
-    """Return whether the graph and the sets of sizes decide a formula, beside others that they do."""
+    """Return whether the graph and the sets of sizes decide a formula, together with other plain formulas."""
     if len(symbols_in(formula)) > 1:
         return as_relation(formula) is not None
     try:

@@ -1,7 +1,7 @@
-"""What the operations so far establish, as far as the graph and sets of sizes tell it at once.
+"""What the operations so far establish, as far as the graph and sets of sizes derive it at once.
 
-Everything here follows from what was told; not everything that follows is here, for terms over several symbols are
-taken as wholes. That is enough to simplify output dimensions. Whether the whole can hold is asked in `groups`.
+Everything here follows from the given facts; not every consequence is here, since terms over several symbols are
+treated as opaque. That is enough to simplify output dimensions. `groups` decides whether everything can hold together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COMPARED_UP_TO = 8
 
 
 class Facts:
-    """Facts about sizes, told one after another; what is told last can be taken back."""
+    """Facts about sizes, added one after another; the latest can be undone."""
 
     def __init__(self, min_size: int) -> None:
         self.min_size = min_size
@@ -40,7 +40,7 @@ class Facts:
         """Grows whenever a dimension may be written more simply than before."""
         self._classes = Classes({})
         self._introduced: dict[Dim, None] = {}
-        """The symbols and terms of which it was told what they can be at all."""
+        """The symbols and terms whose possible values have been added."""
         self._watching: dict[Node, list[Formula]] = {}
         self._axis_of: dict[Dim, int] = {}
         """The relation that says a join is defined, by the join, as long as it is about no more than that."""
@@ -63,17 +63,17 @@ class Facts:
         return self._classes.mark(), len(self._trail), len(self._introduced)
 
     def undo(self, mark: tuple[tuple[int, int], int, int]) -> None:
-        """Take back all that was told since ``mark``."""
+        """Undo all facts added since ``mark``."""
         self._undo_classes(mark[0], mark[2])
         while len(self._trail) > mark[1]:
             formulas, length = self._trail.pop()
             del formulas[length:]
-        # A join told since then may stand in for a relation that is gone; all are told anew where they are met.
+        # A join added since then may have replaced a relation that is gone; all are added again when they are next met.
         self._axis_of.clear()
         self.version += 1
 
     def keep(self) -> None:
-        """Let all that was told so far stay for good."""
+        """Make all facts added so far permanent."""
         self._classes.keep()
         self._trail.clear()
 
@@ -133,7 +133,7 @@ class Facts:
         return self._value(found)
 
     def join(self, members: Iterable[Any]) -> Dim:
-        """Return the join of sizes, of which it was told that it is defined, in the fewest members."""
+        """Return the join of sizes, which is known to be defined, in the fewest members."""
         longest, *others = sorted(members, key=lambda d: -len(join_members(d)))
         if self._is_simple(longest) and len(others) == 1 and len(join_members(others[0])) == 1:
             added = self.dim(others[0])
@@ -161,7 +161,7 @@ class Facts:
         return self._noted(reduce(join_with, kept) if kept else 1)
 
     def _lengthened(self, joined: Dim, added: Dim) -> Dim:
-        """Return a long join, in its fewest members, with one more; the others are not looked at again."""
+        """Return a long join, already in its fewest members, with one more member; the others are not checked again."""
         if isinstance(added, int):
             return joined if added == 1 else added
         if self._is_one(added):
@@ -215,7 +215,7 @@ class Facts:
         return put_in(formula, values) if values else formula
 
     def _take(self, clause: Formula) -> None:
-        """Add one clause: to a set, to the graph, and where terms are in it to what is looked at again."""
+        """Add one clause: to a set, to the graph, and, if it contains terms, to the formulas to be revisited."""
         symbols = symbols_in(clause)
         for symbol in symbols:
             self._introduce(symbol)

@@ -45,7 +45,7 @@ def _clauses_of_join(column: Joined) -> list[Formula]:
 
 
 def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
-    """Return the output axes of an operation, and what it asks besides that those which are joins be defined."""
+    """Return the output axes of an operation, and its requirements, other than that the joins among them be defined."""
     if op.kind in ("require", "assume"):
         assert op.formula is not None
         return (), list(clauses(op.formula))

@@ -21,11 +21,11 @@ Kind: TypeAlias = str
 
 
 SAME = find_rule("none", {})
-"""What is asked of shapes that must be equal."""
+"""The rule for shapes that must be equal."""
 
 
 def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
-    """Return what a rule says of shapes, the ranks of which need not be known."""
+    """Return what a rule emits for shapes, whose ranks may be unknown."""
     dims = [s.values for s in operands]
     return rule.emit_open(dims) if any(map(is_open, operands)) else rule.emit(dims)
 

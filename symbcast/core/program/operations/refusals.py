@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Answer(Protocol):
-    """What an error tells of the result that it came from: see `symbcast.Result`."""
+    """The parts of a result that its errors show: see `symbcast.Result`."""
 
     @property
     def rule(self) -> Rule: ...
@@ -41,7 +41,7 @@ class BroadcastError(SymbcastError, ValueError):
     __module__ = "symbcast"  # where users find it; tracebacks say so
 
     words: ClassVar[Callable[[BroadcastError], str]]
-    """What writes the message: `symbcast.answers.public` puts it here, for it stands above this module."""
+    """Writes the message; `symbcast.answers.public` sets it, as that is a higher layer."""
 
     result: Answer | None
 
@@ -61,9 +61,9 @@ class IncompatibleShapesError(BroadcastError):
 
 
 class IncompatibleProgramError(IncompatibleShapesError):
-    """An operation of a program that no sizes allow beside the operations before it.
+    """An operation of a program that no sizes allow together with the operations before it.
 
-    ``operation`` is the one that was refused, ``operations`` are the fewest that cannot hold together, it among them.
+    ``operation`` is the refused one, ``operations`` are the fewest that cannot hold together, including it.
     """
 
     __module__ = "symbcast"  # where users find it; tracebacks say so

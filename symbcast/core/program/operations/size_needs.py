@@ -12,9 +12,9 @@ from symbcast.core.shapes import Shape
 
 
 def unjoined(formula: Formula) -> Formula:
-    """Return a formula with the joins it is about taken apart into their members, where that says the same.
+    """Return a formula with the joins in it split into their members, where that is equivalent.
 
-    It says the same beside the formulas that these joins are defined: a join of joins is the join of all members;
+    It is equivalent given that these joins are defined: a join of joins is the join of all members;
     and a join that is 1 or ``t`` has members that are each 1 or ``t``.
     """
     match formula:

@@ -62,7 +62,7 @@ def read_assumptions(assume: Assumptions) -> list[Assumption]:
     if assume is None:
         return []
     if isinstance(assume, (bytes, Mapping)):
-        raise ShapeTypeError(assume, "an assumption", "write text such as 'N >= 2', or a list of such")
+        raise ShapeTypeError(assume, "an assumption", "write text such as 'N >= 2', or a list of texts")
     if isinstance(assume, str) or hasattr(type(assume), "free_symbols") or not isinstance(assume, Iterable):
         assume = [assume]
     return [_read_assumption(item) for item in assume]

@@ -32,7 +32,7 @@ class Given(NamedTuple):
 
     @staticmethod
     def read(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> Given:
-        """Return what is given for names, of which some are of sequences: see `read_sizes`. Raises `BindingError`."""
+        """Return the values given for names, some of sequences: see `read_sizes`. Raises `BindingError`."""
         plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
         sequences = {s.name: s for s in sequences_of(names)}
         axes: dict[AxisSequence, tuple[int, ...]] = {}
@@ -145,7 +145,7 @@ def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping
 
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
-    """Return the error that there is no size of a name; ``wanted`` are the names that there are."""
+    """Return the error for a name that no size has; ``wanted`` are the existing names."""
     close = closest(name, wanted)
     hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
     return BindingError(f"no size here is called {name!r}", hint)

@@ -15,8 +15,8 @@ from symbcast.errors import AssumptionError
 def check_links(assumptions: Iterable[Assumption], sizes: Iterable[Symbol], names: Mapping[Symbol, str]) -> None:
     """Raise `AssumptionError` for a written assumption that no chain of assumptions links to one of ``sizes``.
 
-    ``N == 8*k`` is about ``k`` too, so that ``k >= 2`` beside it is linked to a shape that has ``N``. What is not text,
-    as a `symbcast.Condition` or a relation of sympy, may be about other sizes: it is known from elsewhere.
+    ``N == 8*k`` is about ``k`` too, so with it ``k >= 2`` is linked to a shape that has ``N``. One that is not
+    text, such as a `symbcast.Condition` or a sympy relation, may be about other sizes: it is known from elsewhere.
     """
     found = [(a, frozenset(map(_subject, symbols_in(a.formula)))) for a in assumptions]
     own = dict.fromkeys(map(_subject, sizes))
@@ -28,12 +28,12 @@ def check_links(assumptions: Iterable[Assumption], sizes: Iterable[Symbol], name
 
 
 def _subject(s: Symbol) -> Symbol:
-    """Return the symbol itself, or the sequence of axes that it speaks of."""
+    """Return the symbol itself, or its sequence of axes if it belongs to one."""
     return s.sequence.rest() if isinstance(s, SequenceSymbol) else s
 
 
 def linked_sizes(own: Iterable[Symbol], groups: Iterable[frozenset[Symbol]]) -> set[Symbol]:
-    """Return the symbols that groups, each of which links its own, link to some of them."""
+    """Return the symbols linked to ``own`` through groups; each group links its members."""
     linked = set(own)
     waiting = list(groups)
     while True:

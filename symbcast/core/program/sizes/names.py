@@ -37,7 +37,7 @@ class Names:
         self._by_name: dict[str, Symbol] = {}
         self._labels: dict[str, Symbol] = {}
         self._unknowns: dict[tuple[int, int, int | None], Symbol] = {}
-        """Each unknown of this program, by what it has in common with itself by other labels."""
+        """Each unknown of this program, by a key that it shares with its copies under other labels."""
         self._free_from = 0
         """No lower number than this is free as a label."""
         self._replaced: dict[Symbol, Symbol] = {}
@@ -64,8 +64,8 @@ class Names:
     def prefer(self, symbols: Iterable[Symbol], given: Iterable[object] = ()) -> None:
         """Reserve names for symbols that come together, before any is met: a user's own have precedence.
 
-        ``given`` are the shapes as they were given. A name in text means the dummy that is called so, where there is
-        one alone; a sympy symbol beside a dummy of its name is another size.
+        ``given`` are the shapes as they were given. A name in text means the dummy with that name, if there is
+        exactly one; a sympy symbol with the same name as a dummy is another size.
         """
         found = dict.fromkeys(symbols)
         dummies = Counter(s.name for s in found if isinstance(s, Dummy))

@@ -35,7 +35,7 @@ def own_set(s: Symbol, min_size: int) -> SizeSet:
 
 
 def assumed(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_size: int) -> list[Formula]:
-    """Return all that is taken for granted of some sizes: of each by itself, and in so many words."""
+    """Return all assumptions about some sizes: those implied for each size, and the explicit ones."""
     return [*(describe(s, own_set(s, min_size)) for s in symbols), *(a.formula for a in assumptions)]
 
 

@@ -75,7 +75,7 @@ class Scope:
             if not made.mixed:
                 raise
             # It may be the bound on the ranks that leaves nothing.
-            raise UnknownRankError("a broadcast of a sequence with itself, moved by some axes", "it") from None
+            raise UnknownRankError("a broadcast of a sequence with itself, shifted by some axes", "it") from None
         return made
 
     @property

@@ -1,22 +1,22 @@
-"""Sequences of axes as the solver sees them: so many sizes each, and one that stands for all before these.
+"""Sequences of axes as the solver sees them: a size for each of the last axes, and one for all axes before these.
 
-The solver knows sizes, and nothing of how many axes there are. A formula in which ``*a[:-1]`` and ``*b`` meet asks the
-same of ``a[-2]`` and ``b[-1]``, of ``a[-3]`` and ``b[-2]``, and so on. Where formulas tell the last axes apart, as one
+The solver knows sizes, but not how many axes there are. A formula in which ``*a[:-1]`` and ``*b`` meet requires the
+same of ``a[-2]`` and ``b[-1]``, of ``a[-3]`` and ``b[-2]``, and so on. Where formulas distinguish the last axes, as one
 about ``a[-3]`` does, it is unrolled: once for each of these axes, and once more for all before them.
 
 **Theorem.** Let every sequence be cut where its own last axes end, and let all formulas in which sequences meet cut
-them at the same axis of the aligned shapes. Then the formulas that are unrolled hold, fail, or follow from each other
+them at the same axis of the aligned shapes. Then the unrolled formulas hold, fail, or follow from each other
 at some ranks and sizes exactly if they do so at some sizes of the symbols. *Proof.* From ranks and sizes to symbols: a
 formula about the rests holds where it holds on all their axes, and fails where it fails on some. Take the sizes on that
 axis, or on any, as those of the rests; a sequence that does not reach it has the size 1 there. From symbols to ranks
-and sizes: let every rest have its size on one axis, at the place that `_COLUMN` says where that matters. Let the other
-axes that a rank asks for have the least size that is allowed, at least 1, all alike. That, and 1 where a sequence does
-not reach, asks nothing: a join of equal sizes and of ones is defined, data of size 1 or of the target's fits, and
-sequences that must be equal have one rank; of what is assumed, `checked` asks it. So formulas hold on all axes if they
+and sizes: let every rest have its size on one axis, at the place given by `_COLUMN` where that matters. Let the other
+axes that a rank requires all have the least allowed size, at least 1. Neither these nor the 1 where a sequence does
+not reach adds a requirement: a join of equal sizes and of ones is defined, data of size 1 or of the target's fits, and
+sequences that must be equal have one rank; for assumptions, `checked` ensures it. So formulas hold on all axes if they
 do for the symbols, and fail on one if they fail for the symbols.
 
-Where formulas cut one sequence at two axes, as ``(*a, N)`` beside ``*a`` does, no formula about one axis speaks for
-all. Then ranks are looked at up to a bound: what holds or fails there does so, and nothing is said of the rest.
+Where formulas cut one sequence at two axes, as ``(*a, N)`` with ``*a`` does, no formula about one axis represents
+all. Then ranks are tried up to a bound: answers are about these ranks only, and larger ones stay open.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 RANKS_TRIED = 2
-"""How many axes beyond those that are told apart are looked at where no axis speaks for all."""
+"""Number of axes tried beyond the distinguished ones where no single axis represents all."""
 
 
 class Unrolled:
     """How deep each sequence of some formulas is unrolled.
 
-    ``depths`` says how many of the last axes of each are told apart. ``mixed`` are the sequences that formulas cut at
-    several axes: of these there is no rest.
+    ``depths`` is how many of the last axes of each are distinguished. ``mixed`` are the sequences that formulas cut at
+    several axes: these have no rest.
     """
 
     def __init__(self, formulas: Iterable[Formula], sequences: Iterable[AxisSequence], min_size: int) -> None:
@@ -73,7 +73,7 @@ class Unrolled:
             self._cut(group)
 
     def _cut(self, group: list[AxisSequence]) -> None:
-        """Cut sequences that meet at one axis: the last at which none of them is told apart."""
+        """Cut sequences that meet at one axis: the last at which none of their axes is distinguished."""
         if self.mixed.issuperset(group):
             deepest = max(self._least[s] for s in group) + RANKS_TRIED
             self.depths.update(dict.fromkeys(group, deepest))
@@ -83,7 +83,7 @@ class Unrolled:
         self.depths.update((s, beyond + place) for s, place in places.items())
 
     def formulas(self, formula: Formula) -> Iterator[Formula]:
-        """Yield what a formula asks: of each axis that is told apart, and of all others at once."""
+        """Yield the instances of a formula: one for each distinguished axis, and one for all others at once."""
         rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
         if not rests:
             yield formula
@@ -106,7 +106,7 @@ class Unrolled:
         return sequence.axis(place) if place <= self.depths[sequence] else 1
 
     def symbols(self, order: Iterable[Symbol]) -> list[Symbol]:
-        """Return symbols with those of each sequence in the place of the first that speaks of it."""
+        """Return symbols, replacing the first one of each sequence by all symbols of that sequence."""
         found: dict[Symbol, None] = {}
         for s in order:
             found.update(dict.fromkeys(self._symbols_of(s.sequence) if isinstance(s, SequenceSymbol) else [s]))
@@ -177,17 +177,17 @@ class Unrolled:
 
 
 _COLUMN = AxisSequence("").rank
-"""How many axes lie between the last axes that are told apart and that on which rests have their sizes.
+"""Number of axes between the last distinguished axes and the one where rests have their sizes.
 
-A least size above 1 makes a difference between axes that are there and others, so that it matters which axis it is.
+With a least size above 1, existing and missing axes differ, so it matters which axis it is.
 """
 
 
 def checked(assumption: Assumption, min_size: int) -> Formula:
-    """Return what is assumed, or required.
+    """Return the formula of an assumption or requirement.
 
-    Raises `AssumptionError` unless what it says of sequences holds where these have no axes, or some of them have none,
-    and where all others are of the least size, at least 1, which `Unrolled.folded` gives axes of which nothing else is
+    Raises `AssumptionError` unless its formulas about sequences hold where all or some of these have no axes,
+    and where all others have the least size, at least 1, which `Unrolled.folded` gives axes about which nothing else is
     known.
     """
     formula = assumption.formula
@@ -197,9 +197,9 @@ def checked(assumption: Assumption, min_size: int) -> Formula:
     for some in chain.from_iterable(combinations(rests, count) for count in missing if rests):
         ones: dict[Symbol, Dim] = {s: 1 if s in some else max(min_size, 1) for s in rests}
         if normal(put_in(formula, ones)) != TRUE:
-            axes = "axes that are not there" if some else f"axes that are, where sizes are at least {min_size}"
+            axes = "axes that do not exist" if some else f"existing axes, whose sizes are at least {min_size}"
             hint = "name the axis, as batch[-1], or say how great the rank is"
-            raise AssumptionError(f"{assumption.text!r} need not be so of {axes}", hint=hint)
+            raise AssumptionError(f"{assumption.text!r} need not hold for {axes}", hint=hint)
     return formula
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Formulas(NamedTuple):
-    """The formulas of a question: those that somebody wrote, those that rules ask, and what holds beside them."""
+    """The formulas of a question: those that users wrote, those that rules require, and additional ones that hold."""
 
     written: Iterable[Formula]
     asked: Iterable[Formula]
@@ -70,7 +70,7 @@ class ConditionSizes:
             if not self.bound:
                 raise AssumptionError("the assumptions leave no sizes") from None
             # It may be the bound on the ranks that leaves nothing.
-            raise UnknownRankError("a sequence beside itself, moved by some axes", "it") from None
+            raise UnknownRankError("a sequence with itself, shifted by some axes", "it") from None
 
     @property
     def bound(self) -> str:

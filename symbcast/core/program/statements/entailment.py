@@ -63,9 +63,9 @@ def says(answer: Answer, relation: ConditionLike) -> bool:
 def equivalent(first: Answer, second: Answer) -> bool:
     """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
 
-    That is asked of the sizes that the assumptions of both allow; names, and labels that a user gave to unknowns,
-    mean the same in both. Raises `UndecidedError` where it is beyond the limits, `AssumptionError` where no sizes
-    meet the assumptions of both, and `ShapeTypeError` for what is no answer.
+    Only sizes that the assumptions of both allow are compared; names, and labels that a user gave to unknowns,
+    mean the same in both. Raises `UndecidedError` where this is beyond the limits, `AssumptionError` where no sizes
+    meet the assumptions of both, and `ShapeTypeError` for an argument that is not an answer.
 
     >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
     True
@@ -123,14 +123,14 @@ def _never(decision: Decision) -> bool:
 
 
 def _beside(theirs: Names, ours: Names) -> Names:
-    """Return what sizes are called beside those of another answer: an unknown with a label of a user as there."""
+    """Return the names of sizes shown together with those of another answer: unknowns with user labels match there."""
     labelled = {s.name: s for s in ours.values() if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
     placed = beside(theirs.values(), ours.values())
     return {s: labelled.get(n.name, n) if isinstance(n, Unknown) else placed.get(n, n) for s, n in theirs.items()}
 
 
 def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
-    """Return what an answer takes for granted, of each size by itself and in so many words."""
+    """Return all assumptions of an answer: those implied for each size, and the explicit ones."""
     scope = answer if isinstance(answer, Program) else answer.scope
     if scope is None:
         return []

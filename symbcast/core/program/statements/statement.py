@@ -37,17 +37,17 @@ ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | 
 class Statement:
     """A condition on sizes, made from text, a sympy Boolean, a `Call` or `Program` (where it is valid), or another.
 
-    `symbcast.Condition` is this as users see it. ``formula`` is what it says; ``_asked`` are the sizes that its
-    question was about, in order, also those that the answer does not mention. ``_spoken`` are the unknowns that text
-    means by their labels (``?a``, ``?0``): beside another condition, those that have these labels there. All other
-    unknowns are themselves, by whatever label; no two in one condition have the same. ``_own`` are the sizes of the
-    answers that it came from, which sympy is to see: those that a user handed in as symbols.
+    `symbcast.Condition` is its public form. ``formula`` is its content; ``_asked`` are the sizes that its
+    question was about, in order, including those that the answer does not mention. ``_spoken`` are the unknowns that
+    text means by their labels (``?a``, ``?0``): combined with another condition, those with these labels there. Other
+    unknowns are themselves, whatever their label; no two in one condition have the same. ``_own`` are the sizes of the
+    answers that it came from, in the form sympy should see: those that a user passed in as symbols.
     """
 
     __slots__ = ("_asked", "_own", "_spoken", "formula")
 
     public: ClassVar[type[Statement]]
-    """The class that users see: `symbcast.answers.public` puts it here, for it stands above this module."""
+    """The public class; `symbcast.answers.public` sets it, as that is a higher layer."""
 
     def __init__(self, value: ConditionLike) -> None:
         self.formula: Formula = _formula(value)
@@ -140,7 +140,7 @@ class Statement:
     def __or__(self, other: ConditionLike) -> Self:
         ours, theirs = self._together(other)
         if ours._is_of_all_axes and theirs._is_of_all_axes:
-            # Each holds on all axes, or the other does: of one axis this says nothing.
+            # Either the first holds on all axes, or the second does: no formula about a single axis expresses this.
             raise UnknownRankError("an alternative of two conditions", _rest_in(theirs.formula), _HINT)
         return ours._with(any_of((ours.formula, theirs.formula)), theirs)
 
@@ -163,7 +163,7 @@ class Statement:
         return any(isinstance(s, Rest) for s in symbols_in(self.formula))
 
     def _put(self, bound: Mapping[Any, Any]) -> None:
-        """Put other unknowns, or sequences without a name, in the place of some."""
+        """Substitute other unknowns, or other unnamed sequences, for some."""
         if bound:
             self._asked = tuple(dict.fromkeys(bound.get(s, s) for s in self._asked))
             self._spoken = frozenset(bound.get(s, s) for s in self._spoken)
@@ -344,7 +344,7 @@ class Statement:
         return ConditionSizes(self._asked, Formulas(said, asked, assumed), min_size, least)
 
 
-_HINT = "ask of ranks and of named axes, as rank(batch) and batch[-1]"
+_HINT = "ask about ranks and named axes, such as rank(batch) and batch[-1]"
 
 
 def _rest_in(formula: Formula) -> str:

@@ -1,4 +1,4 @@
-"""What is to be said of a whole program: decided from what stands of all that its operations asked."""
+"""Answers about a whole program, decided from its irredundant requirements."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Answers:
 
     @property
     def unproven(self) -> Collection[Formula]:
-        """The conjuncts of which it was not decided whether the others imply them."""
+        """The conjuncts that may be redundant: it is undecided whether the others imply them."""
         return self.decision.unproven if not self.view.bound else self.clauses
 
     @property
@@ -125,7 +125,7 @@ class Answers:
 
     @property
     def clashes(self) -> tuple[Requirement, ...]:
-        """What the operations of the conflict ask that cannot hold together, and no more than that."""
+        """The parts of the conflicting operations' requirements that cannot hold together, and nothing else."""
         if self._clashes is None:
             parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
             self._clashes = tuple(Requirement(all_of(clauses), (op,)) for op, clauses in parts)
@@ -139,7 +139,7 @@ class Answers:
         return ValidSizes(self.view.symbols, trace.min_size, formulas, self.decision)
 
     def valid_sizes_of(self, sizes: Iterable[Symbol]) -> ValidSizes:
-        """Return `valid_sizes` with some sizes among them, of which nothing need be asked."""
+        """Return `valid_sizes` extended by some sizes, which may be unconstrained."""
         if self.view.unrolled is None:
             return self.valid_sizes
         others = [s for s in sizes if not isinstance(s, Rest) and s not in self.view.symbols]
@@ -162,7 +162,7 @@ class Answers:
         return Requirement(clause, *self._origins.of(clause))
 
     def breaking(self, clause: Formula) -> dict[str, int] | None:
-        """Return the smallest sizes at which a conjunct fails: beside all others where that can be."""
+        """Return the smallest sizes at which a conjunct fails, with all others holding if possible."""
         if is_spent():
             return None
         return self.named(breaking(self.decision, clause))

@@ -1,11 +1,11 @@
 """A program of broadcasts of names and integers by NumPy's rule, nothing assumed: tier F1 for many operations.
 
-Inside, a size is a code: an integer of at least 0 is that size; a negative one is a name, or a join of names, of which
-the mask is kept once. Operations on shapes that came before cost one look-up, pairs of codes that met before another.
+Inside, a size is a code: an integer of at least 0 is that size; a negative one is a name, or a join of names, whose
+mask is stored once. Operations on earlier shapes cost one look-up, pairs of codes that met before another.
 
-An operation is impossible beside those before it exactly where two different integers other than 1 meet on one of its
-axes: everything else holds where all names are 1. What is known by then changes how a size is written only where a
-name is found to be 1, which is when it was beside two different integers.
+An operation is impossible together with those before it exactly where two different integers other than 1 meet on one
+of its axes: everything else holds where all names are 1. The known facts change how a size is written only where a
+name turns out to be 1, which happens when it meets two different integers.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Joins:
         """For joins that were shortened by the names that are 1, the join of `_asked` that they were."""
         self._held = Held()
         self._additions: list[Previous] = []
-        """For `undo`: what was held before each time that names were found beside an integer."""
+        """For `undo`: the state before each time that names met an integer."""
         # What was worked out, until a name is found to be 1.
         self._known: dict[tuple[Size, ...], Codes] = {}
         self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
@@ -97,7 +97,7 @@ class Joins:
     def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
         """Add an operation and return its output.
 
-        Raises `ConflictError` if no sizes allow it beside those before it, and leaves it out.
+        Raises `ConflictError` if no sizes allow it together with those before it, and leaves it out.
         """
         output = self._done.get(shapes)
         return self._new(shapes) if output is None else output
@@ -117,7 +117,7 @@ class Joins:
         return tuple([size if type(size) is int else self._named(size) for size in shape])
 
     def code(self, members: Iterable[Name]) -> int:
-        """Return the code of the join of some names; an operation that has it as an operand asks that it is defined."""
+        """Return the code of the join of some names; an operation with it as an operand requires it to be defined."""
         mask = 0
         for name in members:
             mask |= self._masks[-1 - self._named(name)]
@@ -153,8 +153,8 @@ class Joins:
     def clauses(self) -> list[Formula]:
         """Return the conjuncts of the condition, irredundant; none where it is true.
 
-        Connected names come together, in the order of their first ones; of those first what each name is, then joins,
-        long ones first. The members of a join stand in the order of the names.
+        Connected names come together, in the order of their first ones; of those, first the facts about each name, then
+        joins, long ones first. The members of a join are in the order of the names.
         """
         found = conjuncts(self._joins(), self._held)
         return [formula(tuple([self.names[n] for n in bits(mask)]), number) for mask, number in found]
@@ -173,7 +173,7 @@ class Joins:
     # Branches, undoing, and handing over.
 
     def copy(self) -> Joins:
-        """Return a program that goes its own way from here."""
+        """Return an independent copy."""
         made = Joins()
         made.names, made._masks = self.names.copy(), self._masks.copy()
         made._additions, made._held = self._additions.copy(), self._held.copy()
@@ -239,7 +239,7 @@ class Joins:
             ones = self._held.ones
             output = self._joined(operands)
             if self._held.ones != ones:
-                # What a later axis tells of names is so on the earlier ones too.
+                # Facts about names from a later axis hold on the earlier ones too.
                 self._forget()
                 output = tuple(map(self.simplified, output))
         except _ClashError:
@@ -313,7 +313,7 @@ class Joins:
         return joined
 
     def _hold(self, number: int, mask: int) -> None:
-        """Note that names are beside an integer other than 1."""
+        """Record that names meet an integer other than 1."""
         new = mask & ~self._held.by_number.get(number, 0)
         if new:
             self._additions.append(self._held.add(number, new))

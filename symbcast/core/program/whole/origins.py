@@ -96,7 +96,7 @@ class Origins:
 
 
 def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formula]]]:
-    """Return the operations that ask something, the first of those that ask the same, with what they ask."""
+    """Return the operations with requirements, the first of those with the same ones, and these requirements."""
     found: dict[tuple[Formula, ...], Op] = {}
     for op in ops:
         asked = needs(op)

@@ -32,11 +32,11 @@ class Done(NamedTuple):
 
 
 class Plain:
-    """The program: operations are added by `broadcast`, and looked at as ``ops``.
+    """The program: operations are added by `broadcast`, and read as ``ops``.
 
     ``rule`` is NumPy's; ``min_size`` the least size of all names, 0 or 1, and ``assumptions`` say of some names that 1
-    is their least size. Where no operand has a 0, that changes nothing: of sizes from 0 on, 0 is then one like any
-    other but 1, in whose place a size that occurs nowhere does as well, and evidence avoids it.
+    is their least size. Where no operand has a 0, that changes nothing: for sizes from 0 on, 0 then behaves like any
+    other size but 1, so a size that occurs nowhere can replace it, and evidence avoids it.
     """
 
     def __init__(self, rule: Rule, min_size: int) -> None:
@@ -54,7 +54,7 @@ class Plain:
         self._ones = 0
 
     def copy(self) -> Plain:
-        """Return a program that goes its own way from here."""
+        """Return an independent copy."""
         made = Plain(self.rule, self.min_size)
         made.joins = self.joins.copy()
         made._records, made._ops, made._ones = self._records.copy(), self._ops.copy(), self._ones

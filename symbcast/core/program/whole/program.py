@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from symbcast.core.solver.answer import Tier
 
 OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
-"""A shape, or one size in its place."""
+"""A shape, or a single size."""
 
 
 class Program:
-    """The sizes of a program, and what its operations ask of them. `symbcast.ShapeEnv` is this as users see it.
+    """The sizes of a program, and the requirements of its operations. `symbcast.ShapeEnv` is its public form.
 
     ``_recording`` is the program as it stands; an operation is added to it whole or not at all.
     """
@@ -67,7 +67,7 @@ class Program:
         """Add a broadcast, which the caller knows as ``origin``, and return its output shape.
 
         Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
-        allow it beside what there is already, and other `SymbcastError` for wrong input.
+        allow it together with the operations so far, and other `SymbcastError` for wrong input.
         """
         if origin is not None:
             _check_origin(origin)
@@ -171,7 +171,7 @@ class Program:
     # Branches.
 
     def fork(self) -> Self:
-        """Return an environment that goes its own way from here; this one does not hear of it."""
+        """Return an independent copy; operations added to it do not affect this environment."""
         made = type(self).__new__(type(self))
         made._recording = self._recording.copy()
         return made
@@ -205,7 +205,7 @@ class Program:
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
-        """The conjuncts of which it was not decided whether the others imply them."""
+        """The conjuncts that may be redundant: it is undecided whether the others imply them."""
         return self._recording.ask(lambda answers: tuple(c for c in answers.clauses if c in answers.unproven))
 
     @property
@@ -248,7 +248,7 @@ class Program:
         return self._recording.ask(lambda answers: answers.conflict)
 
     def clashes(self) -> tuple[Requirement, ...]:
-        """Return what each operation of the conflict asks that cannot hold beside what the others do."""
+        """Return, for each operation of the conflict, the requirements that clash with those of the others."""
         return self._recording.ask_all(lambda answers: answers.clashes)
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
@@ -308,7 +308,7 @@ class Program:
         return self._recording.shown
 
     def check_ranks(self, question: str) -> None:
-        """Raise `UnknownRankError` for a question that is asked of known ranks alone, where one is not known."""
+        """Raise `UnknownRankError` if a rank is unknown and the question requires known ranks."""
         for sequence in sequences_of(self.shown):
             raise UnknownRankError(question, sequence.rest().name)
 

@@ -1,7 +1,7 @@
 """A program as it is recorded: each operation is added whole, or not at all.
 
-What an operation asks is worked out over many steps. Where that is broken off, as by an interrupt, or refused, the
-program is what it was before.
+The requirements of an operation are worked out over many steps. If that is interrupted, or the operation is refused,
+the program stays as it was.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Recording:
     """A program that grows by whole operations, and the answers about it.
 
     Names and integers by NumPy's rule, with nothing assumed, are held on masks (`Plain`), all else in a `Trace`. The
-    first thing that masks do not hold, or that they do not answer, turns the one into the other. ``on_conflict`` says
-    what becomes of an operation that cannot hold beside the others.
+    first thing that masks cannot hold or answer converts the one into the other. ``on_conflict`` says
+    what happens to an operation that cannot hold together with the others.
 
     A thread that records holds the program from `begin` to `end`: another one that records meanwhile gets a
     `ConcurrentUseError`, and one that asks waits.
@@ -88,7 +88,7 @@ class Recording:
         return made
 
     def copy(self) -> Recording:
-        """Return a recording that goes its own way from here."""
+        """Return an independent copy."""
         made = Recording(self.min_size, self.on_conflict, self.budget)
         with self._lock:
             made.plain = None if self.plain is None else self.plain.copy()
@@ -127,7 +127,7 @@ class Recording:
 
     @property
     def short_answers(self) -> Answers | PlainAnswers:
-        """What is to be said of the program as it stands, but for where it comes from."""
+        """The answers about the program so far, without origins."""
         if self.plain is None:
             return self.answers
         if not isinstance(self._answers, PlainAnswers) or self._answers.extent != len(self.plain):
@@ -136,7 +136,7 @@ class Recording:
 
     @property
     def answers(self) -> Answers:
-        """What is to be said of the program as it stands."""
+        """The answers about the program so far."""
         trace = self.trace
         if (
             not isinstance(self._answers, Answers)
@@ -234,7 +234,7 @@ class Recording:
         trace = self.trace
         can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
         if op.kind == "assume" and trace.refused:
-            # What was refused before, and recorded, is no fact: whether it can be beside this one is still to be asked.
+            # An operation refused and recorded earlier is no fact: whether this one allows it must still be checked.
             check_assumptions(trace)
         if can_hold:
             return trace.ops[-1]

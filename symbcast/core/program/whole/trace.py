@@ -1,7 +1,7 @@
 """The trace of a program: its operations in order, what they established, and the shape that each gave.
 
 Nearly every operation of a real program broadcasts sizes that met before: those are looked up, a pair at a time. The
-others go the long way: what they ask is told to the facts and admitted to the groups, or refused.
+others take the slow path: their requirements are added to the facts and admitted to the groups, or refused.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class Trace:
     """The state of a `symbcast.ShapeEnv`.
 
-    ``asked`` holds every distinct thing that was asked;
-    ``standing`` those of them that no later one implies: their conjunction is what the program asks. ``refused`` are
-    the operations that cannot hold beside those before them; what they ask is in neither.
+    ``asked`` holds every distinct requirement;
+    ``standing`` those of them that no later one implies: their conjunction is the condition of the program. ``refused``
+    are the operations that cannot hold together with those before them; their requirements are in neither.
     """
 
     def __init__(self, min_size: int) -> None:
@@ -55,7 +55,7 @@ class Trace:
         self._version = 0
 
     def copy(self) -> Trace:
-        """Return a trace that goes its own way from here."""
+        """Return an independent copy."""
         made = Trace(self.min_size)
         made.names, made.facts, made.groups = self.names.copy(), self.facts.copy(), self.groups.copy()
         made.ops, made.assumptions, made.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
@@ -86,9 +86,9 @@ class Trace:
         return self.names.bind_formula(formula)
 
     def add(self, op: Op) -> bool:
-        """Add an operation, with its output; return whether it can hold beside what there is already.
+        """Add an operation, with its output; return whether it can hold together with the operations so far.
 
-        The output of a replayed one that cannot is kept, for later ones may be about the unknown sizes in it.
+        The output of a replayed operation that cannot is kept, as later ones may be about the unknown sizes in it.
         """
         columns, asked = columns_and_asked(op)
         can_hold = self._admit(op, columns, asked)

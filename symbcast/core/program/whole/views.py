@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class View:
     """The sizes of a program, ``symbols``, and what is known of them, ``assumed``.
 
-    ``unrolled`` says how deep sequences of axes are told apart; None where the program has none.
+    ``unrolled`` says how many axes of each sequence are distinguished; None if the program has no sequences.
     """
 
     def __init__(self, trace: Trace, unrolled: Unrolled | None = None) -> None:
@@ -34,7 +34,7 @@ class View:
 
     @staticmethod
     def of(trace: Trace, mentioned: Iterable[Formula] = ()) -> View:
-        """Return what the solver sees of a trace as it stands; axes that are mentioned besides are told apart too."""
+        """Return the solver's view of a trace in its present state; further mentioned axes are distinguished too."""
         sequences = sequences_of(trace.names.order)
         if not sequences:
             return View(trace)

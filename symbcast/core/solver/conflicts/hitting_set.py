@@ -8,7 +8,7 @@ from symbcast.core.effort import charge
 from symbcast.core.solver.satisfiability.samples import bits
 
 NODES = 20_000
-"""How many partial choices are looked at before the search is given up."""
+"""Number of partial choices tried before the search is given up."""
 
 
 def smallest_hitting_set(sets: Sequence[frozenset[int]], at_least: int = 0) -> tuple[int, ...] | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symbcast.core.solver.decision.knowledge import Knowledge
 
 QUESTIONS = 3000
-"""How many questions to the solver are asked before a set of groups is taken of which each is needed."""
+"""Number of questions to the solver before an irreducible set of groups is accepted that may not be the smallest."""
 
 
 def smallest_clash(
@@ -40,8 +40,8 @@ def smallest_clash(
     """Return the positions of the fewest groups that cannot hold together; empty where no clash is proved.
 
     Of equally few, those first in order are returned. ``required`` are positions known to be in every clash, and
-    ``sizes`` some at which most groups hold, where these are known: both only save time. What is undecided counts as
-    possible. When the budget is spent, groups are returned that clash and of which each is needed.
+    ``sizes`` some at which most groups hold, where these are known: both only save time. Undecided sets count as
+    possible. When the budget is spent, the result is a set of clashing groups each of which is needed.
     """
     known = _Groups(groups, knowledge, sizes or {})
     best: tuple[int, ...] | None = None
@@ -125,7 +125,7 @@ class _Groups:
         return Decision(self.knowledge, formulas).impossible
 
     def others(self, chosen: frozenset[int], sizes: dict[Symbol, int], connected: set[int]) -> frozenset[int]:
-        """Return the connected groups that are left when all that can is made to hold beside some chosen ones.
+        """Return the connected groups left after making as many as possible hold together with some chosen ones.
 
         The chosen ones hold at ``sizes``, which changes.
         """
@@ -166,7 +166,7 @@ class _Groups:
         return [n for n in numbers if not holds_at(self.network.formulas[n], sizes)]
 
     def _repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> Repair:
-        """Return how to make the broken groups hold beside all that is not put aside."""
+        """Return how to make the broken groups hold together with all groups that are not set aside."""
         self.questions += 1
         found = self.network.repaired(broken, aside, sizes)
         if found.answer is Satisfiability.UNSATISFIABLE:

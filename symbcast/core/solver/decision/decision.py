@@ -116,9 +116,9 @@ class Decision:
         return next((part.evidence_reason for part in self.parts if part.evidence_reason), "")
 
     def tiers(self, shown: Mapping[Symbol, str]) -> dict[Tier, list[str]]:
-        """Return what decided the constraints, the cheapest first, each with what the symbols of its groups are called.
+        """Return the tiers that decided the constraints, cheapest first, with the names of the symbols in their groups.
 
-        Symbols that nothing is asked of are left out.
+        Unconstrained symbols are left out.
         """
         found: dict[Tier | None, list[Symbol]] = {Tier.F2: list(self.asked)} if self._is_clash else {}
         for part in () if self._is_clash else self.parts:
@@ -296,7 +296,7 @@ class Decision:
 
 
 class _Break(NamedTuple):
-    """A part at sizes that break it, beside its least sizes."""
+    """A part at sizes that break it, and at its least sizes."""
 
     position: int
     symbols: tuple[Symbol, ...]

@@ -32,7 +32,7 @@ _MANY = 50
 """Of more formulas, only those that others do not imply are put in canonical form."""
 
 _SMALLEST_OF = 400
-"""Of more symbols, sizes that definitions give are not looked at for smaller ones: z3 takes minutes for that."""
+"""With more symbols, sizes from definitions are not minimised: z3 takes minutes for that."""
 
 
 class Compound:

@@ -1,4 +1,4 @@
-"""Equations solved for a symbol that stands in them alone."""
+"""Equations solved for a symbol that is isolated in them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _signs(equation: Comparison) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def _is_plain(equation: Comparison) -> bool:
-    """Return whether an equation has neither products nor operations in it: each symbol stands in it once."""
+    """Return whether an equation has neither products nor operations, so that each symbol occurs in it once."""
     difference = _difference(equation)
     assert difference is not None
     return all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in difference.coefficients)

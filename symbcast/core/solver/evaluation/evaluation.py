@@ -1,7 +1,7 @@
 """Formulas and dimensions evaluated at sizes: at one point by themselves, at many as compiled Python functions.
 
-The source of such a function is made here from terms, with names of its own (``v0``, ``v1``), never from a user's
-text. Other languages that write sums, products and comparisons as Python does have a `Spelling` of their own.
+The source of such a function is generated here from terms, with generated names (``v0``, ``v1``), never from a user's
+text. Other languages that write sums, products and comparisons as Python does have their own `Spelling`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _OPERATIONS: dict[Kind, Callable[..., int]] = {
 
 
 class AxisSizes(dict[Any, int]):
-    """Sizes by symbol, and the sizes of the axes of sequences, of which other symbols speak."""
+    """Sizes by symbol, and the sizes of the axes of sequences, from which those of other symbols follow."""
 
     def __init__(self, sizes: Mapping[Any, int], axes: Mapping[AxisSequence, Sequence[int]]) -> None:
         super().__init__(sizes)
@@ -81,7 +81,7 @@ class AxisSizes(dict[Any, int]):
         return found[-place] if place <= len(found) else 1
 
     def instances(self, formula: Formula) -> Iterator[Formula]:
-        """Yield what a formula asks of each axis that is there; a formula about no such axes as it is."""
+        """Yield the instances of a formula for each existing axis; a formula without such axes as it is."""
         rests = {
             s for dim in dims_of(formula) if not isinstance(dim, int) for s in dim.symbols() if isinstance(s, Rest)
         }
@@ -214,7 +214,7 @@ def value_function(dim: Dim, symbols: tuple[Symbol, ...]) -> Callable[..., int]:
 
 
 _SHARED_FROM = 64
-"""Sources of so many atoms are looked through for operations that occur again and again."""
+"""From this many atoms on, sources are searched for repeated operations."""
 
 
 def _function(

@@ -29,7 +29,7 @@ _TELLING_SIZES = 5
 
 
 class Part(Protocol):
-    """A group of symbols and all that is asked of them."""
+    """A group of symbols and all constraints on them."""
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -246,7 +246,7 @@ class Plain:
 
 
 class Undecided:
-    """Symbols of which nothing was decided, for the effort did not suffice: all that was asked may be redundant."""
+    """Undecided symbols, as the effort did not suffice: all their constraints may be redundant."""
 
     tier: Tier | None = None
     satisfiable: bool | None = None

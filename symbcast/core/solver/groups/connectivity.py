@@ -1,4 +1,4 @@
-"""Which symbols formulas tie together, so that each such set can be looked at by itself."""
+"""Which symbols formulas tie together, so that each such group can be decided separately."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Ties:
 
 
 class Group(NamedTuple):
-    """Symbols that nothing ties to others, and what is said of them.
+    """Symbols that nothing ties to others, and the formulas about them.
 
-    ``others`` is what is assumed of several of them at once, ``alternatives`` are formulas of which some may fail.
+    ``others`` are the assumptions about several of them at once, ``alternatives`` are formulas, some of which may fail.
     """
 
     symbols: tuple[Symbol, ...]
@@ -65,7 +65,7 @@ def groups(
     others: Sequence[Formula] = (),
     alternatives: Sequence[Formula] = (),
 ) -> list[Group]:
-    """Return the groups of some symbols of which formulas or alternatives, none of them without symbols, say something.
+    """Return the groups of symbols that formulas or alternatives mention; each of these mentions some symbol.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.logic.formulas import different, equal

@@ -42,7 +42,7 @@ class Row:
         return self.after[place]
 
     def start(self, low: Sequence[int]) -> None:
-        """Take the least sizes that there are."""
+        """Set the value at the least sizes, ``low``."""
         self.value = self.constant + sum(c * low[place] for place, c in self.coefficients.items())
 
 

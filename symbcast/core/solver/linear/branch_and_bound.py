@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
 STEPS = 40_000
-"""How many choices and bounds are looked at for one answer, about 0.05 s, before it is left to z3."""
+"""Number of choices and bounds tried for one answer, about 0.05 s, before it is left to z3."""
 FEW_STEPS = 1_500
 """The same where z3 is asked next: about what it takes to ask."""
 _STEP = 2
@@ -77,7 +77,7 @@ class Search:
             self._crowd([self._places[s] for s in members])
 
     def at_level(self, zeros: int) -> Point | None:
-        """Return the sizes of least sum of which the zeros weigh so much at most."""
+        """Return the sizes of least sum whose zeros weigh at most ``zeros``."""
         if not all(self.domains):
             return None
         self._start(zeros)
@@ -121,7 +121,7 @@ class Search:
                 node.start(self._low)
 
     def _find(self, extra: int, zeros: int) -> bool:
-        """Look for sizes whose sum is so much above the least."""
+        """Look for sizes whose sum exceeds the least by ``extra``."""
         left = [extra]
         zeros_left = [zeros]
         self._count(1 + len(self._all))

@@ -1,12 +1,12 @@
 """Conjunctions of linear constraints over integers: branch and bound along the short vectors of a lattice.
 
 A floor division ``t // k`` is an unknown q with ``0 <= t - k*q < k``. Equations are solved over the integers by
-unimodular steps (Hermite), so that what is left to choose is free: a point of a lattice. Its basis is reduced as the
-inequalities see it (Lenstra, Integer programming with a fixed number of variables, 1983; Krishnamoorthy, Pataki,
+unimodular steps (Hermite), so that the remaining choice is free: a point of a lattice. Its basis is reduced in the
+metric of the inequalities (Lenstra, Integer programming with a fixed number of variables, 1983; Krishnamoorthy, Pataki,
 Column basis reduction and decomposable knapsack problems, 2009): along a coordinate that is not whole few branches
-are left. Where the least point is not whole, the basis is reduced again as the prices there see it: what can be paid
-for leaves a simplex, which is round in its own slacks, each by its price. The branch whose least point comes first is
-looked at first, so the first whole point is the smallest.
+are left. Where the least point is not whole, the basis is reduced again in the metric of the prices there: the
+affordable points form a simplex, which is round in its own slacks, each scaled by its price. The branch whose least
+point comes first is explored first, so the first whole point is the smallest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 NODES = 2_000
-"""How many branches are looked at before the question is left open."""
+"""Number of branches explored before the question is left open."""
 FEW_NODES = 200
 """The same where z3 is asked next; nearly all conjunctions take fewer than ten."""
 _CASES_AT_MOST = 64
@@ -116,7 +116,7 @@ class _Search:
 
 
 def _cases(formulas: Sequence[Formula], most: int) -> Iterator[list[tuple[Dim, bool]]]:
-    """Yield the conjunctions of which one has to hold: differences that are to be 0 (true), or at least 0."""
+    """Yield conjunctions, one of which must hold: differences that must be 0 (true), or at least 0."""
     if len(formulas) > _FORMULAS_AT_MOST:
         raise GivenUpError
     choices: list[list[tuple[Dim, bool]]] = []

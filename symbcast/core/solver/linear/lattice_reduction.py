@@ -28,7 +28,7 @@ _PAIRWISE_UP_TO = 4
 def reduced_basis(symbols: Sequence[Symbol], formulas: Iterable[Formula]) -> dict[Symbol, Mapping[int, int]] | None:
     """Return each symbol as a sum of multiples of other unknown integers, in which large rows of formulas are small.
 
-    None where no row is large, or there are so many symbols that it would not pay.
+    None where no row is large, or where there are too many symbols for it to pay.
     """
     if not 1 < len(symbols) <= _SYMBOLS_AT_MOST:
         return None

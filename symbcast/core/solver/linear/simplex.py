@@ -15,7 +15,7 @@ from operator import sub
 from symbcast.core.effort import charge
 
 _PIVOT = 10
-"""Units of effort for a step, beside a quarter for each number of the tableau."""
+"""Units of effort for a step, plus a quarter for each number of the tableau."""
 
 
 class Tableau:
@@ -45,7 +45,7 @@ class Tableau:
         return Fraction(self.rows[row][0], self.denominator)
 
     def point(self) -> tuple[Fraction, ...]:
-        """Return the values of the rows that are to be least."""
+        """Return the values of the rows to be minimised."""
         return tuple(map(self.value, range(self.least)))
 
     def prices(self) -> list[tuple[int, int]]:
@@ -70,7 +70,7 @@ class Tableau:
             self._pivot(row, column)
 
     def _broken(self) -> int | None:
-        """Return a row that is not what it has to be, with a negative constant."""
+        """Return a row that violates its constraint, with a negative constant."""
         for n in self.zero:
             row = self.rows[n]
             if row[0]:

@@ -1,7 +1,7 @@
-"""Symbols that an equation gives by one other symbol, or by none, put in the place where they stand.
+"""Symbols that an equation determines from one other symbol, or from none, substituted by their values.
 
-Of a long chain of such equations one symbol is left, and of sizes that are fixed none: then there is nothing to
-search for, which no solver sees as fast.
+A long chain of such equations leaves a single symbol, and fixed sizes leave none: then there is nothing to
+search for, which no solver detects as fast.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Run:
         return Substituted([FALSE] if self.is_impossible else list(self.formulas.values()), self.gone)
 
     def _take_out(self, number: int) -> None:
-        """Put what an equation says of a symbol in the place of that symbol, if it says so in few words."""
+        """Substitute for a symbol what an equation gives for it, if that is short."""
         symbols = list(symbols_in(self.formulas[number]))
         if len(symbols) > 2:
             return
@@ -103,6 +103,6 @@ class _Run:
 
 
 def remaining(symbols: Sequence[Symbol], found: Substituted) -> tuple[Symbol, ...]:
-    """Return the symbols that were not put in the place of, in order."""
+    """Return the symbols that were not substituted, in order."""
     gone = {symbol for symbol, _ in found.gone}
     return tuple(s for s in symbols if s not in gone)

@@ -45,7 +45,7 @@ _UNIT = 1
 _UNIT_OF_PRODUCTS = 3
 _UNIT_OF_CUTS = 8
 """Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 3 with products, and 8
-with cuts beside these."""
+with cuts in addition."""
 _BITS = 64
 """Beside products, bits by which sizes may exceed the largest number in the formulas: see `Translator.limit`."""
 _SESSION = 4_000
@@ -283,7 +283,7 @@ class Session:
                 self.solver.add(self.weighted(dict.fromkeys(symbols, 1)) >= least)
 
     def check(self, formulas: Sequence[Formula] = ()) -> Satisfiability:
-        """Return whether the formulas can hold beside those asserted."""
+        """Return whether the formulas can hold together with those asserted."""
         if not formulas:
             return self._check()
         self.solver.push()
@@ -303,7 +303,7 @@ class Session:
         return answer
 
     def check_beside(self, wanted: Any) -> Satisfiability:
-        """Return whether something that z3 was told in its own language can hold beside what is asserted."""
+        """Return whether a z3 expression can hold together with the assertions."""
         self.solver.push()
         try:
             self.solver.add(wanted)

@@ -289,7 +289,7 @@ def _may_clash(members: Sequence[Node], classes: Classes) -> bool:
         mark = classes.mark()
         try:
             classes.add(Within(left, NOT_ONE))
-            # What cannot be 1 beside it is known by now: only the others are asked about one by one.
+            # The members that cannot be 1 with this one are known by now: only the others are asked about one by one.
             if any(classes.possible(non_one=(right,), differ=(left, right)) for right in members[position + 1 :]):
                 return True
         finally:

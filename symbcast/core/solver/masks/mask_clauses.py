@@ -1,9 +1,9 @@
-"""The condition of joins and of names beside integers, as few and short clauses on bit masks.
+"""The condition of joins, and of names that meet integers, as few and short clauses on bit masks.
 
 A name has a bit. Three facts make this fragment simple:
 
-- All names may be 1 at once: no join and no integer beside a name keeps a name from being 1.
-- A name beside an integer k is 1 or k; beside two different integers it is 1. Nothing else bounds a single name.
+- All names may be 1 at once: no join, and no integer that meets a name, keeps a name from being 1.
+- A name that meets an integer k is 1 or k; one that meets two different integers is 1. Nothing else bounds a name.
 - A join of names is the conjunction of its pairs, and a pair is implied only by another join with both names in it,
   or by both being 1 or the same k. For let both be other than 1 and different, and all other names 1: any join without
   one of the two holds. So a join is redundant exactly when the others cover its pairs.
@@ -30,7 +30,7 @@ Previous: TypeAlias = tuple[int, int, int, int]
 
 
 class Held:
-    """The names beside integers: those of ``by_number[k]`` are 1 or k; ``ones`` were beside two of them, and are 1."""
+    """The names that meet integers: those of ``by_number[k]`` are 1 or k; ``ones`` met two of them, and are 1."""
 
     __slots__ = ("_every", "by_number", "ones")
 
@@ -109,7 +109,7 @@ def irredundant(joins: Iterable[int], numbers: dict[int, int], held: Held) -> li
     ordered = sorted(joins, key=int.bit_count, reverse=True)
     if len(ordered) < 2 and not numbers:
         return ordered
-    # The joins with each name: those not looked at yet, of which the next one is last in every list, and those kept.
+    # The joins with each name: those still to be checked, the next one last in every list, and those kept.
     ahead: dict[int, list[int]] = {}
     kept: dict[int, list[int]] = {}
     members_of = [bits(join) for join in ordered]
@@ -229,8 +229,8 @@ def connected(joins: Iterable[int]) -> dict[int, int]:
 def smallest_break(joins: Iterable[int], held: Held) -> dict[int, int]:
     """Return the sizes other than 1, by position, at which a fact or a join fails and that are smallest; none if none.
 
-    Smallest is the least sum, then first in order: so the later names are the larger ones. A name beside an integer
-    fails at 2, or at 3 beside 2; two joined names at 2 and 3, which is more.
+    Smallest is the least sum, then first in order: so the later names are the larger ones. A name that meets an
+    integer fails at 2, or at 3 if the integer is 2; two joined names at 2 and 3, which is more.
     """
     at_two = held.ones
     for number, names in held.by_number.items():

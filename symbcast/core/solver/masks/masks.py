@@ -155,7 +155,7 @@ class Masks:
 
 
 def _verdict(masks: list[int], numbers: list[int]) -> Verdict:
-    """Return whether any axis asks anything, where no integers clash: of two names, or of a name beside an integer."""
+    """Return whether any axis has a requirement, where no integers clash: on two names, or on a name and an integer."""
     for mask, number in zip(masks, numbers):  # noqa: B905 - equally long, and strict costs
         if mask and (number != 1 or mask & (mask - 1)):
             return _SOMETIMES

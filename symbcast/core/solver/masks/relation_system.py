@@ -30,7 +30,7 @@ class System:
             self.reduce()
 
     def _is_free(self, wanted: Mapping[Node, SizeSet]) -> bool:
-        """Return whether there is one relation, between sizes of which nothing is known: then nothing is forced."""
+        """Return whether there is one relation, between unconstrained sizes: then nothing is forced."""
         if len(self.given) != 1 or not isinstance(self.given[0], (Axis, Onto)):
             return False
         return all(s is ALL for s in wanted.values()) and all(s is ALL for s in self.assumed.values())
@@ -63,7 +63,7 @@ class System:
         return self.classes.find(equality.left) is not self.classes.find(equality.right)
 
     def _force_facts(self) -> bool:
-        """Narrow the set of each size beside one that cannot be 1; return whether anything was learnt."""
+        """Narrow the set of each size that meets one that cannot be 1; return whether anything was learnt."""
         classes = self.classes
         learnt = False
         is_loose = classes.may_all_be_one_size()
@@ -119,7 +119,7 @@ class System:
         return only is not None and self.classes.set_of(data) <= SizeSet.of((1, only))
 
     def _class_facts(self) -> Iterator[Relation]:
-        """Yield the equalities that make the classes and what is asked of each on its own."""
+        """Yield the equalities that make the classes and the constraints on each class alone."""
         members: dict[Node, list[Node]] = defaultdict(list)
         for node in self.assumed:
             members[self.classes.find(node)].append(node)

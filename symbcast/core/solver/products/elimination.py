@@ -1,8 +1,8 @@
 """Products of sizes, where z3 may give up: symbols solved for in equations, until one symbol is left and F2 decides.
 
-An equation in which a symbol stands alone, ``x = p``, lets x go: p takes its place everywhere. What is left of a
-conjunction in one symbol is a set of sizes, empty or not; and a conjunction in several that has no solution modulo a
-small number has none at all. This only refutes, and only what it is sure of.
+An equation with an isolated symbol, ``x = p``, eliminates x: p is substituted for it everywhere. A conjunction reduced
+to one symbol is a set of sizes, empty or not; and a conjunction in several that has no solution modulo a
+small number has none at all. This module only refutes, and only with proof.
 """
 
 from __future__ import annotations
@@ -137,9 +137,9 @@ def _empty_alone(branch: Iterable[Formula]) -> bool:
 
 
 def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
-    """Return whether something is to be left over of a division that comes out even, as equations say.
+    """Return whether a formula requires a nonzero remainder of a division that equations make exact.
 
-    Where ``a*b == c*d``, nothing is left over of ``a*b`` divided by ``c``; where ``c`` is 0 the remainder has no value.
+    Where ``a*b == c*d``, ``a*b`` divided by ``c`` leaves no remainder; where ``c`` is 0 the remainder has no value.
     """
     comparisons = [f for f in branch if isinstance(f, Comparison)]
     equations = [term(f.left) - term(f.right) for f in comparisons if f.operator == "=="]

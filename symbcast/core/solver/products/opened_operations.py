@@ -1,4 +1,4 @@
-"""Comparisons opened: a size is taken out of the ``min``, ``max`` and quotients that it stands in, to be eliminated."""
+"""Comparisons opened: a size is moved out of ``min``, ``max`` and quotients, so that it can be eliminated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def opened(found: Comparison, sizes: Container[Symbol]) -> Formula:
-    """Return a formula that says the same, in which the given sizes stand in fewer operations.
+    """Return an equivalent formula in which the given sizes occur in fewer operations.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_dim

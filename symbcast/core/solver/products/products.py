@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CASES = 64
 _FACTORS = 14
-"""Of more facts, the products of the first ones are looked at."""
+"""With more facts, only the products of the first ones are used."""
 _MONOMIALS = 80
 _LIMIT = 60_000
 """Units of z3 for one case, which is linear."""
@@ -36,7 +36,7 @@ _CASE = 1_000
 
 
 class _Case(NamedTuple):
-    """Terms of which some are not negative, some 0, and some not 0; and how many symbols were made for quotients."""
+    """Terms that are not negative, that are 0, and that are not 0; and the number of symbols made for quotients."""
 
     positive: tuple[Term, ...]
     zero: tuple[Term, ...]
@@ -48,7 +48,7 @@ class _Case(NamedTuple):
         return self._replace(positive=(*self.positive, *positive), zero=(*self.zero, *zero))
 
     def put(self, operation: Operation, value: Term) -> _Case:
-        """Return the case with a term in the place of an operation."""
+        """Return the case with an operation replaced by a term."""
         put_in = Substitution({operation: value}, of_symbols=False).term
         positive, zero, other = (tuple(map(put_in, terms)) for terms in (self.positive, self.zero, self.other))
         return _Case(positive, zero, other, self.made)
@@ -101,7 +101,7 @@ def refuted(branch: Iterable[Formula]) -> bool:
 
 
 def _split(case: _Case) -> list[_Case] | None:
-    """Return cases of which one must be where this one is, with an operation less; None where there is none left."""
+    """Return cases, one of which holds wherever this one does, with one operation less; None if it has none."""
     for number, value in enumerate(case.other):
         if not any(True for _ in value.operations()):
             rest = case._replace(other=(*case.other[:number], *case.other[number + 1 :]))
@@ -227,7 +227,7 @@ def _is_impossible(case: _Case) -> bool:
 
 
 def _linear(value: Term, names: dict[Monomial, Symbol]) -> Term:
-    """Return a polynomial with a symbol in the place of each monomial of several factors."""
+    """Return a polynomial with each monomial of several factors replaced by a symbol."""
     found: dict[Monomial, int] = {}
     for monomial, coefficient in value.coefficients.items():
         place = (names[monomial],) if len(monomial) > 1 else monomial

@@ -174,7 +174,7 @@ def _conjuncts(formula: Formula, own: frozenset[Symbol]) -> list[tuple[Formula, 
 
 
 Clause: TypeAlias = "frozenset[Formula]"
-"""Comparisons, each in one form, one of which holds."""
+"""Comparisons, each in one form; at least one of them holds."""
 Kind: TypeAlias = Literal["==", "<=", ">="]
 
 
@@ -275,7 +275,7 @@ def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator
 
 
 def _readings(clause: Clause, size: Symbol) -> Iterator[_Literal]:
-    """Yield the comparisons of a clause that say what the size is, or what it is at least or at most."""
+    """Yield the comparisons of a clause that fix the size or bound it from below or above."""
     for part in clause:
         found = _read(part, size) if isinstance(part, Comparison) and size in symbols_in(part) else None
         if found is not None:

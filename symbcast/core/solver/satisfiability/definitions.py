@@ -1,8 +1,8 @@
-"""Equations that only say what a symbol is, set aside before the rest is decided.
+"""Equations that merely define a symbol, set aside before the rest is decided.
 
-Where a symbol occurs in one formula alone, and that says what it equals, the formula can be met whatever the other
-sizes are, and broken too. So it is needed in the condition, and says nothing about the rest. Without it another such
-symbol may come to light: of a long chain of definitions nothing is left to decide.
+Where a symbol occurs in one formula alone, and that formula defines it, the formula can be met whatever the other
+sizes are, and broken too. So it is needed in the condition, and does not constrain the rest. Without it another such
+symbol may come to light: a long chain of definitions leaves nothing to decide.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The smallest sizes at which a group of tied symbols meets, or breaks, what is asked of it."""
+"""The smallest sizes at which a group of tied symbols meets, or breaks, its constraints."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Evidence:
         return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(_broken, clauses))])
 
     def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> Point | None:
-        """Return the sizes of its own symbols that break one of the clauses, at the least cost beside ``least``."""
+        """Return the cheapest sizes that break a clause, of its own symbols only; others stay ``least``."""
         order = {s: n for n, s in enumerate(self.symbols)}
         best: Point | None = None
         for clause in clauses:
@@ -75,7 +75,7 @@ class Evidence:
         return {s: least_size(self.domains.get(s, ALL)) or 0 for s in self.symbols}
 
     def _smallest(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Point | None:
-        """Return the smallest sizes at which formulas hold; where that cannot be told, the smallest known ones."""
+        """Return the smallest sizes at which formulas hold, or the smallest known ones if the search is cut short."""
         try:
             with share(evidence_units(len(symbols))):
                 return self._searched(symbols, wanted)

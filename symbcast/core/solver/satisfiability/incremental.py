@@ -48,7 +48,7 @@ class Growing:
             self.add(formula)
 
     def copy(self) -> Growing:
-        """Return a conjunction that goes its own way from here."""
+        """Return an independent copy."""
         made = Growing()
         for name, value in vars(self).items():
             setattr(made, name, value.copy() if hasattr(value, "copy") else value)
@@ -104,7 +104,7 @@ class Growing:
             self.shrink(length)
 
     def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
-        """Return whether some formulas can hold beside all others but those put aside, and sizes at which they do.
+        """Return whether some formulas can hold with all others except those set aside, and sizes at which they do.
 
         That all others can hold was found by the last `check`.
         """
@@ -124,7 +124,7 @@ class Growing:
             self._network.shrink(length)
 
     def _settle(self) -> Satisfiability:
-        """Make the formulas hold at the known sizes, as far as can be told."""
+        """Make the formulas hold at the known sizes, as far as can be decided."""
         if self._clashing is not None:
             return Satisfiability.UNSATISFIABLE
         formulas, sizes = self._network.formulas, self._sizes
@@ -188,7 +188,7 @@ class Growing:
         return found.answer
 
     def _repair(self, broken: Sequence[int]) -> Satisfiability:
-        """Change the sizes so that the broken formulas hold too; those of which that stays open are set aside."""
+        """Change the sizes so that the broken formulas hold too; set aside those for which this stays open."""
         if not broken:
             return Satisfiability.SATISFIABLE
         aside = self._open.union(broken)
@@ -225,7 +225,7 @@ class Network:
         self.users: dict[Symbol, list[int]] = {}
 
     def copy(self) -> Network:
-        """Return a network that goes its own way from here."""
+        """Return an independent copy."""
         made = Network()
         made.formulas, made.symbols = list(self.formulas), list(self.symbols)
         made.users = {s: list(users) for s, users in self.users.items()}
@@ -259,7 +259,7 @@ class Network:
     def repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> Repair:
         """Return changes to ``sizes`` after which the broken formulas hold too, or that there are none.
 
-        All that is not put aside holds before and after, but for the broken formulas.
+        Everything not set aside holds before and after, except for the broken formulas.
         """
         few = len(self.users) <= _FEW_SYMBOLS
         near = dict.fromkeys(self.users if few else (s for n in broken for s in self.symbols[n]))

@@ -33,7 +33,7 @@ def filtered(
 
 
 class _Filter:
-    """A pass over formulas, many asked about at once: whether any of them can fail beside those kept."""
+    """A pass over formulas, many at a time: whether any of them can fail together with those kept."""
 
     def __init__(self, questions: Questions, given: Sequence[Formula], known: Container[Formula]) -> None:
         self.questions = questions
@@ -120,7 +120,7 @@ class Reduction:
         return self._result()
 
     def _unreduced(self) -> Reduced:
-        """Return the clauses as they are, each of which may be redundant: the effort did not suffice."""
+        """Return the clauses unreduced, as the effort did not suffice: each may be redundant."""
         self.questions.stopped()
         return Reduced(self._given, set(self._given), True if self._is_shown_to_fail() else None)
 
@@ -154,7 +154,7 @@ class Reduction:
         return any(samples.breaks(clause, samples.everywhere) for clause in self._clauses)
 
     def _possible(self, extra: Sequence[Formula], shown: int, without: Formula | None = None) -> bool | None:
-        """Return whether more can hold beside the clauses, or all of them but one; ``shown`` are samples at which."""
+        """Return whether ``extra`` can hold with all clauses, or all but one; ``shown`` are samples where they do."""
         if shown:
             return True
         if self.questions.samples.complete:

@@ -48,7 +48,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
     ways: list[Way] = [_by_elimination, branch_and_bound.some_point, integers.some_point]
     if not all(map(is_linear, formulas)):
         # Most questions about products have an answer that is soon found. Only the others are worth a proof by linear
-        # arithmetic, which says nothing of what can be.
+        # arithmetic, which can refute but not confirm.
         ways += [partial(_by_z3, limit=QUICK_LIMIT), _by_products]
     ways += [partial(_by_z3, limit=limit), partial(integers.some_point, nodes=integers.NODES)]
     return _first_answer(ways, symbols, formulas)

@@ -1,4 +1,4 @@
-"""z3 asked about what is near: the clauses of a group, sizes at which they hold, and which say nothing of which."""
+"""z3 asked incrementally: the clauses of a group, sizes at which they hold, and which clauses affect which."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Near:
-    """The clauses of a group, each of which can be asked about beside the others."""
+    """The clauses of a group, each of which can be asked about together with the others."""
 
     def __init__(self, questions: Questions) -> None:
         self.questions = questions
@@ -37,13 +37,13 @@ class Near:
         self.ranks = None
 
     def replace(self, clause: Formula, others: Iterable[Formula]) -> None:
-        """Put others, which mean the same beside the rest, in the place of a clause."""
+        """Replace a clause by others that are equivalent to it given the rest."""
         self.gone.update(self.numbers.pop(clause, ()))
         for other in others:
             self.add(other)
 
     def possible(self, extra: Sequence[Formula], without: Formula | None = None) -> bool | None:
-        """Return whether more can hold beside all clauses, or all but one; None if undecided."""
+        """Return whether ``extra`` can hold together with all clauses, or all but one; None if undecided."""
         return self.ask(extra, without)[0]
 
     def ask(self, extra: Sequence[Formula], without: Formula | None = None) -> tuple[bool | None, dict[Symbol, int]]:
@@ -60,7 +60,7 @@ class Near:
         return True, sizes
 
     def _aside(self, clause: Formula) -> set[int]:
-        """Return the numbers of the clauses that say nothing about what can be beside this one, its own among them."""
+        """Return the numbers of the clauses that do not affect questions about this one, including its own."""
         if self.ranks is None:
             formulas = {n: clause for clause, numbers in self.numbers.items() for n in numbers}
             met = met_last(formulas, self.tied, self.questions.domains)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _FEW_SYMBOLS = 8
 _LONGEST_TEXT = 120
 _UNDECIDED_AT_MOST = 30
-"""So many questions may be left open before no more are asked: each takes a tenth of a second and more."""
+"""Number of open questions after which no more are asked: each takes a tenth of a second and more."""
 
 
 class Questions:
-    """What can be beside what is assumed of some symbols; ``reason`` says why an answer stayed open."""
+    """Whether formulas are possible under assumptions on some symbols; ``reason`` says why an answer stayed open."""
 
     def __init__(
         self,
@@ -45,9 +45,9 @@ class Questions:
         self._undecided = 0
 
     def possible(self, formulas: Sequence[Formula], shown: int) -> bool | None:
-        """Return whether the formulas can hold beside what is assumed; None if undecided.
+        """Return whether the formulas can hold under the assumptions; None if undecided.
 
-        ``shown`` are the samples at which they do; only where there are none is z3 asked.
+        ``shown`` are the samples at which they do; z3 is asked only if there are none.
         """
         if shown:
             return True

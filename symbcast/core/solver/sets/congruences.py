@@ -16,7 +16,7 @@ from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 MAX_PERIOD = 4096
-"""The longest period that is looked at residue by residue."""
+"""The longest period that is handled residue by residue."""
 
 MAX_MODULUS = 2**16
 """The largest prime power held."""
@@ -46,7 +46,7 @@ class Node:
         self._children: list[Pattern] | None = None
 
     def child(self, residue: int) -> Pattern:
-        """Return what the larger primes must satisfy beside a residue."""
+        """Return the pattern that the larger primes must satisfy for a residue."""
         if self._children is None:
             self._children = [False] * self.modulus
             for mask, child in self.branches:

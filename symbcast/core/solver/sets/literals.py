@@ -1,4 +1,4 @@
-"""Comparisons in canonical form, and formulas as clauses of such comparisons."""
+"""Comparisons in canonical form, and formulas as clauses of these."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Sums of remainders compared with a number: solved modulus by modulus.
 
-``N % 1009 == N % 1013`` has the period 1,022,117; what it says of the first remainder and what then is left for the
-second are 1,009 cases. So the remainders are grouped where their periods have common factors, each group is written
-out by itself, and a sum is decided group after group: the cases are the values that the sum has so far.
+``N % 1009 == N % 1013`` has the period 1,022,117; the values of the first remainder, each with what it leaves for the
+second, are 1,009 cases. So the remainders are grouped where their periods have common factors, each group is written
+out by itself, and a sum is decided group after group: the cases are the values of the sum so far.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Values: TypeAlias = list[int]
 """The value at each residue; as many as the period has residues."""
 
 _MOST_VALUES = 4096
-"""The values of a partial sum that are told apart."""
+"""Number of values of a partial sum that are distinguished."""
 
 
 def summed(tables: Sequence[Values], operator: Operator, constant: int) -> Pattern:
-    """Return where the sum of some periodic values and a constant stands in a relation to 0."""
+    """Return where the sum of some periodic values and a constant compares with 0 as the operator requires."""
     return _Sum(_grouped(tables), operator).of(0, constant)
 
 
 class _Sum:
-    """A sum of values with coprime periods, and where it stands in a relation to 0."""
+    """A sum of values with coprime periods, and the sizes at which it compares with 0 as wanted."""
 
     def __init__(self, tables: Sequence[Values], operator: Operator) -> None:
         self.periods = [len(table) for table in tables]

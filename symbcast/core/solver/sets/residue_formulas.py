@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SHORT = 256
 """Up to this period the residues of several moduli together are tried as words too."""
 _SMALL = 64
-"""Patterns of at most so many nodes are looked at for pairs of moduli that stand apart."""
+"""Patterns of at most this many nodes are searched for pairs of independent moduli."""
 
 
 class Context(NamedTuple):

@@ -67,7 +67,7 @@ def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
 
 
 def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[Formula]) -> Formula:
-    """Return `describe`, or what was asked of the symbol itself where that is put in fewer words.
+    """Return `describe`, or the given constraints on the symbol itself where these are shorter.
 
     The formulas of ``asked`` together hold, for sizes in ``within``, exactly for the members.
     """
@@ -95,7 +95,7 @@ def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> For
 _BRANCHES = 512
 """Patterns of more branches are not put in words of their own."""
 _READABLE = 6
-"""Descriptions of so many comparisons are not compared with what was asked."""
+"""Descriptions of at most this many comparisons are not compared with the given constraints."""
 _REDUCED_UP_TO = 128
 
 

@@ -171,7 +171,7 @@ def _swept(events: list[tuple[int, int]], period: int) -> SizeSet:
 
 
 def _within(mask: int, period: int, start: int, stop: int) -> Pattern:
-    """Return the pattern of a mask for a stretch of sizes; where all or none have a bit in it, no more is looked at."""
+    """Return the pattern of a mask for a stretch of sizes; a constant where all or none of them have a bit in it."""
     if stop - start < period:
         first, last = start % period, stop % period
         window = (1 << last) - (1 << first) if first < last else ((1 << period) - (1 << first)) | ((1 << last) - 1)

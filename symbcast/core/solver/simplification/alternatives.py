@@ -66,7 +66,7 @@ class OneOf:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether all sizes are such, some, or none; unknown where that was not decided."""
+        """Whether all sizes satisfy it, some, or none; unknown where undecided."""
         is_empty = self.is_empty
         if is_empty is not False:
             return Verdict.NEVER if is_empty else Verdict.UNKNOWN

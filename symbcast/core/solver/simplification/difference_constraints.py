@@ -77,7 +77,7 @@ class Differences:
                 return (Bound(left, right, most - 1),)
 
     def region(self, literals: Iterable[Formula]) -> Region | None:
-        """Return where the literals hold, None where they clash; literals of another kind are not looked at."""
+        """Return where the literals hold, None where they clash; literals of another kind are ignored."""
         bounds = [b for literal in literals for b in self.bounds(literal) or ()]
         matrix = [row[:] for row in self.base]
         differing: list[Bound] = []

@@ -43,7 +43,7 @@ _TIED = 0.4
 _DIRECTED = 1000
 _SAMPLED = 8
 _WRITTEN_OUT = 400_000
-"""Truth values of so many points and atoms are worked out one by one; of more, as patterns of a grid."""
+"""Up to this many truth values, at points of atoms, are evaluated one by one; more, as patterns of a grid."""
 _MOST_BITS = 1 << 27
 _NOT_GIVEN = 1
 """What a literal costs more that is the negation of a given one."""
@@ -172,7 +172,7 @@ class Cases:
             forms.reverse()
         if len(table.distinct()) > FEW_LITERALS and forms[0][3] is not None:
             self.is_grown = True
-            del forms[1]  # of so many literals the other form is longer by far, if it can be found at all
+            del forms[1]  # with this many literals the other form is longer by far, if it can be found at all
         best: Candidate | None = None
         for is_all, over, cells, seeds in forms:
             found = cover(over, cells, seeds or (), None if best is None else best.cost)

@@ -128,8 +128,8 @@ def _without_bridges(known: Sequence[Formula], knowledge: Knowledge) -> tuple[li
     """Return conjuncts without bridges, and the bridges, made short.
 
     A bridge is a disjunction that alone ties sizes together. In ``C and D and (c or d)``, where C and c are about some
-    sizes, D and d about others, nothing of C and D is redundant that is not by itself; and c is as short as it can be
-    where C holds. So the product of C and d, of which there is one for each alternative, is never looked at.
+    sizes, D and d about others, nothing of C and D is redundant that is not so by itself; and c is as short as
+    it can be where C holds. So the product of C and d, one for each alternative, is never examined.
     """
     found: list[Formula] = []
     short: list[Formula] = []
@@ -169,7 +169,7 @@ def _where_all_hold(part: Group, knowledge: Knowledge) -> Formula:
 
 
 def _split(formulas: Sequence[Formula], knowledge: Knowledge) -> list[Formula]:
-    """Return conjuncts; those that are products of sets as what they say of each symbol, which needs no solver."""
+    """Return conjuncts, with products of sets replaced by a constraint on each symbol, which needs no solver."""
     found: dict[Formula, None] = {}
     for clause in flattened(formulas):
         sets = split(clause, knowledge.domains) if len(symbols_in(clause)) > 1 else None

@@ -30,7 +30,7 @@ _EXACT_PRIMES = 200
 _EXACT_CELLS = 2_000
 _EXACT_NODES = 1_000
 _TOO_LONG = 3
-"""A cover that has grown to so many times the cost of a known one is given up."""
+"""A cover that costs this many times as much as a known one is given up."""
 
 
 class Table(NamedTuple):
