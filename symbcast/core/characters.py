@@ -1,4 +1,4 @@
-"""Text that can be shown: printable, not too long, names and sizes as they are written, lists in prose."""
+"""Text for display: printable, not too long, names and sizes as written, lists in prose."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
 
 
 def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str, int], str]:
-    """Return the sizes to name and what to say of the others; where they are many, these have the commonest size.
+    """Return the sizes to name and a phrase for the others; if there are many, those of the commonest size.
 
     >>> telling_sizes({"N": 1, "M": 1, "K": 2}, 2)
     ({'K': 2}, 'the 2 others 1')

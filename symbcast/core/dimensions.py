@@ -32,7 +32,7 @@ WANTED = "a shape"
 
 
 def read_dims(dims: Sequence[object]) -> Sequence[Dim]:
-    """Return dimensions of any accepted kind as they are within, at most one of them a sequence of axes."""
+    """Return dimensions of any accepted kind in internal form, at most one of them a sequence of axes."""
     made: list[Dim] = []
     for dim in dims:
         made.append(from_dim(dim, unknowns=len(made)))
@@ -90,7 +90,7 @@ def _from_object(value: Any, unknowns: int) -> Dim:
     number = index_of(value)
     if number is not None:
         return from_dim(number, unknowns)
-    if hasattr(type(value), "free_symbols"):  # not of the value: to look for them may nest too deep
+    if hasattr(type(value), "free_symbols"):  # not of the value: searching for them may nest too deep
         from symbcast.core.algebra.door import check_dim
 
         return check_dim(value)

@@ -1,10 +1,10 @@
-"""Effort: what an answer may cost, counted in steps, so that it is the same on every machine and run.
+"""Effort: the cost limit of an answer, counted in steps, so that it is the same on every machine and run.
 
-A unit is about a microsecond of CPU. Each public call has a counter (`call`). What it works out in parts that other
-calls ask for too, such as the verdict, the clauses and the witness of one answer, are `Stage` objects: each has a share
-of its own, is worked out once, and is paid by every call that looks at it. So an answer does not depend on what was
-asked before. Within a stage, `charge` raises `EffortSpentError` when the share is spent; who opened the stage then says
-what is known without it. Outside a stage nothing is stopped.
+A unit is about a microsecond of CPU. Each public call has a counter (`call`). Intermediate results that other
+calls need too, such as the verdict, the clauses and the witness of one answer, are `Stage` objects: each has its own
+share, is computed once, and is charged to every call that reads it. So an answer does not depend on earlier
+questions. Within a stage, `charge` raises `EffortSpentError` when the share is spent; whoever opened the stage then
+returns a partial answer. Outside a stage nothing is stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REASON = "the effort for one question was spent"
 
 
 class EffortSpentError(Exception):
-    """A share of effort is spent; no error of a caller, for who gave the share says what is known without it."""
+    """A share of effort is spent; not an error of the caller, as whoever opened the share returns a partial answer."""
 
 
 class Clock(Protocol):
@@ -36,11 +36,11 @@ class Clock(Protocol):
 
 
 class Effort:
-    """A counter. ``left`` are the units that are left, ``paid`` the stages that count no more within it.
+    """A counter. ``left`` are the units left, ``paid`` the stages already charged to it.
 
-    ``is_cut`` says that something in it was stopped by what does not depend on the question alone, as a clock: then
-    what came out must not be remembered. ``is_full`` says that it got all the units that it asks for, or that the stage
-    around it did: what lacks effort in it lacks it whoever asks.
+    ``is_cut`` means that something in it was stopped by a cause outside the question, such as a clock: then the
+    result must not be remembered. ``is_full`` means that it got all the units that it asks for, or that the stage
+    around it did: a lack of effort in it is then the same for every caller.
     """
 
     __slots__ = ("clock", "is_call", "is_cut", "is_full", "left", "limit", "paid")
@@ -79,7 +79,7 @@ def current() -> Effort | None:
 
 
 def charge(units: int) -> None:
-    """Count units of what is done now, if a counter is in force; raise `EffortSpentError` in a stage that is spent."""
+    """Charge units to the counter in force, if any; raise `EffortSpentError` in a stage that is spent."""
     effort = _current.get()
     if effort is not None:
         effort.charge(units)
@@ -97,7 +97,7 @@ def counting(effort: Effort) -> Iterator[Effort]:
 
 @contextmanager
 def call(operations: int = 0) -> Iterator[Effort]:
-    """Count what one public call does; within another call or a stage, its counter goes on.
+    """Count the effort of one public call; within another call or a stage, continue its counter.
 
     >>> with call() as effort:
     ...     charge(5)
@@ -141,7 +141,7 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
 
 
 def is_spent() -> bool:
-    """Return whether nothing is left of the call in force; what is not begun for that reason counts as cut short."""
+    """Return whether the call in force has nothing left; work not begun for that reason counts as cut short."""
     outer = _current.get()
     if outer is None or outer.left > 0:
         return False
@@ -185,7 +185,7 @@ def worked_out(work: Callable[[], T]) -> tuple[Kept[T], bool]:
 
 
 def _spend() -> None:
-    """Spend what is left: as a part does that is worked out anew and does not come to its end."""
+    """Spend all that is left, as a recomputed part does that is not completed."""
     outer = _current.get()
     if outer is not None:
         outer.left = 0 if outer.is_call else -1
@@ -193,7 +193,7 @@ def _spend() -> None:
 
 
 class Stage(Generic[T]):
-    """Part of an answer that is worked out once, with a share of its own: ``otherwise`` where that does not suffice.
+    """Part of an answer that is computed once, with its own share: ``otherwise`` if the share does not suffice.
 
     Each call that reads it pays its cost once.
     """
@@ -234,7 +234,7 @@ class Stage(Generic[T]):
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Remember what a function returned, and what it cost: that is charged each time, so that no history shows."""
+    """Remember what a function returned and its cost, which is charged each time, so that no history shows."""
 
     def wrap(function: Callable[P, T]) -> Callable[P, T]:
         @lru_cache(maxsize=maxsize)

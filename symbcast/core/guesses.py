@@ -1,4 +1,4 @@
-"""Attributes that are not there: what a misspelt or guessed name means, said in the error."""
+"""Missing attributes: errors that say what a misspelt or guessed name probably means."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbcast.core.characters import closest
 
 
 def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return what guessed names mean, from lines of names and what to use for them.
+    """Return the meanings of guessed names, from lines of names and what to use for them.
 
     >>> meant("ok valid -> verdict", "example -> witness()")
     {'ok': 'verdict', 'valid': 'verdict', 'example': 'witness()'}
@@ -22,9 +22,9 @@ def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 class MissingAttributeError(AttributeError):
-    """No attribute of a name; the message, with what was probably meant, is made only where somebody reads it.
+    """No attribute of a name; the message, with a suggestion, is built only when it is read.
 
-    ``meant`` says what guessed names mean, ``known`` are the existing names.
+    ``meant`` gives the meanings of guessed names, ``known`` are the existing names.
     """
 
     def __init__(self, owner: str, name: str, meant: Mapping[str, str], known: Collection[str]) -> None:
@@ -43,7 +43,7 @@ class MissingAttributeError(AttributeError):
 
 
 class Guessable:
-    """A class whose users guess names: an attribute that is missing raises an error that says what is meant."""
+    """A class whose users guess names: a missing attribute raises an error with a suggestion."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Reasons: why a constraint is asked, as data.
+"""Reasons: why a constraint is required, as data.
 
 A reason has a code, which programs match on, and a wording, which people read. Explanations, suggested fixes and the
 rule ids of SARIF are all taken from the code; no part of symbcast reads the wording.
@@ -25,7 +25,7 @@ class Remedy(Enum):
 
 
 class Reason(NamedTuple):
-    """Why a constraint is asked.
+    """Why a constraint is required.
 
     Attributes:
         code: What programs match on; it does not change from release to release.

@@ -1,4 +1,4 @@
-"""Shapes: tuples of dimensions, and what reads every kind of shape."""
+"""Shapes: tuples of dimensions, and readers for every kind of shape."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
     """Renders sizes in a notebook; set by the renderer, which belongs to a higher layer."""
 
     def __new__(cls, value: ShapeLike = ()) -> Shape:
-        """Return what `shape` does: a shape is made of dimensions only, and ``Shape('(N, 3)')`` is what repr shows."""
+        """Return the same as `shape`: a shape consists of dimensions only, and repr shows ``Shape('(N, 3)')``."""
         return shape(value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -87,7 +87,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
 
     @property
     def dims(self) -> tuple[Dim, ...]:
-        """The sizes as they are within."""
+        """The sizes in internal form."""
         found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
         if Deferred in map(type, found):
             return tuple([d.dim if type(d) is Deferred else d for d in found])
@@ -95,12 +95,12 @@ class Shape(tuple["int | sympy.Expr", ...]):
 
     @property
     def values(self) -> tuple[Dim, ...]:
-        """The sizes as they are within, without what their text only mentions: of ``N - N + 3``, 3."""
+        """The sizes in internal form, without parts that their text merely mentions: of ``N - N + 3``, 3."""
         return tuple(map(value_of, self.dims))
 
     @property
     def raw(self) -> tuple[Any, ...]:
-        """The sizes as they are within, those that are deferred too."""
+        """The sizes in internal form, including deferred ones."""
         found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
         return found
 
@@ -168,7 +168,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
         if self.is_concrete:
             return tuple.__hash__(self)
         if any(s.is_Dummy for s in symbols_of(self.dims)):
-            # By their keys: what stands for the unknowns goes when nobody holds it, and the next is another object.
+            # By their keys: placeholders for the unknowns are freed when unreferenced, and made anew as other objects.
             return hash(tuple(d if isinstance(d, int) else d.key for d in self._key()))
         return hash(tuple(self))
 
@@ -229,7 +229,7 @@ class OpenShape(Shape):
 
     @property
     def place(self) -> int:
-        """How many sizes stand before the sequence."""
+        """The number of sizes before the sequence."""
         return next(n for n, dim in enumerate(self.dims) if is_sequence(dim))
 
     def __getitem__(self, place: Any) -> Any:

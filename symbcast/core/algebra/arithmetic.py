@@ -57,7 +57,7 @@ def _bounded(number: int) -> int:
 
 
 def floor_divide(left: Dim, right: Dim) -> Dim:
-    """Return ``left // right``; by the number 0 it is left as it is, and has no value."""
+    """Return ``left // right``; a division by the number 0 stays unevaluated, and has no value."""
     if isinstance(left, int) and isinstance(right, int) and right:
         return left // right
     return floordiv_terms(term(left), term(right)).dim()
@@ -86,9 +86,9 @@ def maximum(dims: Iterable[Dim]) -> Dim:
 
 
 def join(dims: Iterable[Dim]) -> Dim:
-    """Return the join of dimensions: what an axis becomes when they are broadcast together, 1 of none.
+    """Return the join of dimensions: the size of an axis on which they are broadcast together, 1 for none.
 
-    Of two numbers other than 1 it has no value, and is left as it is.
+    The join of two different numbers other than 1 has no value, and stays unevaluated.
     """
     return join_terms(map(term, dims)).dim()
 
@@ -103,7 +103,7 @@ def defined_join(dims: Sequence[Dim]) -> Dim:
 
 
 def mentioning(dim: Dim, terms: Iterable[Term]) -> Dim:
-    """Return a dimension of the same value that is defined only where some terms are, and speaks of their symbols."""
+    """Return a dimension of the same value that is defined only where some terms are, and mentions their symbols."""
     return collect([(term(dim), 1), *((mention(t), 1) for t in terms)]).dim()
 
 
@@ -130,7 +130,7 @@ def join_members(dim: Dim) -> tuple[Dim, ...]:
 def join_with(joined: Dim, member: Dim) -> Dim:
     """Return the join of a dimension, perhaps a join, with one more that is neither an integer nor a join.
 
-    It is what ``join((joined, member))`` is, without sorting the first one's members again.
+    It equals ``join((joined, member))``, without sorting the first one's members again.
     """
     args = tuple(term(d) for d in join_members(joined))
     added = term(member)
@@ -150,7 +150,7 @@ def replaced(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
 
 
 def replacing(values: Mapping[Any, Dim]) -> Callable[[Dim], Dim]:
-    """Return what replaces symbols in one dimension after another; parts that these share are worked out once."""
+    """Return a function that replaces symbols in dimensions; parts that these share are replaced once."""
     substitution = Substitution(values, of_symbols=True)
 
     def replace(dim: Dim) -> Dim:

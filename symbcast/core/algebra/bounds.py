@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @remembered(4096)
 def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim | None:
-    """Return what the one product is of the other where it is a polynomial, at all sizes at which no divisor is 0.
+    """Return the quotient of two products if it is a polynomial, at all sizes at which no divisor is 0.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -41,9 +41,9 @@ def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim |
 
 @remembered(4096)
 def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tuple[Dim, Dim]:
-    """Return two products without what divides both: a number, and factors of every summand; no divisor may be 0.
+    """Return two products in lowest terms: without common numbers and factors of every summand; no divisor may be 0.
 
-    The remainder of the one by the other is 0 where that of the reduced ones is, and the quotient is theirs.
+    The remainder of the original ones is 0 where that of the reduced ones is, and the quotients are equal.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -95,7 +95,7 @@ def _scale(numerator: Term, denominator: Term) -> int | None:
 class Bounds:
     """What sizes are at least, and at most: the least size of each symbol is given, 0 of others.
 
-    Questions that stay open are remembered, for what is learned later may answer them: see `answers_more`.
+    Open questions are remembered, as facts learned later may answer them: see `answers_more`.
     """
 
     def __init__(self, least: Mapping[Atom, int]) -> None:
@@ -108,7 +108,7 @@ class Bounds:
         """What was not known to be at least some number, before something was learned."""
 
     def copy(self) -> Bounds:
-        """Return bounds that are as these are now; what stays open is remembered by both."""
+        """Return an independent copy; both remember the open questions."""
         made = Bounds(self._least)
         made._known = dict(self._known)
         made._open, made._open_since = self._open, self._open_since
@@ -126,12 +126,12 @@ class Bounds:
         return True
 
     def answers_more(self) -> bool:
-        """Return whether a question that was open when it was asked is answered now."""
+        """Return whether a question that was open earlier can be answered now."""
         lows = ((self.least(dim), number) for dim, number in self._open_since.items())
         return any(low is not None and low >= number for low, number in lows)
 
     def least(self, dim: Dim) -> int | None:
-        """Return a lower bound, or None; exact for what is linear without quotients."""
+        """Return a lower bound, or None; exact for linear terms without quotients."""
         if isinstance(dim, int):
             return dim
         if dim not in self._known:

@@ -37,9 +37,9 @@ def plain(expression: sympy.Basic) -> SympyDim:
 
 
 def check_dim(value: Any) -> Dim:
-    """Return a user's sympy object as a dimension, or raise what is wrong with it.
+    """Return a user's sympy object as a dimension, or raise an error that explains why it is none.
 
-    Raises `ShapeTypeError` for what is no expression and `DimensionError` for one that is no size.
+    Raises `ShapeTypeError` for objects that are no expressions and `DimensionError` for expressions that are no sizes.
     """
     if isinstance(value, sympy.Symbol):
         return from_sympy(value)
@@ -95,7 +95,7 @@ def _read(expr: Any) -> Term:
 
 
 def read_symbol(found: sympy.Symbol) -> Symbol:
-    """Return the size that a sympy symbol stands for: one of our own, or the user's."""
+    """Return the size that a sympy symbol represents: one of our own, or the user's."""
     if isinstance(found, SympyUnknown):
         return Unknown(found.name, found.lower, found.upper, found.dummy_index)
     if isinstance(found, SizeOfAxes):
@@ -121,7 +121,7 @@ def _pickled(symbol_: UserSymbol) -> tuple[Any, ...]:
     return from_sympy, (symbol_.outside,)
 
 
-# Whoever holds one of these got it here, so that they can be pickled only after this was said.
+# Anyone who holds one of these got it from this module, so this runs before any of them can be pickled.
 copyreg.pickle(UserSymbol, _pickled)
 copyreg.pickle(Dummy, _pickled)
 
@@ -202,7 +202,7 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
 
 
 def to_sympy(dim: Dim) -> SympyDim:
-    """Return a dimension as an ``int`` or a sympy expression; sympy evaluates only what it evaluates rightly."""
+    """Return a dimension as an ``int`` or a sympy expression; sympy evaluates only what it evaluates correctly."""
     if isinstance(dim, int):
         return dim
     return symbol_to_sympy(dim) if isinstance(dim, Symbol) else plain(_written(dim))
@@ -262,7 +262,7 @@ def _division_written(operation: Operation) -> sympy.Expr:
     if operation.kind == "%":
         # sympy learns nothing about a symbol, though it searches for two milliseconds.
         return sympy.Mod(above, below, evaluate=not dividend.is_Symbol)
-    # sympy's floor takes a millisecond to find what is an integer in it; no part of a term's dividend is.
+    # sympy's floor takes a millisecond to search for integer parts; no part of a term's dividend is one.
     return sympy.floor(above / below, evaluate=False)
 
 

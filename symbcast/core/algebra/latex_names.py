@@ -1,4 +1,4 @@
-"""Names and other text within a formula: whatever is in them, they are text and nothing else."""
+"""Names and other text within a formula: whatever they contain, they are shown as plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The least value of a term over all sizes from 0 on, by cases and by what bounds quotients.
+"""The least value of a term over all sizes from 0 on, by cases and by bounds of quotients.
 
 Intervals of the separate parts are too weak where a symbol occurs in several parts: ``(N + 3)//4`` is never
 below ``(N + 1)//4``, nor below ``max(N//4, 0)``. So a ``min`` or ``max`` on the wrong side is replaced by each of its
@@ -51,7 +51,7 @@ def _is_bounded(atom: Operation) -> bool:
 
 
 def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) -> int | None:
-    """Return a lower bound of a term by what is known of one operation in one of its monomials."""
+    """Return a lower bound of a term, from the bounds of one operation in one of its monomials."""
     if len(monomial) > 1:
         return _by_truth_value(value, atom, steps)
     factor = value.coefficients[monomial]

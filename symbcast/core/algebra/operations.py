@@ -1,8 +1,8 @@
 """Operations on terms: quotients, remainders, extremes and joins in one normal form, and substitution.
 
-The normal form is what makes equal sizes one object. Each step holds at all sizes at which its left side has a value.
-No member of a min, max or join that may have no value is dropped; what cancels in a sum, or drops out of a remainder as
-a multiple of the divisor, is gone with what it required.
+The normal form makes equal sizes one object. Each step holds at all sizes at which its left side has a value.
+No member of a min, max or join that may have no value is dropped; terms that cancel in a sum, or drop out of a
+remainder as a multiple of the divisor, vanish together with their requirements.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from symbcast.core.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Term, collect, constant, term
 
 _DIVISION_STEPS = 100
-"""A polynomial that takes more steps to divide by another one is left as it is."""
+"""Polynomial divisions that take more steps than this stay unevaluated."""
 _COMPARED_UP_TO = 8
 """Largest number of members of a min or max that are compared with each other."""
 
@@ -88,7 +88,7 @@ def _degree_order(monomial: Monomial) -> tuple[int, list[tuple[object, ...]]]:
 
 
 def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial | None:
-    """Return what is left of a product of atoms without those of another one, None where one of these is missing."""
+    """Return a product of atoms divided by another one, None if one of its factors is missing."""
     left = list(dividend)
     for atom in divisor:
         if atom not in left:
@@ -100,7 +100,7 @@ def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial |
 def _without_remainders(dividend: Term, by: int) -> Term:
     """Return a dividend with ``x % k`` replaced by ``x - k*(x//k)``, where that makes it shorter.
 
-    So ``(x - x % k)//k`` is ``x//k``: how often a step fits into what is cut to a multiple of it.
+    So ``(x - x % k)//k`` is ``x//k``: how often a step fits into a size rounded down to a multiple of it.
     """
     for monomial, coefficient in dividend.coefficients.items():
         atom = monomial[0] if len(monomial) == 1 else None
@@ -142,7 +142,7 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
             found = modulo_terms(shrunk, constant(by // common)).scaled(common)
             return found + constant(rest.constant % common)
         if all(2 * c > by for m, c in rest.coefficients.items() if m):
-            # -y % b is b*ceil(y / b) - y: what pads a size to a multiple, in the spelling of a ceiling.
+            # -y % b is b*ceil(y / b) - y: the padding of a size to a multiple, spelled as a ceiling.
             low = Term({m: c - by if m else c for m, c in rest.coefficients.items()})
             return low - floordiv_terms(low, divisor).scaled(by)
         return Operation("%", (rest, divisor))
@@ -159,9 +159,9 @@ def _is_below(dividend: Term, divisor: Term) -> bool:
 
 
 def mention(value: Term) -> Term:
-    """Return 0 as a term that has a value where ``value`` has one, and speaks of its symbols: ``value % 1``.
+    """Return 0 as a term that has a value where ``value`` has one, and mentions its symbols: ``value % 1``.
 
-    Arithmetic simplifies it away; only `substitute` keeps it. What a text says is kept by it where its terms cancel.
+    Arithmetic simplifies it away; only `substitute` keeps it. It preserves the symbols of a text whose terms cancel.
     """
     if value.is_constant:
         return constant(0)
@@ -223,7 +223,7 @@ def _key_of(value: Term) -> tuple[object, ...]:
 
 
 def join_terms(args: Iterable[Term]) -> Term:
-    """Return the join of terms; of two numbers other than 1 it is left as it is, and has no value."""
+    """Return the join of terms; that of two different numbers other than 1 stays unevaluated, and has no value."""
     members: dict[Term, None] = {}
     for arg in args:
         members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == "join" else (arg,)))
@@ -254,7 +254,7 @@ def substitute(value: Term, replaced: Mapping[Any, Term]) -> Term:
 
 
 class Substitution:
-    """A replacement of atoms by dimensions in several terms; each part that these share is worked out once.
+    """A replacement of atoms by dimensions in several terms; each shared part is replaced once.
 
     ``of_symbols`` says that only symbols are replaced.
     """

@@ -87,7 +87,7 @@ class SequenceSymbol(Symbol):
 
 
 class Axis(SequenceSymbol):
-    """The size of one axis: ``place`` counts from the end, 1 for the last one. It is 1 where there is no such axis."""
+    """The size of one axis: ``place`` counts from the end, 1 for the last one. It is 1 if there is no such axis."""
 
     @staticmethod
     def written_as(text: str, place: int) -> str:
@@ -126,7 +126,7 @@ def is_sequence(dim: Dim) -> bool:
 
 
 def mentions_rest(dim: Dim) -> bool:
-    """Return whether a term speaks of each axis of a sequence."""
+    """Return whether a term mentions each axis of a sequence."""
     return not isinstance(dim, int) and any(isinstance(s, Rest) for s in dim.symbols())
 
 
@@ -172,12 +172,12 @@ def rank_of(dim: Dim) -> Dim:
 
 
 def sequences_of(symbols: Iterable[Symbol]) -> tuple[AxisSequence, ...]:
-    """Return the sequences that some symbols speak of, in order."""
+    """Return the sequences that some symbols belong to, in order."""
     return tuple(dict.fromkeys(s.sequence for s in symbols if isinstance(s, SequenceSymbol)))
 
 
 def spoken_of(symbols: Iterable[Symbol]) -> tuple[Symbol | AxisSequence, ...]:
-    """Return the sizes and the sequences that some symbols speak of, each once, in order."""
+    """Return the sizes and the sequences that some symbols belong to, each once, in order."""
     return tuple(dict.fromkeys(s.sequence if isinstance(s, SequenceSymbol) else s for s in symbols))
 
 

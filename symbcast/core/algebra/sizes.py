@@ -1,4 +1,4 @@
-"""Concrete sizes: what an ``int`` must be to be a dimension. Imports nothing heavy."""
+"""Concrete sizes: the requirements on an ``int`` as a dimension. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def check_size(value: int) -> int:
 
 
 def index_of(value: Any) -> int | None:
-    """Return the integer that a value is by its ``__index__``, None if it has none.
+    """Return a value's integer by its ``__index__``, None if it has none.
 
-    Raises `DimensionError` from what a user's ``__index__`` raises.
+    Raises `DimensionError` from any error of a user's ``__index__``.
     """
     try:
         return index(value)

@@ -34,9 +34,9 @@ def next_number() -> int:
 
 
 class UserSymbol(Symbol):
-    """A sympy symbol of a user's own, with other assumptions than ours: kept, and shown as it is.
+    """A sympy symbol of a user's own, with other assumptions than ours: kept, and shown unchanged.
 
-    `symbcast.core.algebra.door` makes them, and says how they are pickled.
+    `symbcast.core.algebra.door` makes them, and defines how they are pickled.
     """
 
 
@@ -51,11 +51,11 @@ LABEL = re.compile(r"\?\w+")
 
 
 class Unknown(Symbol):
-    """A size without a name (``?``, ``2..5``): the number says which, the name is the label it is shown by (``?0``).
+    """A size without a name (``?``, ``2..5``): the number identifies it, the name is the label shown for it (``?0``).
 
-    Two unknowns with one label are still two sizes, and one that another question calls otherwise is the same size:
-    see `symbcast.core.program.sizes.names`. ``is_spoken`` says that text means it by its label alone, and nobody holds
-    it yet.
+    Two unknowns with one label are still two sizes, and an unknown that another question labels differently is the same
+    size: see `symbcast.core.program.sizes.names`. ``is_spoken`` means that a text refers to it by its label alone,
+    and that nobody holds it yet.
     """
 
     is_Dummy: ClassVar[bool] = True  # noqa: N815
@@ -99,9 +99,9 @@ def free_labels(taken: Container[str], start: int = 0) -> Iterator[str]:
 
 
 def told_apart(unknowns: Iterable[Unknown]) -> dict[Unknown, Unknown]:
-    """Return what stands for some unknowns where they come together, in order, of those that need another label.
+    """Return replacements for those unknowns that need another label when they are shown together, in order.
 
-    One unknown has one label, and no two have the same: the first to come keeps it.
+    One unknown has one label, and no two have the same: the first one to occur keeps it.
 
     >>> a, b = Unknown("?0"), Unknown("?0")
     >>> told_apart([a, b]), told_apart([a, a.renamed("?7")])

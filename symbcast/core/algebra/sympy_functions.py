@@ -61,7 +61,7 @@ class Unknown(sympy.Dummy):
         return prettyForm(self._label(printer))
 
     def _label(self, printer: Any) -> str:
-        """Return what the unknown is called in what is printed: its label, or a free one if another has that there."""
+        """Return the printed name of the unknown: its label, or a free one if another unknown has that label there."""
         number = int(self.dummy_index)
         called: dict[str, int] = printer.__dict__.setdefault("_symbcast_labels", {})
         labels = chain([str(self.name)], symbols.free_labels(()))
@@ -69,7 +69,7 @@ class Unknown(sympy.Dummy):
 
 
 class SizeOfAxes(sympy.Symbol):
-    """What speaks of a sequence of axes: a size of them, or how many there are. A size of the same name is another."""
+    """A size or the rank of a sequence of axes. A plain size with the same name is another symbol."""
 
     within: symbols.Symbol
     """The symbol that it shows."""
@@ -92,7 +92,7 @@ class SizeOfAxes(sympy.Symbol):
 
 
 class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name
-    """The join of sizes: what an axis becomes when sizes are broadcast together.
+    """The join of sizes: the size of an axis on which sizes are broadcast together.
 
     ``1`` is its unit; it is commutative, associative and idempotent; on two different sizes other than 1 it is
     undefined and raises `DimensionError`. It is not ``max``: 0 joined with 1 gives 0.
@@ -217,7 +217,7 @@ class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
         return f"Mod({', '.join(map(printer.doprint, self.args))})"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        # In brackets wherever it stands: sympy does not tell whether it is within a product.
+        # Always in brackets: sympy does not report whether it is within a product.
         dividend, divisor = (printer.parenthesize(a, PRECEDENCE["Func"]) for a in self.args)
         return _raised(rf"\left({dividend} \bmod {divisor}\right)", exp)
 

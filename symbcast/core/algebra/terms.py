@@ -156,7 +156,7 @@ class Term:
 
     @cached_property
     def lower_bound(self) -> int | None:
-        """A lower bound over sizes from 0 on, or None; sound, and exact for what shapes hold."""
+        """A lower bound over sizes from 0 on, or None; sound, and exact for the terms that shapes usually contain."""
         total = 0
         for monomial, coefficient in self.coefficients.items():
             low, high = 1, 1
@@ -215,7 +215,7 @@ class Atom(Term):
 
     @property
     def coefficients(self) -> Mapping[Monomial, int]:
-        # Made when asked for: kept, an atom would hold itself, and go only when the garbage is collected.
+        # Made on demand: if kept, an atom would reference itself, and be freed only by the garbage collector.
         return {(self,): 1}
 
     is_truth_value: bool = False
@@ -243,8 +243,8 @@ class Atom(Term):
 class Symbol(Atom):
     """An unknown size: a non-negative integer.
 
-    ``lower`` and ``upper`` bound it (inclusive; None: no upper bound) and ``parity`` is its remainder by 2 where that
-    is known. ``number`` tells symbols of one name apart, 0 for the one that text of its name means. ``outside`` is the
+    ``lower`` and ``upper`` bound it (inclusive; None: no upper bound) and ``parity`` is its remainder by 2 if
+    known. ``number`` distinguishes symbols of one name, 0 for the one that text of its name means. ``outside`` is the
     sympy symbol that a user gave for it, None for one of our own.
     """
 

@@ -11,7 +11,7 @@ from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term
 
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
-"""How tightly what was written binds."""
+"""How tightly a written term binds."""
 
 _MAX_EXPONENT = 16
 _KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})
@@ -48,7 +48,7 @@ class TermWriter:
     def __init__(self, labels: Mapping[Any, str], order: Mapping[Any, int] | None = None) -> None:
         self._labels = labels
         self._order = order or {}
-        # Remembered, since terms share what is in them: without, the work doubles at every level.
+        # Remembered, as terms share their parts: otherwise the work doubles at every level.
         self._written: dict[Term, tuple[str, int]] = {}
 
     def dim(self, dim: Dim) -> str:
@@ -56,7 +56,7 @@ class TermWriter:
         return str(dim) if isinstance(dim, int) else self.write(dim, SUM)
 
     def write(self, value: Term, place: int) -> str:
-        """Return a term as it is written in a place that binds so tightly."""
+        """Return a term as text for a context of the given binding strength."""
         text, binding = self._kept(value)
         return f"({text})" if binding < place else text
 
@@ -75,7 +75,7 @@ class TermWriter:
         return [product for _, product in sorted(texts, key=lambda t: t[0])]
 
     def _place(self, monomial: Monomial) -> list[int]:
-        """Return where a product stands among those of its degree: by the first symbols that it has."""
+        """Return the sort key of a product among those of its degree: by its first symbols."""
         last = len(self._order)
         return sorted(self._order.get(s, last) for atom in monomial for s in atom.symbols()) if last else []
 

@@ -31,7 +31,7 @@ _MOST_AXES = 8
 class FromAxis(Placement):
     """B, the second of two operands, lies on a run of A's axes from ``axis`` on; None for the last ones.
 
-    Where ``may_hang_over``, axes of B may lie past the end of A: what these must be is for the rule's law to say.
+    If ``may_hang_over``, axes of B may lie past the end of A: the rule's law constrains their sizes.
     ``parameter`` is the attribute of the rule that names the axis.
 
     >>> FromAxis(1).places([4, 1])
@@ -120,8 +120,8 @@ class ShorterFromAxis(FromAxis):
 class OnAxes(Placement):
     """Axis ``i`` of data, the first of two operands, lies on axis ``axes[i]`` of a target, the second.
 
-    ``parameter`` is the attribute of the rule that names the axes; ``in_order`` says that it wants them in order.
-    ``operands`` is what the rule calls the two.
+    ``parameter`` is the attribute of the rule that names the axes; ``in_order`` requires them in ascending order.
+    ``operands`` are the rule's names for the two.
 
     >>> OnAxes((2, 0), "dims").places([2, 3])
     Places(rank=3, of=((2, 0), (0, 1, 2)))

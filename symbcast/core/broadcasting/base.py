@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Emission(NamedTuple):
-    """What a rule says of some shapes: what must hold, and what each output axis is then."""
+    """The result of applying a rule to shapes: its constraints, and the output axes if these hold."""
 
     constraints: list[Constraint]
     output: tuple[OutputDim, ...]
@@ -65,7 +65,7 @@ class Rule(Declaration):
 
     @property
     def placement(self) -> Placement:
-        """Where the axes of the operands lie: under each other from the right, unless the rule says otherwise."""
+        """Where the axes of the operands lie: aligned at the right, unless the rule defines another placement."""
         return _AT_RIGHT
 
     @property
@@ -75,7 +75,7 @@ class Rule(Declaration):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """The reasons of everything that the rule may ask."""
+        """The reasons of all constraints that the rule may emit."""
         of_law = () if self.law is None else self.law.reasons
         return tuple(dict.fromkeys((*self.placement.reasons, *of_law, *self.own_reasons)))
 
@@ -121,7 +121,7 @@ class Rule(Declaration):
     def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
         """Return shapes, some of unknown rank, laid as `Placement.expand` does.
 
-        Raises `RuleArgumentError` where the rule does not say what becomes of a sequence of axes.
+        Raises `RuleArgumentError` if the rule does not define its behaviour for sequences of axes.
         """
         self.check_number(len(shapes))
         opened = [n for n, s in enumerate(shapes) if any(map(is_sequence, s))]
@@ -165,7 +165,7 @@ class Rule(Declaration):
         return Emission([*ranks, *sized], emission.output)
 
     def law_at(self, axis: int, law: Law) -> Law:
-        """Return the law of one axis of the aligned shapes: that of all of them, unless the rule says otherwise."""
+        """Return the law of one axis of the aligned shapes: the same for all axes unless the rule overrides this."""
         return law
 
     @property

@@ -19,7 +19,7 @@ class Origin(NamedTuple):
 
     ``operands`` are positions in the call; ``axis`` counts the axes of the aligned shapes from the front and ``rank``
     is how many there are, so that the axis can be named from both ends; both are None for a constraint on whole shapes.
-    ``sequence`` is the axis that stands for all axes of sequences, where ranks are not known: then an axis before it
+    ``sequence`` is the axis that represents all axes of sequences, where ranks are unknown: then an axis before it
     can be named from the front, and one behind it from the end.
     """
 
@@ -38,15 +38,15 @@ class Origin(NamedTuple):
 
 
 class Constraint:
-    """One thing that is asked: ``requirement`` must hold.
+    """A single constraint: ``requirement`` must hold.
 
     Its truth depends on the sizes, so it has no truth value of its own.
 
     Attributes:
         requirement: The formula that must hold.
         origin: The operands and the axis that it is about.
-        why: The reason. Its ``code`` is what programs match on.
-        details: What the wording of the reason is filled in with.
+            why: The reason. Programs match on its ``code``.
+            details: The values that fill in the wording of the reason.
     """
 
     __slots__ = ("details", "origin", "requirement", "why")

@@ -73,7 +73,7 @@ class Declaration(ABC):
         return
 
     def operand_name(self, position: int) -> str:
-        """Return what the operand at ``position`` is called."""
+        """Return the name of the operand at ``position``."""
         return self.operands[position] if position < len(self.operands) else f"operand {position}"
 
     def attributes(self) -> dict[str, AttributeValue]:
@@ -126,7 +126,7 @@ class Declaration(ABC):
 
 
 def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
-    """Return what to write for an attribute that a rule does not have."""
+    """Return a suggestion for an attribute that a rule does not have."""
     if given == "dialect":
         return "read the text first: symbcast.shape(text, dialect=...)"
     names = [*(p.name for p in parameters), "assume", "min_size", "rule"]

@@ -49,7 +49,7 @@ class Column(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """One thing that a law asks: the formula, the operands that it is about, and the reason."""
+    """One requirement of a law: the formula, the operands that it is about, and the reason."""
 
     requirement: Formula
     operands: tuple[int, ...]
@@ -76,20 +76,20 @@ class Law(ABC):
 
     @abstractmethod
     def asks(self, column: Column) -> Iterator[Ask]:
-        """Yield what must hold of the sizes that meet on an axis."""
+        """Yield the requirements on the sizes that meet on an axis."""
 
     @abstractmethod
     def output(self, column: Column) -> OutputDim:
-        """Return the size that comes out of an axis where all that is asked holds."""
+        """Return the size that results on an axis where all requirements hold."""
 
     def over(self, operand: int, size: Dim) -> Iterator[Ask]:
-        """Yield what must hold of a size that hangs over; nothing, unless the law says otherwise."""
+        """Yield the requirements on a size that hangs over; none, unless the law overrides this."""
         return iter(())
 
     def value(self, column: Column) -> int | None:
-        """Return what comes out where all sizes are integers, None where something that is asked does not hold.
+        """Return the resulting size where all sizes are integers, None where a requirement does not hold.
 
-        It follows from `asks` and `output`; a law may work it out faster.
+        It follows from `asks` and `output`; a law may compute it faster.
         """
         return value_of(self.output(column)) if all(holds(a.requirement) for a in self.asks(column)) else None
 

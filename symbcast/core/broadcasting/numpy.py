@@ -16,7 +16,7 @@ from symbcast.core.broadcasting.registry import rule
 class Numpy(Rule):
     """Shapes are aligned at the right, a missing size is 1, and every axis' join must be defined.
 
-    Under its own name it takes no operand too, as NumPy does; under another name as many as that name's `Alias` says.
+    Under its own name it also accepts no operands, as NumPy does; under another name as many as its `Alias` allows.
 
     >>> Numpy().emit([("N", 3), (2, 1, 3)]).output
     (2, ('N', 1), (3, 3))

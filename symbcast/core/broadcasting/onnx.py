@@ -32,7 +32,7 @@ _EQUAL_RANKS = EQUAL_RANKS.worded("without broadcast=1 ranks must be equal, and 
 
 
 class _Kept(Law):
-    """The size of data comes out, whatever the target's is; data must reach the axis."""
+    """The size of data is the output, whatever the target's is; data must reach the axis."""
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -184,7 +184,7 @@ class OnnxLegacy(Rule):
         return (*(() if self.broadcast else (Instead(attributes={"broadcast": 1}),)), Instead("numpy"))
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """Return what is asked: with the document's ``broadcast=1`` one thing of all axes, else one of each axis."""
+        """Return the constraints: one on all axes with the document's ``broadcast=1``, else one for each axis."""
         if self.law is not None:
             return super().emit(shapes)
         a, b = shapes

@@ -66,7 +66,7 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
 
 
 def open_axes(output: Sequence[OutputDim]) -> int | None:
-    """Return how many axes of an output stand for others; None where these do not come first."""
+    """Return how many axes of an output represent several axes; None where these do not come first."""
     found = list(map(_is_open, output))
     return None if any(found[1:]) else sum(found)
 
@@ -76,7 +76,7 @@ def _is_open(dim: OutputDim) -> bool:
 
 
 def _opened(output: Sequence[OutputDim], reach: int) -> tuple[OutputDim, list[OutputDim]]:
-    """Return the axes before the last ``reach`` ones, and these; what is not there has the size 1."""
+    """Return the axes before the last ``reach`` ones, and the last ones; missing axes have the size 1."""
     known = [dim for dim in output if not _is_open(dim)]
     front = members_of(output[0]) if len(known) < len(output) else (1,)
     named = reach - len(known)

@@ -1,4 +1,4 @@
-"""The attributes of rules: what kind of value each takes, how text is read as one, and how a value is checked.
+"""The attributes of rules: the kind of value each takes, how text is parsed as one, and how a value is checked.
 
 The keywords of `symbcast.broadcast`, the options of the command line and the fields of the explorer are all made from
 these declarations.
@@ -34,7 +34,7 @@ REQUIRED = Required.REQUIRED
 
 
 class Kind(Enum):
-    """What kind of value an attribute takes. The value of each member says in words what to write."""
+    """The kind of value that an attribute takes. The value of each member describes in words what to write."""
 
     INTEGER = "a number"
     INTEGERS = "axes, such as 0, 2"

@@ -1,6 +1,6 @@
 """Placements: on which axis of the aligned shapes each axis of each operand lies.
 
-A placement speaks of ranks alone. It says where axes lie, which ranks it refuses, and where else they could lie.
+A placement depends on ranks alone. It defines where axes lie, which ranks it refuses, and where else they could lie.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Places(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a placement refuses some ranks: the operands that it is about, the reason, and what fills in its wording."""
+    """Why a placement refuses some ranks: the operands concerned, the reason, and the values for its wording."""
 
     operands: tuple[int, ...]
     why: Reason
@@ -59,7 +59,7 @@ class Placement(ABC):
 
     Attributes:
         is_at_right: Whether all axes are counted from the right, so that an operand can be given leading axes of 1.
-        has_base_rank: Whether what comes out has the rank of the base.
+            has_base_rank: Whether the output has the rank of the base.
     """
 
     is_at_right: ClassVar[bool] = False
@@ -73,13 +73,13 @@ class Placement(ABC):
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
         """Return shapes, some of unknown rank, with as many axes of their sequences named as the others reach.
 
-        So they lie under each other as shapes of known ranks do; what is left of a sequence is one axis in them that
-        stands for all of its axes. None where the placement counts axes from the other end of a sequence.
+        So they lie under each other as shapes of known ranks do; the rest of a sequence is one axis in them that
+        represents all of its axes. None where the placement counts axes from the other end of a sequence.
         """
         return None
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
-        """Yield what must hold of ranks that are not all known, and why: what `refusals` says of those that are."""
+        """Yield the requirements on ranks, some unknown, and why: those behind `refusals` for known ranks."""
         return iter(())
 
     @abstractmethod

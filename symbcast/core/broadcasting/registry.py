@@ -1,8 +1,8 @@
 """The available rules: symbcast's own, those of installed packages, and those defined by the running program.
 
-A family of symbcast's own is loaded when a rule of it, or the list of all, is first asked for. A package adds rules by
-the entry-point group ``symbcast.rules``; these are loaded only when a name is asked for that is not symbcast's own, or
-when all rules are listed.
+A family of symbcast's own is loaded when one of its rules, or the list of all, is first requested. A package adds rules
+through the entry-point group ``symbcast.rules``; these are loaded only when a name is requested that is not symbcast's
+own, or when all rules are listed.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ class RuleInfo(NamedTuple):
 
 
 class _Registry:
-    """The rules by their names, and what is still to be loaded.
+    """The rules by their names, and those not loaded yet.
 
     Attributes:
         rules: The rules, in the order in which they are listed.
         names: The rules by name and alias.
-        made: Rules without attributes, as they were asked for.
+            made: Rules without attributes, as requested.
         problems: Why entry points could not be loaded.
         has_own: Whether all of symbcast's own families are loaded.
         has_plugins: Whether the entry points are loaded, or are being loaded by the thread that holds the lock.
@@ -200,14 +200,14 @@ def rules() -> list[RuleInfo]:
 
 
 def plugin_problems() -> tuple[RulePluginError, ...]:
-    """Return what is wrong with the rules of installed packages."""
+    """Return the errors of the rules of installed packages."""
     _registry.load_own()
     _registry.load_plugins()
     return tuple(_registry.problems)
 
 
 def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
-    """Return what `rules` returns, without a warning; the rules of installed packages may be left out."""
+    """Return the same as `rules`, without a warning; the rules of installed packages may be left out."""
     _registry.load_own()
     if with_plugins:
         _registry.load_plugins()
@@ -302,7 +302,7 @@ def _unknown_rule(name: object) -> SymbcastError:
 
 
 def check_definition(rule: type[Rule]) -> None:
-    """Raise `RuleDefinitionError` for a class that says too little to be a rule, or takes a reserved word."""
+    """Raise `RuleDefinitionError` for a class that is not a complete rule, or uses a reserved word."""
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
         raise RuleDefinitionError(repr(rule), "it is no class that derives from symbcast.Rule")
     called = getattr(rule, "name", rule.__qualname__)

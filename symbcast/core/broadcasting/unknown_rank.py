@@ -49,7 +49,7 @@ def expanded_to(shape: Dims, reach: int, is_kept: bool = False) -> Dims:
 
 
 def place_of(shape: Dims) -> int | None:
-    """Return where the sequence of a shape stands, None in one of known rank."""
+    """Return the position of the sequence of a shape, None for a shape of known rank."""
     return next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
 
 

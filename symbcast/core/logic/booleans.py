@@ -99,10 +99,10 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
 
 
 def _lattice(kind: Any, parts: Iterable[Boolean]) -> Boolean:
-    """Return a conjunction or disjunction as sympy would make it, but for what it would find out about its parts.
+    """Return a conjunction or disjunction as sympy would make it, without sympy's search for implied parts.
 
     There is nothing to find out: implied parts are dropped beforehand. sympy negates each relation and compares
-    it with each other one, which takes most of the time that a condition takes.
+    it with each other one, which takes most of the time spent on a condition.
     """
     distinct: dict[Boolean, None] = {}
     for part in parts:
@@ -118,7 +118,7 @@ def _lattice(kind: Any, parts: Iterable[Boolean]) -> Boolean:
 
 
 def _place(part: Boolean) -> tuple[Any, ...]:
-    """Return what sympy sorts parts by: how large they are, and then its own key."""
+    """Return sympy's sort key of a part: its size, and then sympy's own key."""
     return _nodes(part), default_sort_key(part)
 
 
@@ -133,7 +133,7 @@ def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
         # 2 <= N reads better as N >= 2.
         turned = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Ge, "<": sympy.Gt}[operator]
         return turned(right, sympy.Integer(left), evaluate=right.is_Symbol and operator in ("<=", "<"))
-    # sympy looks for long whether it can tell, for milliseconds between terms; that was decided already.
+    # sympy searches long for an answer, milliseconds between terms; the relation was decided already.
     numbers = all(isinstance(d, int) for d in (left, right))
     plain = operator in ("<=", "<") and all(isinstance(d, int) or d.is_Symbol for d in (left, right))
     evaluate = left == right or numbers or plain
@@ -141,7 +141,7 @@ def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
 
 
 def _guarded(dim: Dim) -> SympyDim:
-    """Return a dimension in sympy whose joins leave alone what they cannot evaluate."""
+    """Return a dimension in sympy whose joins stay unevaluated where they have no value."""
     found = door.to_sympy(dim)
     if isinstance(found, int) or found.is_Symbol or not found.has(broadcast):
         return found
@@ -156,7 +156,7 @@ def conjunction(clauses: Iterable[Formula]) -> Boolean:
 def from_sympy(value: Any) -> Formula:
     """Return a sympy Boolean (relations joined by ``& | ~``) as a formula.
 
-    Raises `AssumptionError` for what sizes are not compared by.
+    Raises `AssumptionError` for comparisons that sizes do not have.
     """
     if value is True or value is sympy.true:
         return TRUE

@@ -15,7 +15,7 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, all_
 
 @lru_cache(maxsize=4096)
 def definedness(dim: Dim) -> tuple[Formula, ...]:
-    """Return what must hold for a dimension to be a size: it is not negative, and all of it has a value.
+    """Return the conditions for a dimension to be a size: it is not negative, and all of it has a value.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -31,7 +31,7 @@ def definedness(dim: Dim) -> tuple[Formula, ...]:
 
 
 def with_values(formula: Formula) -> Formula:
-    """Return a formula whose comparisons ask, besides, that all in them has a value: no divisor 0, every join defined.
+    """Return a formula whose comparisons also require that all in them has a value: no divisor 0, every join defined.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -54,7 +54,7 @@ def _may_be_negative(value: Term) -> bool:
 
 
 def _operation_needs(value: Term, seen: set[Operation]) -> Iterator[Formula]:
-    """Yield what the operations in a term need, each of them once: ``seen`` are those that were met before."""
+    """Yield the requirements of the operations in a term, each once: ``seen`` are those met before."""
     if value.is_total:
         return
     for operation in value.operations():

@@ -1,4 +1,4 @@
-"""Formulas over dimensions: what rules emit, what conditions are made of.
+"""Formulas over dimensions: rules emit them, conditions consist of them.
 
 A formula is immutable. Its leaves compare dimensions; it does not know how it is decided or shown, and it imports
 no algebra: dimensions are opaque here except that an ``int`` is a size.
@@ -115,7 +115,7 @@ class AnyOf(_OfParts):
 Formula: TypeAlias = Comparison | Compatible | Clashing | AllOf | AnyOf
 
 FORMULA_KINDS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
-"""The classes of formulas, for telling a formula from what can be read as one."""
+"""The classes of formulas, to distinguish a formula from input that can be read as one."""
 
 TRUE = AllOf(())
 FALSE = AnyOf(())

@@ -36,7 +36,7 @@ The dialects of `parse_shape`, chosen by name:
                 and ``*_name`` are sequences without a name
 
 A text is at most 20,000 characters long, its brackets nest at most 100 deep, and divisions and functions 32 deep.
-Whatever is wrong is a `ShapeSyntaxError` that points at the place and says what could stand there; for common slips,
+Every error is a `ShapeSyntaxError` that points at the place and says what could be there; for common slips,
 such as ``N => 2``, ``N^2`` or ``2N``, it says what to write instead.
 """
 

@@ -44,7 +44,7 @@ class FormulaBuilder(DimBuilder):
             raise Fault(
                 span, "nothing here is about the axes of a sequence", "a sequence such as '*batch' in each(...)"
             )
-        return inner  # what is about sequences is about each axis, also where nobody says so
+        return inner  # a formula about sequences is about each axis, even without ``each``
 
     def negated(self, parts: list[FormulaPart]) -> Formula:
         inner = _formulas(parts)[0]

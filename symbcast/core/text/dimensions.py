@@ -52,7 +52,7 @@ class PlacedDim(NamedTuple):
         left = self.lost - _said((self.dim,))
         if not left:
             return self.dim
-        # What a larger term says, such as the names in a division, needs no mention of its own.
+        # Names that a larger term shows, such as those in a division, need no mention of their own.
         covered = frozenset[Term]().union(*(_said(t.args) for t in left if isinstance(t, Operation)))
         return mentioning(self.dim, sorted(left - covered, key=lambda t: t.key))
 
@@ -66,7 +66,7 @@ Part: TypeAlias = "PlacedDim | Token"
 
 @lru_cache(maxsize=1024)
 def placeholder(label: str) -> Unknown:
-    """Return what stands for the unknown called ``label`` until a parse hands out fresh ones."""
+    """Return a placeholder for the unknown called ``label`` until a parse hands out fresh ones."""
     return Unknown(label)
 
 
@@ -179,7 +179,7 @@ class DimBuilder:
         return over(parts, multiply(*[base.dim] * exponent))._replace(power=raised)
 
     def product(self, parts: list[Part]) -> PlacedDim:
-        # `*` is gathered and multiplied at once; `//` and `%` apply to all that stands left of them.
+        # `*` is gathered and multiplied at once; `//` and `%` apply to everything left of them.
         first, *rest = parts
         gathered = [_term(first)]
         for operator, factor in zip(rest[::2], map(_term, rest[1::2]), strict=True):
@@ -235,11 +235,11 @@ class DimBuilder:
 
 
 ANY_RANK = AxisSequence("...")
-"""What stands for a sequence without a name until a parse hands out fresh ones."""
+"""The placeholder for a sequence without a name until a parse hands out fresh ones."""
 
 
 def _cut(token: str) -> tuple[str, int]:
-    """Return what stands before the last bracket of a token, and the number within."""
+    """Return the text before the last bracket of a token, and the number inside."""
     called, _, place = token.rpartition("[")
     return called.rstrip(), int(place.strip(":-] \t\r\n\f\v"))
 

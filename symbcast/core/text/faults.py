@@ -1,4 +1,4 @@
-"""What is wrong with a text, in words: nothing here names a rule or a terminal of the grammar."""
+"""Descriptions of syntax errors in words, without names of grammar rules or terminals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 
 
 class Fault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whole text is at hand
-    """What is wrong at ``span``, and what could stand there."""
+    """What is wrong at ``span``, and what could be there instead."""
 
     def __init__(self, span: tuple[int, int], problem: str, expected: str = "") -> None:
         super().__init__(span, problem, expected)
@@ -79,7 +79,7 @@ def _relation(source: str, position: int) -> Fault:
 
 
 def at_token(source: str, error: UnexpectedToken) -> Fault:
-    """Return the fault of a word that cannot stand where it does."""
+    """Return the fault of a word at a place where it is not allowed."""
     token = error.token
     accepted = error.accepts or error.expected
     expected = wanted(accepted)
@@ -101,7 +101,7 @@ def at_token(source: str, error: UnexpectedToken) -> Fault:
 
 
 def wanted(accepted: Collection[str]) -> str:
-    """Return in words what could stand where these terminals are accepted.
+    """Describe in words what is allowed where these terminals are accepted.
 
     >>> wanted({"COMMA", "PLUS", "$END"}), wanted({"NAME", "INT", "NONE"})
     ("',' or the end", 'a dimension')

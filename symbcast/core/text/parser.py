@@ -59,7 +59,7 @@ class Template(NamedTuple, Generic[_Value]):
 def parse_shape(text: str, dialect: str | None = None, max_size: int | None = MAX_SIZE) -> tuple[Dim, ...]:
     """Return the dimensions written in ``text``; every ``?`` is a fresh unknown on every call.
 
-    ``max_size`` is the largest integer size; None reads what operations computed, which may exceed 64 bits.
+    ``max_size`` is the largest integer size; None for the results of operations, which may exceed 64 bits.
 
     >>> parse_shape("(N, 2*N + 1, 3)")
     (N, 2*N + 1, 3)
@@ -198,7 +198,7 @@ def _shape_terms(text: str, dialect: str | None) -> list[PlacedDim]:
 
 
 def run(start: str, text: str) -> Any:
-    """Return what the grammar makes of ``text``, or raise `Fault`."""
+    """Return the result of the grammar for ``text``, or raise `Fault`."""
     from lark import UnexpectedCharacters, UnexpectedToken
 
     try:

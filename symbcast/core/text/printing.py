@@ -19,7 +19,7 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Com
 
 Labels: TypeAlias = Mapping[Symbol, str]
 Order: TypeAlias = Mapping[Symbol, int] | None
-"""The places of symbols in sums; None for that of their names."""
+"""The positions of symbols in sums; None to sort them by name."""
 
 _LABEL_OR_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+""")
 _MIRRORED = {"<=": ">=", "<": ">"}
@@ -63,7 +63,7 @@ def shape_text(shape: Sequence[Dim]) -> str:
 def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None, order: Order = None) -> str:
     """Return a formula as text; a pair that must be compatible is spelled out.
 
-    ``names`` says what sizes are called; without it, unknowns go by their labels and all others by their names;
+    ``names`` are the names of sizes; without it, unknowns are shown by their labels and all others by their names;
     ``order`` is that of sizes in sums.
 
     >>> from symbcast.core.text import parse_formula
@@ -89,7 +89,7 @@ def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:
 
 
 def _sequence_text(dim: Dim, dims: Sequence[Dim]) -> str:
-    """Return ``...`` for a sequence of axes that nobody named and nothing else in a shape speaks of."""
+    """Return ``...`` for an unnamed sequence of axes that nothing else in a shape mentions."""
     if not isinstance(dim, Rest) or not dim.sequence.name[3:].isdecimal() or not dim.sequence.is_anonymous:
         return ""
     uses = sum(s.sequence == dim.sequence for d in dims for s in _symbols(d) if isinstance(s, SequenceSymbol))
@@ -122,7 +122,7 @@ def labels_of(dims: Iterable[Dim]) -> dict[Symbol, str]:
 
 
 def names_of(symbols: Iterable[Symbol]) -> dict[Symbol, str]:
-    """Return what sizes are called where they come together: no two alike, but one unknown by two labels.
+    """Return the names of sizes that are shown together: all different, but one unknown may have two labels.
 
     The first of a name keeps it; another unknown gets the first label that is free, a user's dummy a number.
     """

@@ -38,9 +38,9 @@ LOOKALIKES = {
     "{": "(",
     "}": ")",
 }
-"""Characters that are not read, and what stands for them."""
+"""Characters that are not accepted, and their replacements."""
 SUPERSCRIPTS = {character: str(n) for n, character in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
-"""Digits that Python counts among the characters of words; in a name they are taken for a power."""
+"""Digits that Python counts as word characters; in a name they are read as a power."""
 
 _QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 _TABLE = str.maketrans({c: f" {w} " if w.isalpha() else w for c, w in LOOKALIKES.items()})
@@ -50,7 +50,7 @@ _CLOSING = {"(": ")", "[": "]"}
 
 
 class Slip(NamedTuple):
-    """What is written by mistake, and what is meant."""
+    """A common mistake, and its correction."""
 
     pattern: re.Pattern[str]
     meant: str | Callable[[re.Match[str]], str]
@@ -110,7 +110,7 @@ _OF_FORMULAS = (
 
 
 def correction(text: str, is_formula: bool, reads: Callable[[str], bool]) -> str:
-    """Return a text with its slips mended, where that can be read; empty where it cannot.
+    """Return a text with its slips mended, if that can be parsed; otherwise an empty text.
 
     >>> correction("N => 2", True, lambda text: True), correction("2N x 3^2", False, lambda text: True)
     ('N >= 2', '2*N, 3**2')
@@ -124,7 +124,7 @@ def correction(text: str, is_formula: bool, reads: Callable[[str], bool]) -> str
 
 
 def relation_within(text: str, position: int) -> str:
-    """Return the relation, between commas or brackets, that stands at a place of a shape; empty where it is none.
+    """Return the relation, between commas or brackets, at a position in a shape; empty if there is none.
 
     >>> relation_within("N, (M=3)", 5), relation_within("f32[<=10]", 4)
     ('M == 3', '')

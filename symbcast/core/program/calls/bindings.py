@@ -1,4 +1,4 @@
-"""Sizes put in for symbols."""
+"""Sizes substituted for symbols."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Bound(NamedTuple):
 def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     """Return the operands of a result at the given sizes, by name or by symbol.
 
-    Raises `BindingError` for a size that is missing, for another name, for what is not a size, and for sizes that
+    Raises `BindingError` for a missing size, for another name, for a value that is not a size, and for sizes that
     the assumptions exclude.
     """
     names = {} if result.scope is None else result.scope.names
@@ -75,7 +75,7 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
 def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> bool:
     """Return whether a formula holds at some sizes of the names of a question, and of the axes of its sequences.
 
-    Raises `BindingError` for a size of the formula that is missing, and for what is no size.
+    Raises `BindingError` for a missing size of the formula, and for a value that is not a size.
     """
     from symbcast.core.solver.evaluation.evaluation import holds_at
 
@@ -85,10 +85,10 @@ def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | 
 def read_needed(
     needed: Collection[Symbol], names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], call: str
 ) -> Mapping[Symbol, int]:
-    """Return the sizes by symbol that are given of some names; those that are needed must be among them.
+    """Return the given sizes by symbol; those that are needed must be among them.
 
-    Sequences of axes have shapes, and what is returned is then an `AxisSizes`. Raises `BindingError`; ``call`` is what
-    would take the sizes.
+    Sequences of axes have shapes, so the result is then an `AxisSizes`. Raises `BindingError`; ``call`` is the call
+    that takes the sizes, for the message.
     """
     from symbcast.core.solver.evaluation.evaluation import AxisSizes
 

@@ -43,12 +43,12 @@ SIZES, JOINS, GENERAL = range(3)
 
 
 class Call:
-    """The answer about one broadcast. Everything in it is worked out when it is first asked for.
+    """The answer about one broadcast. Everything in it is computed on first access.
 
-    It has no truth value: ask for its `verdict`. `symbcast.Result` is this answer as users see it.
+    It has no truth value: use its `verdict`. `symbcast.Result` is its public form.
 
     ``rule`` is the rule with its attributes set, ``budget`` how many seconds each question may take (None: no clock
-    decides). Of ``_dims``, the sizes of the operands, nothing is ever changed; all else is worked out from them.
+    decides). ``_dims``, the sizes of the operands, never change; everything else is computed from them.
     """
 
     rule: Rule = find_rule("numpy", {})
@@ -120,12 +120,12 @@ class Call:
 
     @property
     def laid(self) -> tuple[Shape, ...]:
-        """The operands as the rule lays them: one of unknown rank has an axis that stands for all that are unknown."""
+        """The operands as the rule lays them: one of unknown rank has a single axis for all its unknown ones."""
         return tuple(map(shape_of, self._dims))
 
     @property
     def open_axes(self) -> int:
-        """How many axes of the operands as they are `laid` stand for others; they come first.
+        """The number of axes of the operands as `laid` that represent several axes; they come first.
 
         Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
         """
@@ -133,7 +133,7 @@ class Call:
 
     @property
     def scope(self) -> Scope | None:
-        """The sizes that the answer is about, and what is known of them; None where there are integers only."""
+        """The sizes that the answer is about, and the knowledge about them; None if there are integers only."""
         if self._scope is None and self._tier == JOINS:
             from symbcast.core.program.sizes.scope import Scope
 
@@ -162,7 +162,7 @@ class Call:
 
     @property
     def shape(self) -> Shape | None:
-        """The output shape wherever the condition holds; None when there is no such place."""
+        """The output shape wherever the condition holds; None if it holds nowhere."""
         if self._output is None:
             self._work_out()
         return self._output
@@ -184,7 +184,7 @@ class Call:
 
     @property
     def laid_output(self) -> tuple[Dim, ...] | None:
-        """The output with a size for each axis of the operands as they are `laid`."""
+        """The output with one size for each axis of the `laid` operands."""
         shape = self.shape
         return self._laid_output if self._open is not None or shape is None else shape.dims
 
@@ -205,7 +205,7 @@ class Call:
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
-        """Return what the decision says; it is made anew for the next question where the caller's clock stopped it."""
+        """Return an answer of the decision; one that the caller's clock stopped is recomputed for the next question."""
         self._stopped = ""
         return asked(self.budget, lambda: question(self.decision), self._forget)
 
@@ -242,7 +242,7 @@ class Call:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """What the rule asks, as it asks it, and that every dimension be a size."""
+        """The constraints as the rule emits them, and those that every dimension be a size."""
         return (*self.size_constraints(), *self.emission.constraints)
 
     @property
@@ -256,7 +256,7 @@ class Call:
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size, as it is within, is called, in order of appearance."""
+        """The name of each size, keyed by its internal form, in order of appearance."""
         return {} if self.scope is None else self.scope.names
 
     def guarded(self, with_assumptions: bool) -> Formula:
@@ -289,7 +289,7 @@ class Call:
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
-        """What decided the answer, each with the names of the sizes that it was asked about."""
+        """The tiers that decided the answer, each with the names of the sizes concerned."""
         if self._tier != GENERAL:
             names = [] if self._tier == SIZES else [s.name for s in self.masks.names]
             return {Tier.F1 if names else Tier.F0: names}
@@ -309,7 +309,7 @@ class Call:
         return self._ask(found)
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which the shapes broadcast; None where there are none.
+        """Return the smallest sizes at which the shapes broadcast; None if there are none.
 
         Smallest: sizes of 0 are avoided, then the sum is least, then the sizes in order of appearance.
         """
@@ -370,7 +370,7 @@ class Call:
         return hash(self._question()[:3])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The question alone: what was worked out holds a solver's state, and is worked out again when asked for.
+        # The question alone: computed results hold a solver's state, and are recomputed on demand.
         return type(self), (self.rule, self.operands, self._scope), {"_tier": self._tier, "budget": self.budget}
 
     def __bool__(self) -> NoReturn:
@@ -384,7 +384,7 @@ class Call:
         return self._emission
 
     def size_constraints(self) -> list[Constraint]:
-        """Return what makes every dimension of the operands a size."""
+        """Return the constraints that make every dimension of the operands a size."""
         if self._tier != GENERAL:
             return []
         found: list[Constraint] = []

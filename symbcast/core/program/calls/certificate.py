@@ -28,7 +28,7 @@ class Proof(Enum):
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing that an answer says, and whether z3 proved it."""
+    """One claim of an answer, and whether z3 proved it."""
 
     text: str
     proof: Proof
@@ -71,7 +71,7 @@ def certify(result: Call) -> Certificate:
 
 
 def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
-    """Yield each claim with formulas that it says cannot hold together."""
+    """Yield each claim with formulas that cannot hold together if it is true."""
     # Of ranks that were tried up to a bound, this is about those.
     condition = all_of(result.decision.clauses)
     whole = all_of(raw)

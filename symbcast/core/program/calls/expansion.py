@@ -36,7 +36,7 @@ class Stretch:
         known: ``"nonexpanding"`` where its size is always the output's, else ``"expanding"`` where its size is always
             1, so that its only element stands for each of the output's.
         reason: Why something was not decided.
-        where: At which of the valid sizes it is stretched, as it is asked.
+            where: At which of the valid sizes it is stretched, as an unsimplified formula.
         knowledge: What is known of the valid sizes.
     """
 

@@ -63,7 +63,7 @@ class OpenRanks:
 
     @property
     def axes(self) -> int:
-        """How many axes of the operands as they are laid stand for others; they come first.
+        """The number of axes of the laid operands that represent several axes; they come first.
 
         Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
         """
@@ -74,22 +74,22 @@ class OpenRanks:
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
-        """What is asked, as it is asked: of all axes of a sequence at once."""
+        """The requirements, unsimplified: those on all axes of a sequence at once."""
         return tuple(flattened(self._asked))
 
     @cached_property
     def at_any_rank(self) -> Decision:
-        """What holds where the answer is about some ranks only, of what is asked whatever the ranks are."""
+        """The decision on the requirements that hold at all ranks, where the answer is about some ranks only."""
         return Decision(*self._scope.at_any_rank(self._asked))
 
     def laid_output(self, decision: Decision) -> tuple[Dim, ...]:
-        """Return the output with a size for each axis of the operands as they are laid."""
+        """Return the output with one size for each axis of the laid operands."""
         return tuple(self._output_dim(dim, decision) for dim in self.emission.output)
 
     def _output_dim(self, dim: OutputDim, decision: Decision) -> Dim:
         members = members_of(dim)
         if any(map(mentions_rest, members)):
-            # That all sizes of one are those of another does not say that it has as many.
+            # Two sequences may have the same sizes and yet differ in length.
             return join([m for m in members if not _is_empty(m, decision)] or members)
         return collapse(members, self.at_any_rank if self.reason else decision)
 

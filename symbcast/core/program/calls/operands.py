@@ -14,15 +14,15 @@ Dims: TypeAlias = tuple[Dim, ...]
 _KEPT_AT_MOST = 8192
 _texts: dict[str, Dims] = {}
 _older_texts: dict[str, Dims] = {}
-"""What was known before ``_texts`` was last full; what is still used of it moves back."""
+"""The entries of ``_texts`` from before it was last full; those still in use move back."""
 _symbols: dict[Any, Symbol] = {}
-"""The names that sympy symbols stand for; those of a user's own are not plain."""
+"""The names that sympy symbols represent; a user's own symbols are not plain."""
 
 
 def plain_dims(value: Any) -> Dims | None:
     """Return the sizes of an operand that has names and integers alone, None for any other.
 
-    Raises what `symbcast.shape` raises for what is no shape.
+    Raises the same errors as `symbcast.shape` for values that are not shapes.
 
     >>> plain_dims("N, 3"), plain_dims((2, 3)), plain_dims("N + 1"), plain_dims("?")
     ((N, 3), (2, 3), None, None)
@@ -78,7 +78,7 @@ def _looked_up(sizes: tuple[Any, ...] | list[Any]) -> Dims | None:
 
 
 def _learnt(size: Any) -> Symbol | None:
-    """Return the name that a sympy symbol stands for, None for anything else and for a symbol of a user's own."""
+    """Return the name that a sympy symbol represents, None for anything else and for a user's own symbol."""
     if type(size).__module__ != "sympy.core.symbol":
         return None
     found = shape((size,)).dims[0]

@@ -69,7 +69,7 @@ class RankedSizes:
         return RankedSizes(question, asked, scope.names, (call.assumptions, scope.min_size), mentioned)
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
-        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
         return self.unrolled.named(sizes, self.names)
 
     def _unrolled(self, formulas: Iterable[Formula]) -> Unrolled:
@@ -88,7 +88,7 @@ def check_cuts(question: str, unrolled: Unrolled) -> None:
 
 
 def greatest_rank(known: Knowledge, sequence: AxisSequence) -> int | None:
-    """Return the greatest rank of a sequence by what is known of it alone."""
+    """Return the greatest rank of a sequence that its own constraints allow."""
     rank = known.values.get(sequence.rank, sequence.rank)
     if isinstance(rank, int):
         return rank

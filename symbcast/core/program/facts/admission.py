@@ -1,4 +1,4 @@
-"""What one operation asks, told to the facts and admitted to the groups as a whole, or not at all."""
+"""The requirements of one operation, added to the facts and admitted to the groups as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Asking:
             self._lengthen(longest, others[0])
             return
         if self.can_hold and len({self._facts.dim(m) for m in distinct}) == 1:
-            return  # what is known to be one size joins
+            return  # sizes known to be equal always join
         self.ask([Compatible(tuple(dict.fromkeys(m for d in distinct for m in join_members(d))))])
 
     def admit(self) -> bool:
-        """Admit it all to the groups; take back what the facts were told if it cannot hold."""
+        """Admit everything to the groups; undo the additions to the facts if it cannot hold."""
         self.can_hold = self.can_hold and (not self.new or self._groups.admit(list(self.new), self.lengthened))
         if self.can_hold:
             self._facts.keep()
@@ -63,7 +63,7 @@ class Asking:
         return self.can_hold
 
     def undo(self) -> None:
-        """Take back what the facts were told."""
+        """Undo the additions to the facts."""
         self._facts.undo(self._mark)
 
     def _is_old(self, formula: Formula) -> bool:

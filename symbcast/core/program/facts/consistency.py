@@ -40,7 +40,7 @@ class _Waiting:
 
 
 class Groups:
-    """What was asked, as far as terms are tied to it, and what waits to be."""
+    """The requirements on terms and everything tied to them, and those still waiting to be checked."""
 
     def __init__(self, min_size: int) -> None:
         self.min_size = min_size
@@ -50,7 +50,7 @@ class Groups:
         self._by_formula: dict[Formula, _Waiting] = {}
 
     def copy(self) -> Groups:
-        """Return groups that go their own way from here."""
+        """Return an independent copy."""
         made = Groups(self.min_size)
         made._growing = None if self._growing is None else self._growing.copy()
         made._tied = set(self._tied)
@@ -125,7 +125,7 @@ class Groups:
                 ahead += [f for f in also if f not in done]
                 done.update(also)
         from symbcast.core.solver.linear.z3_solver import (
-            Satisfiability,  # z3 is loaded with it, and most programs ask it nothing
+            Satisfiability,  # loads z3, and most programs never need it
         )
 
         answer = Satisfiability.UNKNOWN

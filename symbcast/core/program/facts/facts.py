@@ -43,13 +43,13 @@ class Facts:
         """The symbols and terms whose possible values have been added."""
         self._watching: dict[Node, list[Formula]] = {}
         self._axis_of: dict[Dim, int] = {}
-        """The relation that says a join is defined, by the join, as long as it is about no more than that."""
+        """The relation that says that a join is defined, by the join, as long as it is about nothing else."""
         self._trail: list[tuple[list[Formula], int]] = []
         self._simple: set[Dim] = set()
         self._simple_at = 0
 
     def copy(self) -> Facts:
-        """Return facts that go their own way from here."""
+        """Return an independent copy."""
         made = Facts(self.min_size)
         made.version = self.version
         made._classes = self._classes.copy()
@@ -83,7 +83,7 @@ class Facts:
             self._introduced.popitem()  # the last one in
 
     def tell(self, formulas: Iterable[Formula]) -> bool:
-        """Add what must hold; return False where it is seen that it cannot."""
+        """Add formulas that must hold; return False if they are seen to be impossible."""
         pending = [self._known(f) for f in formulas]
         while pending:
             for clause in flattened(pending):
@@ -118,7 +118,7 @@ class Facts:
         return self._classes.consistent and self.tell(self._woken())
 
     def dim(self, dim: Dim) -> Dim:
-        """Return a dimension as the facts let it be written: sizes that are known put in, one name for each size."""
+        """Return a dimension rewritten by the facts: with known sizes substituted, and one name for each size."""
         if isinstance(dim, int):
             return dim
         if dim.is_Symbol:
@@ -184,7 +184,7 @@ class Facts:
         return {s: least_size(self._classes.set_of(s)) or 0 for s in symbols}
 
     def least(self, size: Symbol) -> int:
-        """Return what a symbol is at least, as far as sets of sizes tell."""
+        """Return the least value of a symbol, as far as sets of sizes show it."""
         return self._classes.set_of(size).least() or 0
 
     def _is_one(self, dim: Node) -> bool:
@@ -258,7 +258,7 @@ class Facts:
         self._within(dim, members)
 
     def _sharpen(self, dim: Node) -> None:
-        """Tell what the sets of its symbols say of how small a sum or product can be."""
+        """Add the lower bound of a sum or product that follows from the sets of its symbols."""
         if dim.is_Symbol or not _is_size(dim):
             return
         least: float = 0
@@ -270,7 +270,7 @@ class Facts:
             self._within(dim, SizeSet.interval(int(least), None))
 
     def _woken(self) -> list[Formula]:
-        """Return the clauses with terms in which something is known by now, with that put in."""
+        """Return the clauses with terms about which something has become known, with that substituted."""
         news, self._classes.news = self._classes.news, []
         if not news:
             return []
@@ -280,7 +280,7 @@ class Facts:
 
 
 def _is_size(dim: Node) -> bool:
-    """Return whether a dimension is never negative: a requirement may compare what is no size."""
+    """Return whether a dimension is never negative: a requirement may compare terms that are not sizes."""
     low = 0 if dim.is_Symbol else term(dim).lower_bound
     return low is not None and low >= 0
 

@@ -1,4 +1,4 @@
-"""What each operation of a program asks on its own."""
+"""The requirements of each operation of a program by itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def needs(op: Op) -> tuple[Formula, ...]:
-    """Return what an operation asks as distinct clauses, in normal form, joins within joins taken apart."""
+    """Return the requirements of an operation as distinct clauses, in normal form, joins within joins flattened."""
     if op.kind == "assume":
         return ()
     found: dict[Formula, None] = {}

@@ -33,8 +33,8 @@ def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
 class Op(NamedTuple):
     """One operation of a `symbcast.ShapeEnv`.
 
-    ``origin`` is what the caller calls it; ``operands`` are the shapes as they were handed over, ``rule`` theirs if
-    it is a broadcast, or the operator; ``formula`` and ``text`` what is required or assumed; ``output`` the shape that
+    ``origin`` is the caller's name for it; ``operands`` are the shapes as passed, ``rule`` is the broadcast rule
+    or the operator; ``formula`` and ``text`` are the requirement or assumption; ``output`` the shape that
     was returned.
     """
 
@@ -54,13 +54,13 @@ class Op(NamedTuple):
 
     @property
     def laid(self) -> list[Sequence[Dim]]:
-        """The operands of a broadcast as its rule lays them: an axis of one stands for all whose number is unknown."""
+        """The operands of a broadcast as its rule lays them: one axis represents all axes of unknown number."""
         dims: list[Sequence[Dim]] = [s.dims for s in self.operands]
         return self.rule.expand(dims) if self.rule is not None and any(map(is_open, self.operands)) else dims
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """What it asks, and that the dimensions of its operands be sizes."""
+        """Its constraints, and those that the dimensions of its operands be sizes."""
         return (*self._size_constraints(), *self._own_constraints())
 
     def _size_constraints(self) -> Iterator[Constraint]:

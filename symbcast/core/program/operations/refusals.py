@@ -1,4 +1,4 @@
-"""The errors about broadcasts that are not valid: data alone. What they say is written by who shows them."""
+"""The errors about broadcasts that are not valid: data only. The layer that shows them writes the messages."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Answer(Protocol):
 class BroadcastError(SymbcastError, ValueError):
     """A broadcast that is not valid.
 
-    ``result`` is the answer it came from, None if that is a whole program's; ``binding`` the sizes that were asked
-    for, None where no sizes were.
+    ``result`` is the answer it came from, None for an error of a whole program; ``binding`` the requested sizes, None
+    if there were none.
     """
 
     __module__ = "symbcast"  # where users find it; tracebacks say so
@@ -55,7 +55,7 @@ class BroadcastError(SymbcastError, ValueError):
 
 
 class IncompatibleShapesError(BroadcastError):
-    """The shapes never broadcast, or do not at the sizes asked for."""
+    """The shapes never broadcast, or do not at the requested sizes."""
 
     __module__ = "symbcast"  # where users find it; tracebacks say so
 

@@ -28,14 +28,14 @@ def unjoined(formula: Formula) -> Formula:
 
 
 def equalities(left: Shape, right: Shape) -> list[Formula]:
-    """Return what makes two shapes equal."""
+    """Return the equalities that make two shapes equal."""
     if left.rank != right.rank:
         return [FALSE]
     return [equal(a, b) for a, b in zip(left.values, right.values, strict=True)]
 
 
 def size_needs(dims: Iterable[Dim]) -> list[Formula]:
-    """Return what makes dimensions sizes: nothing for integers and symbols."""
+    """Return the requirements that make dimensions sizes: none for integers and symbols."""
     found: dict[Formula, None] = {}
     for dim in dims:
         if isinstance(dim, int):

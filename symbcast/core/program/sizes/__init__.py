@@ -1,1 +1,1 @@
-"""The sizes of a question: what they are called and what is assumed of them."""
+"""The sizes of a question: their names and the assumptions about them."""

@@ -31,9 +31,9 @@ Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
 
 
 class Assumption:
-    """One assumption: its formula, and how it was written; where nobody wrote it, as the formula is.
+    """One assumption: its formula, and its text; if nobody wrote it, that of the formula.
 
-    ``is_written`` says that a user wrote it as text, so that a name in it may be mistyped.
+    ``is_written`` means that a user wrote it as text, so that a name in it may be mistyped.
     """
 
     __slots__ = ("_text", "formula", "is_written")

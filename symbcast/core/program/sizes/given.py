@@ -64,7 +64,7 @@ def _sequence_of(key: Any, sequences: Mapping[str, AxisSequence]) -> AxisSequenc
 
 
 def _read_axes(name: str, value: Any) -> tuple[int, ...]:
-    """Return the sizes of the axes of a sequence; raise `BindingError` for what is none, or has no order."""
+    """Return the sizes of the axes of a sequence; raise `BindingError` for values that are not, or are unordered."""
     try:
         found = None if isinstance(value, (str, bytes, Mapping, Set)) else tuple(value)
     except TypeError:
@@ -81,8 +81,8 @@ def read_sizes(
 ) -> dict[str, int]:
     """Return sizes by name from a mapping (by name or symbol) and from keywords.
 
-    Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`; ``others`` is
-    what else there is, which a name that is wrong may have meant.
+    Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`; ``others`` are
+    other names that a wrong name may have meant.
     """
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
@@ -114,7 +114,7 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
 
 
 def _symbol_of(key: Any) -> Symbol | None:
-    """Return the symbol that one of our own or of sympy's is within; None for anything else."""
+    """Return our symbol for one of our own or of sympy's; None for anything else."""
     if isinstance(key, Symbol) or not hasattr(type(key), "free_symbols"):
         return key if isinstance(key, Symbol) else None
     from symbcast.core.algebra.door import from_sympy
@@ -127,15 +127,15 @@ def _symbol_of(key: Any) -> Symbol | None:
 
 
 def needed_of(names: Mapping[Symbol, str]) -> dict[str, object]:
-    """Return what could be given for names: a size, or some axes for a sequence."""
+    """Return examples of values for names: a size, or some axes for a sequence."""
     plain = {name: 2 for s, name in names.items() if not isinstance(s, SequenceSymbol)}
     return {**plain, **{s.name: (2, 2) for s in sequences_of(names)}}
 
 
 def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
-    """Raise `BindingError` where a size is needed and not given; ``call`` is what would take it.
+    """Raise `BindingError` if a needed size is not given; ``call`` is the call that takes it.
 
-    A mapping says what could be written for each, which else is 2.
+    A mapping gives the example value to show for each, otherwise 2.
     """
     missing = [name for name in needed if name not in given]
     if missing:
@@ -157,7 +157,7 @@ def given_twice(name: str, first: object, second: object) -> BindingError:
 
 
 def read_size(name: str, value: object) -> int:
-    """Return a value as the size called ``name``; raise `BindingError` for what is none."""
+    """Return a value as the size called ``name``; raise `BindingError` if it is not a size."""
     try:
         size = index_of(value)
     except DimensionError as error:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """The sizes of a program in order of first appearance, and what each name and label stands for.
+    """The sizes of a program in order of first appearance, and the meaning of each name and label.
 
-    A user's own symbol stands for its name if it comes first. A label in text (``?a``, ``?0``) means the unknown that
-    is shown by it here, whoever brought that: other text, a shape that a user holds, a ``?`` that got its label here.
-    All other unknowns are themselves, and nothing else: one keeps the label that it was made with if that is free, and
+    A user's own symbol takes its name if it comes first. A label in text (``?a``, ``?0``) means the unknown that
+    is shown with it here, wherever it came from: other text, a shape that a user holds, a ``?`` that got its label here.
+    All other unknowns are themselves, and nothing else: one keeps its original label if that is free, and
     gets the first free one of ``?0``, ``?1``... if it is not.
     """
 
@@ -52,7 +52,7 @@ class Names:
         """The name that each size is shown and bound by; it never changes."""
 
     def copy(self) -> Names:
-        """Return names that go their own way from here."""
+        """Return an independent copy."""
         made = Names()
         made.order = dict(self.order)
         made._by_name, made._labels, made._unknowns = dict(self._by_name), dict(self._labels), dict(self._unknowns)
@@ -84,9 +84,9 @@ class Names:
                 self._table(s.name).setdefault(s.name, s)
 
     def _reserve(self, unknowns: Sequence[tuple[Unknown, bool]]) -> None:
-        """Reserve the labels of unknowns that come together, before any is met; of each it is said whether it is held.
+        """Reserve the labels of unknowns that come together, before any is met; each is paired with whether it is held.
 
-        Those of shapes that somebody holds have precedence, then those that text speaks of.
+        Those of shapes that somebody holds have precedence, then those that text mentions.
         """
         for s, is_held in unknowns:
             if is_held:
@@ -98,7 +98,7 @@ class Names:
                 self._labels.setdefault(s.name, s)
 
     def _table(self, name: str) -> dict[str, Symbol]:
-        """Return where a name is looked up: one that is written as a label is a label, whatever brings it."""
+        """Return the table for a name: names written like labels are labels, wherever they come from."""
         return self._labels if LABEL.fullmatch(name) else self._by_name
 
     def mark(self) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ class Names:
         self._free_from = 0
 
     def taken(self) -> list[Formula]:
-        """Return what was brought, once."""
+        """Return the formulas that came with new symbols, once."""
         found, self.brought = self.brought, []
         return found
 
@@ -138,7 +138,7 @@ class Names:
     def bind_all(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
         """Return shapes that come together, with this program's sizes in place of others of their names.
 
-        Of each it is said whether somebody holds it; else text brought it, or what was made into a shape for this.
+        Each is paired with whether somebody holds it; otherwise it came from text, or was made into a shape for this.
         """
         given = list(shapes)
         new = [(s, is_held) for s, is_held in given if not self._is_known(s)]
@@ -176,7 +176,7 @@ class Names:
         return put_in(formula, bound) if bound else formula
 
     def _labelled(self, s: SequenceSymbol) -> SequenceSymbol:
-        """Return what a symbol in a formula means: by its label, where no shape has brought its sequence."""
+        """Return the meaning of a symbol in a formula: by its label if no shape has introduced its sequence."""
         number = s.sequence.number
         return s if not number or number in self._anonymous else s.of(AxisSequence(s.sequence.name))
 
@@ -203,7 +203,7 @@ class Names:
         return found
 
     def _meet(self, s: Symbol) -> Symbol:
-        """Take a symbol in that is not known yet; return what stands for it."""
+        """Add a symbol that is not known yet; return the symbol used for it."""
         if isinstance(s, Unknown):
             return self._meet_unknown(s)
         if isinstance(s, SequenceSymbol):
@@ -245,7 +245,7 @@ class Names:
         return kept
 
     def _meet_sequence(self, s: SequenceSymbol) -> Symbol:
-        """Take a symbol in that speaks of a sequence, which keeps its label if that is free."""
+        """Add a symbol of a sequence, which keeps its label if that is free."""
         given = s.sequence
         kept = self._anonymous.get(given.number)
         if kept is None and not given.number:

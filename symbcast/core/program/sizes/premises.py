@@ -1,4 +1,4 @@
-"""What is known of some sizes: what each is by itself and what is assumed of them, checked for contradictions."""
+"""What is known of some sizes: their own bounds and the assumptions about them, checked for contradictions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def own_set(s: Symbol, min_size: int) -> SizeSet:
     """Return the set that a symbol lies in by its own assumptions."""
     if isinstance(s, SequenceSymbol):
-        # Of an axis that is not there the size is 1, whatever the least size of others is.
+        # An axis that does not exist has the size 1, whatever the least size of others.
         if isinstance(s, Rank):
             return SizeSet.interval(0, MAX_RANK)
         return SizeSet.interval(min_size, None) | SizeSet.of([1]) if min_size else ALL
@@ -40,7 +40,7 @@ def assumed(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_si
 
 
 def knowledge(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_size: int) -> Knowledge:
-    """Return what is known of some sizes.
+    """Return the knowledge about some sizes.
 
     Raises `AssumptionError` where the assumptions leave no sizes, with the fewest that contradict each other.
     """
@@ -77,7 +77,7 @@ def _contradiction(symbols: tuple[Symbol, ...], kept: list[Assumption], min_size
 
 
 def _own_text(s: Symbol) -> str:
-    """Return what a symbol is by itself."""
+    """Return a symbol's own bounds as text."""
     if isinstance(s, Unknown):
         return f"{s.name} in {s.lower}..{'' if s.upper is None else s.upper}"
     return formula_text(describe(s, own_set(s, 0)))

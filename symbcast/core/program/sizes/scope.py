@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 class Scope:
     """The shapes of a call with their symbols bound, and the knowledge about those symbols.
 
-    ``symbols`` are the sizes in order of appearance, ``names`` what each is shown and bound by. A user's own symbol
-    stands for its name wherever it comes, for all operands come at once. ``held`` says of each shape whether somebody
-    holds it; the others were made for this question. ``written`` are the shapes as they were given. Of shapes of
-    unknown rank, `unroll` finds the symbols and the knowledge; ``links`` is what is known of sizes by the ranks.
+    ``symbols`` are the sizes in order of appearance, ``names`` their names for display and binding. A user's own symbol
+    takes its name wherever it occurs, as all operands come at once. ``held`` says of each shape whether somebody
+    holds it; the others were made for this question. ``written`` are the shapes as they were given. For shapes of
+    unknown rank, `unroll` finds the symbols and the knowledge; ``links`` are the facts about sizes implied by ranks.
     """
 
     __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
@@ -60,7 +60,7 @@ class Scope:
             self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
 
     def unroll(self, formulas: Iterable[Formula]) -> Unrolled:
-        """Tell the axes of the sequences apart, as far as formulas and assumptions do; what is known is of these."""
+        """Unroll the sequences as far as formulas and assumptions require; update the knowledge to these symbols."""
         from symbcast.core.program.sizes.unrolling import Unrolled
 
         assumed = [a.formula for a in self.assumptions]
@@ -80,11 +80,11 @@ class Scope:
 
     @property
     def assumed(self) -> Sequence[Assumption]:
-        """What is assumed, and what ranks say of sizes, in the symbols that the knowledge is about."""
+        """The assumptions, and the facts about sizes that follow from ranks, in the symbols of the knowledge."""
         return self.assumptions if self.unrolled is None else self.unrolled.known(self.assumptions)
 
     def at_any_rank(self, formulas: Iterable[Formula]) -> tuple[Knowledge, list[Formula]]:
-        """Return what is known of sizes, and those formulas, which are not about all axes of a sequence at once.
+        """Return the knowledge about sizes, and the formulas that are not about all axes of a sequence at once.
 
         So no bound on ranks is among them, even where one sequence lies under itself.
         """
@@ -98,13 +98,13 @@ class Scope:
         return knowledge(symbols, known, self.min_size), asked
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
-        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in self.names.items()}
         return self.unrolled.named(sizes, self.names)
 
     def symbol_sizes(self, sizes: Mapping[str, Any]) -> dict[Symbol, int]:
-        """Return the size of each symbol, of sizes by what they are called as `named` has them."""
+        """Return the size of each symbol, from sizes by name in the form of `named`."""
         found: dict[Symbol, int] = {s: sizes[name] for s, name in self.names.items() if name in sizes}
         if self.unrolled is not None:
             from symbcast.core.program.sizes.unrolling import sizes_at
@@ -117,9 +117,9 @@ class Scope:
     def asked(
         cls, given: Sequence[ShapeLike], shapes: Sequence[Shape], assume: Assumptions, min_size: int, is_linked: bool
     ) -> Self:
-        """Return the scope of shapes as they were given, which are ``shapes``, and of what is assumed with them.
+        """Return the scope of ``shapes``, which were ``given`` in that form, and of the assumptions about them.
 
-        With ``is_linked``, raises `AssumptionError` for an assumption that is about no size of theirs.
+        With ``is_linked``, raises `AssumptionError` for an assumption that is not about any of their sizes.
         """
         held = [isinstance(s, Shape) for s in given]
         made = cls(shapes, held, read_assumptions(assume), check_min_size(min_size), given)

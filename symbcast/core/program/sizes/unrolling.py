@@ -94,10 +94,10 @@ class Unrolled:
             yield put_in(formula, {s: s.sequence.rest(self.depths[s.sequence]) for s in rests})
 
     def known(self, assumptions: Iterable[Assumption]) -> list[Assumption]:
-        """Return what is assumed, and what ranks say of sizes, in these symbols.
+        """Return the assumptions, and the facts about sizes that follow from ranks, in these symbols.
 
         Raises `AssumptionError` for a relation of all axes of sequences that does not hold where all of these are 1,
-        as it would be for axes that are not there.
+        as for axes that do not exist.
         """
         found = [Assumption(f, a.text) for a in assumptions for f in self.formulas(checked(a, self.min_size))]
         return [*found, *map(Assumption, self.links())]
@@ -128,7 +128,7 @@ class Unrolled:
         return f"axes of {name} meet others of the same sequence: ranks were tried up to {bound}"
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
-        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
         found: dict[str, Any] = {}
         axes = self.folded(sizes)
         for s, name in names.items():
@@ -155,7 +155,7 @@ class Unrolled:
         return found
 
     def links(self) -> Iterator[Formula]:
-        """Yield what ranks say of sizes: 1 of an axis that is not there, at least the least size of any other."""
+        """Yield the facts about sizes implied by ranks: 1 for a missing axis, at least the least size for others."""
         for sequence, depth in self.depths.items():
             if sequence not in self.ranked:
                 continue
@@ -234,7 +234,7 @@ class _Cuts:
 
 
 def sizes_at(symbols: Iterable[Symbol], values: Mapping[AxisSequence, Sequence[int]]) -> dict[Symbol, int]:
-    """Return the size of each symbol that speaks of a sequence: a rest is its first axis."""
+    """Return the size of each symbol of a sequence: that of a rest is the size of its first axis."""
     found: dict[Symbol, int] = {}
     for s in symbols:
         if isinstance(s, SequenceSymbol) and s.sequence in values:

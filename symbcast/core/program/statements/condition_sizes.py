@@ -1,7 +1,7 @@
-"""The sizes that conditions are about, and what is known of them: what the solver sees of a question about conditions.
+"""The sizes that conditions are about, and the knowledge about them: the solver's view of questions on conditions.
 
 A condition on sequences of axes is a conjunction of clauses, each about every axis. So one clause of many fails where
-it does on some axis: `Refutation` asks for any of these axes, and none of them has to be known.
+it does on some axis: `Refutation` asks for any of these axes, so none has to be known.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Formulas(NamedTuple):
 
 
 class ConditionSizes:
-    """The sizes of some conditions in the order in which these ask about them, and the knowledge about them.
+    """The sizes of some conditions in the order of their questions, and the knowledge about them.
 
     ``min_axis`` is the least size of an axis of a sequence, ``min_size`` that of all others. Raises `AssumptionError`
     for a clause that somebody wrote about all axes of sequences, and that does not hold where all of these are 1, as
-    it would not of axes that are not there.
+    for axes that do not exist.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ConditionSizes:
         return "" if self.unrolled is None else self.unrolled.reason
 
     def seen(self, formula: Formula) -> Formula:
-        """Return what a condition says in these symbols."""
+        """Return a condition in these symbols."""
         return formula if self.unrolled is None else all_of(self._parts(formula))
 
     def fails(self, formula: Formula) -> Formula:
@@ -90,7 +90,7 @@ class ConditionSizes:
         return [part for clause in clauses(formula) for part in self.unrolled.formulas(clause)]
 
     def decision(self, formula: Formula) -> Decision:
-        """Return what is decided about a condition."""
+        """Return the decision about a condition."""
         return Decision(self.knowledge, [self.seen(formula)])
 
     def verdict(self, formula: Formula) -> Verdict:
@@ -99,7 +99,7 @@ class ConditionSizes:
         return Verdict.UNKNOWN if self.bound and found is not Verdict.SOMETIMES else found
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
-        """Return sizes by what they are called, without those that nothing mentions."""
+        """Return sizes by name, without those that nothing mentions."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in names.items() if s in sizes}
         depths = self.unrolled.depths
@@ -129,7 +129,7 @@ class Refutation:
         return not can_hold
 
     def witness(self, names: Mapping[Symbol, str]) -> dict[str, int] | None:
-        """Return the smallest of them by what they are called; None where there are none. Raises as `is_impossible`."""
+        """Return the smallest of them by name; None if there are none. Raises the same as `is_impossible`."""
         if self.is_impossible:
             return None
         found = self._decision.witness()

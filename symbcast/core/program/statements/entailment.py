@@ -1,4 +1,4 @@
-"""What follows from an answer: relations that hold wherever it is valid, and answers that say the same."""
+"""Consequences of an answer: relations that hold wherever it is valid, and equivalent answers."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ Names: TypeAlias = Mapping[Symbol, Symbol]
 def implies(answer: Answer, relation: ConditionLike) -> bool:
     """Return whether a relation holds at all sizes at which an answer is valid under its assumptions.
 
-    Raises `UndecidedError` where that is beyond the limits.
+    Raises `UndecidedError` where this is beyond the limits.
     """
     return _beyond(answer, relation)[0].is_impossible
 
 
 @one_call
 def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | None:
-    """Return the smallest valid sizes of an answer at which a relation does not hold; None where there are none.
+    """Return the smallest valid sizes of an answer at which a relation does not hold; None if there are none.
 
-    Raises `UndecidedError` where that is beyond the limits.
+    Raises `UndecidedError` where this is beyond the limits.
     """
     refutation, names = _beyond(answer, relation)
     return refutation.witness(names)
 
 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
-    """Return where an answer is valid and a relation does not hold, and what sizes are called there."""
+    """Return where an answer is valid and a relation does not hold, and the names of sizes there."""
     # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
     return Statement(answer).beyond(relation, _known(answer), 0, _least_size(answer))
 
@@ -54,7 +54,7 @@ def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mappin
 def says(answer: Answer, relation: ConditionLike) -> bool:
     """Return whether an answer is valid just where a relation holds, among the sizes that its assumptions allow.
 
-    Raises `UndecidedError` where that is beyond the limits.
+    Raises `UndecidedError` where this is beyond the limits.
     """
     return implies(answer, relation) and Statement(relation).implies(Statement(answer), _known(answer))
 

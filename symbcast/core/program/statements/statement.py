@@ -84,7 +84,7 @@ class Statement:
 
     @property
     def sympy(self) -> Boolean:
-        """The condition as a sympy Boolean. sympy's own functions take the condition as it is.
+        """The condition as a sympy Boolean. sympy's own functions accept the condition directly.
 
         >>> import sympy
         >>> sympy.simplify(Statement("N == 2 or N == 1 and N == 2"))
@@ -103,7 +103,7 @@ class Statement:
         return set(self.symbols)
 
     def subs(self, *args: Any, **options: Any) -> Any:
-        """Return what sympy's ``subs`` makes of the condition; a mapping may have names for symbols.
+        """Return the result of sympy's ``subs``; a mapping may have names for symbols.
 
         >>> Statement("N == M or M == 1").subs({"N": 2})
         Eq(2, M) | Eq(M, 1)
@@ -126,7 +126,7 @@ class Statement:
         return names_of(self._asked)
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition, which has no assumptions; with them, also what each size is by itself."""
+        """Return the condition, which has no assumptions; with them, also each size's own bounds."""
         return all_of([*(assumed(self._asked, (), 0) if with_assumptions else ()), self.formula])
 
     @property
@@ -146,7 +146,7 @@ class Statement:
 
     def __invert__(self) -> Self:
         if self._is_of_all_axes:
-            # It fails on some axis, which none of these formulas says.
+            # It fails on some axis, which no formula here expresses.
             raise UnknownRankError("the negation of a condition", _rest_in(self.formula), _HINT)
         return self._with(negate(self.formula))
 
@@ -214,9 +214,9 @@ class Statement:
 
     @one_call
     def witness(self, assume: Assumptions = (), min_size: int = 0) -> dict[str, int] | None:
-        """Return the smallest sizes at which the condition and the assumptions hold; None where there are none.
+        """Return the smallest sizes at which the condition and the assumptions hold; None if there are none.
 
-        Raises `UndecidedError` where that is beyond the limits.
+        Raises `UndecidedError` where this is beyond the limits.
 
         >>> Statement("N % 8 == 0 and N != M").witness(), Statement("N < 0").witness()
         ({'N': 8, 'M': 1}, None)
@@ -226,12 +226,12 @@ class Statement:
     @property
     @one_call
     def tiers(self) -> dict[Tier, list[str]]:
-        """What decides the verdict, each with the names of the sizes that it is asked about."""
+        """The tiers that decide the verdict, each with the names of the sizes concerned."""
         return self.tiers_under()
 
     @one_call
     def tiers_under(self, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
-        """Return what decides the verdict among the sizes that assumptions allow."""
+        """Return the tiers that decide the verdict among the sizes that assumptions allow."""
         sizes = self._sizes([self.formula], assume, min_size)
         return sizes.decision(self.formula).tiers(self.shown)
 
@@ -239,7 +239,7 @@ class Statement:
     def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether ``other`` holds wherever this condition and the assumptions do.
 
-        Raises `UndecidedError` where that is beyond the limits.
+        Raises `UndecidedError` where this is beyond the limits.
         """
         return self.beyond(other, assume, min_size)[0].is_impossible
 
@@ -266,7 +266,7 @@ class Statement:
     def beyond(
         self, other: ConditionLike, assume: Assumptions, min_size: int, min_axis: int | None = None
     ) -> tuple[Refutation, Mapping[Symbol, str]]:
-        """Return where this condition and the assumptions hold and ``other`` does not, and what sizes are called there.
+        """Return where this condition and the assumptions hold and ``other`` does not, and the names of sizes there.
 
         This condition is that of an answer where ``min_axis`` is given: the least size of the axes of sequences.
         """
@@ -325,13 +325,13 @@ class Statement:
         min_axis: int | None = None,
         asked: Iterable[Formula] = (),
     ) -> ConditionSizes:
-        """Return the sizes of this condition's question that formulas are about, and what is known of them.
+        """Return the sizes of this condition's question that formulas mention, and the knowledge about them.
 
-        ``asked`` are those that rules ask.
+        ``asked`` are the formulas that rules require.
         """
         given = read_assumptions(assume)
         labels = set(self.shown.values())
-        # An unknown size that an answer's assumptions speak of is known, whether or not the condition mentions it.
+        # An unknown size in an answer's assumptions is known, whether or not the condition mentions it.
         theirs = (
             s for a, bound in zip(given, _are_bound(assume, given), strict=True) if bound for s in symbols_in(a.formula)
         )
@@ -353,7 +353,7 @@ def _rest_in(formula: Formula) -> str:
 
 
 def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
-    """Return of each assumption whether it comes from an answer or a condition, and so speaks of sizes that exist."""
+    """Return for each assumption whether it comes from an answer or a condition, and so is about existing sizes."""
     items = list(assume) if isinstance(assume, (list, tuple)) else [assume]
     return [not isinstance(item, str) for item in items] if len(items) == len(given) else [False] * len(given)
 
@@ -374,7 +374,7 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
 
 
 def _own(value: ConditionLike) -> Mapping[Symbol, Symbol]:
-    """Return the sizes of answers that names in a condition stand for, where these are other symbols."""
+    """Return the sizes of answers that names in a condition refer to, where these are other symbols."""
     if isinstance(value, Statement):
         return value._own
     if isinstance(value, (Call, Program)):
@@ -394,7 +394,7 @@ def named_formula(formula: Formula, answer: Call | Program) -> Formula:
 
 
 def _formula(value: ConditionLike) -> Formula:
-    """Return what a condition can be made from as a formula, every name bound to the symbol of that name."""
+    """Return the formula of any value that is a condition, every name bound to the symbol of that name."""
     if isinstance(value, Statement):
         return value.formula
     if isinstance(value, (Call, Program)):

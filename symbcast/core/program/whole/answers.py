@@ -1,4 +1,4 @@
-"""Answers about a whole program, decided from its irredundant requirements."""
+"""Answers about a whole program, decided from those of its requirements that no later one implies."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 class Requirement(NamedTuple):
     """A conjunct of a program's condition, and the operations that it comes from, the first one first.
 
-    Where one operation asks it by itself, those that do are the origins; else the fewest that together do.
+    If single operations require it, these are its origins; otherwise the fewest that together imply it.
     """
 
     condition: Formula
     origins: tuple[Op, ...]
     is_asked: bool = True
-    """Whether each origin asks it by itself."""
+    """Whether each origin requires it by itself."""
 
     def __repr__(self) -> str:
         return f"<Requirement {visible(str(self))}>"
@@ -49,7 +49,7 @@ class Requirement(NamedTuple):
 
 
 class Answers:
-    """The answers about a trace as it stands; made anew when it grows."""
+    """The answers about a trace in its present state; made anew when it grows."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -89,7 +89,7 @@ class Answers:
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
-        """What decided the program, each with the names of the sizes that it was asked about."""
+        """The tiers that decided the program, each with the names of the sizes concerned."""
         return self.decision.tiers(self.trace.names.shown)
 
     @property
@@ -178,7 +178,7 @@ class Answers:
 
 
 def _in_order(trace: Trace) -> list[Formula]:
-    """Return what stands of all that was asked, the names of each join in the order of the program's names.
+    """Return the standing requirements, the names of each join in the order of the program's names.
 
     So they are shown where masks hold the program (`symbcast.core.program.whole.mask_program`), which do not know
     another order.
@@ -193,7 +193,7 @@ def _in_order(trace: Trace) -> list[Formula]:
 
 
 def extent(trace: Trace) -> tuple[int, int]:
-    """Return how many operations and sizes there are: what answers are about."""
+    """Return the number of operations and of sizes that answers are about."""
     return len(trace.ops), len(trace.names.order)
 
 

@@ -28,7 +28,7 @@ from symbcast.errors import SymbcastError
 
 _LONG = 8
 """Parts of longer joins are dropped at once, for a join that grows to n names would leave n of them. Of shorter ones
-they stay: where a name is found to be 1 a part may be all that is left, and stands where it was first asked."""
+they stay: where a name is found to be 1 a part may be all that is left, and keeps the place of its first occurrence."""
 
 Codes: TypeAlias = tuple[int, ...]
 """A shape of codes."""
@@ -81,7 +81,7 @@ class Joins:
         self._code_of: dict[int, int] = {}
         self._code_of_name: dict[Name, int] = {}
         self._asked: dict[int, None] = {}
-        """The codes of the joins that were asked to be defined, in order."""
+        """The codes of the joins required to be defined, in order."""
         self._longer: dict[int, None] = {}
         """Those of them that a longer one contains."""
         self._written: dict[int, int] = {}
@@ -136,7 +136,7 @@ class Joins:
         return tuple(found)
 
     def simplified(self, code: int) -> int:
-        """Return a size as it is written by now: without the names that are 1."""
+        """Return a size in its present form: without the names that are 1."""
         if code >= 0 or not self._held.ones:
             return code
         mask = self._masks[-1 - code]
@@ -223,15 +223,15 @@ class Joins:
         return code
 
     def _forget(self) -> None:
-        """Drop what was worked out: sizes may be written otherwise from now on."""
+        """Drop cached results: sizes may be written differently from now on."""
         self._known.clear()
         self._done.clear()
         self._pairs.clear()
 
     def _new(self, shapes: tuple[tuple[Size, ...], ...]) -> Codes:
-        """Return the output of an operation on shapes that did not come together yet.
+        """Return the output of an operation on shapes that have not met yet.
 
-        All that it asks is taken in, or nothing.
+        All of its requirements are added, or none.
         """
         mark = self.mark()
         try:
@@ -254,7 +254,7 @@ class Joins:
         return output
 
     def _operand(self, shape: tuple[Size, ...]) -> Codes:
-        """Return an operand in codes; what joins in it were not asked before are now."""
+        """Return an operand in codes; require the joins in it that are new."""
         codes = self.read(shape)
         for size in shape:
             if type(size) is int and size < 0 and size not in self._asked and size not in self._written:
@@ -286,7 +286,7 @@ class Joins:
         return tuple(output)
 
     def _meet(self, column: Sequence[int]) -> int:
-        """Ask that the sizes of an axis join, and return what they join to."""
+        """Require that the sizes of an axis join, and return their join."""
         number, mask = 1, 0
         for code in column:
             if code < 0:
@@ -319,7 +319,7 @@ class Joins:
             self._additions.append(self._held.add(number, new))
 
     def _joins(self) -> dict[int, None]:
-        """Return the joins asked that no other contains, without the names that are 1."""
+        """Return the required joins that no other contains, without the names that are 1."""
         found: dict[int, None] = {}
         known = ~self._held.ones
         for code in self._asked:

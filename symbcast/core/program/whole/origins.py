@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 Needs: TypeAlias = "Callable[[Op], tuple[Formula, ...]]"
-"""What an operation asks as distinct clauses, in the symbols that are decided about."""
+"""Returns the requirements of an operation as distinct clauses, in the symbols of the decision."""
 
 
 def clash(trace: Trace, knowledge: Knowledge, needs: Needs) -> tuple[Op, ...]:
@@ -37,9 +37,9 @@ def clash(trace: Trace, knowledge: Knowledge, needs: Needs) -> tuple[Op, ...]:
 def clashing_clauses(
     ops: Sequence[Op], knowledge: Knowledge, needs: Needs
 ) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
-    """Return the fewest of the clauses that some operations ask which cannot hold together, by operation.
+    """Return the fewest clauses of some operations that cannot hold together, by operation.
 
-    ``ops`` are the fewest operations that cannot hold together, so that each of them asks one of these clauses.
+    ``ops`` are the fewest operations that cannot hold together, so each of them requires one of these clauses.
     """
     from symbcast.core.solver.conflicts.conflicts import smallest_conflict
 
@@ -71,13 +71,13 @@ class Origins:
         self._members = dict(self._ties.all())
 
     def of(self, clause: Formula) -> tuple[tuple[Op, ...], bool]:
-        """Return the operations that ask a clause, or else the fewest that imply it; and whether they ask it."""
+        """Return the operations that require a clause, or else the fewest that imply it; and which is the case."""
         asking = self._asking.get(_key(clause))
         if asking:
             return tuple(asking), True
         from symbcast.core.solver.conflicts.conflicts import smallest_conflict
 
-        # Only what symbols tie to the clause can have to do with it.
+        # Only operations that symbols tie to the clause can be relevant to it.
         root = self._ties.find(next(iter(symbols_in(clause))))
         near = self._near[root]
         groups = [*near, (negate(clause),)]
@@ -106,5 +106,5 @@ def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formul
 
 
 def _key(formula: Formula) -> Hashable:
-    """Return what is alike for formulas that say the same in another order."""
+    """Return a key that is equal for equivalent formulas in another order."""
     return frozenset(formula.dims) if isinstance(formula, Compatible) else formula

@@ -1,7 +1,7 @@
 """A program of names and integers by NumPy's rule, nothing assumed, as shapes: tier F1 under `symbcast.ShapeEnv`.
 
-What came before costs one look-up, in whatever form it comes. What this tier cannot hold it does not take: then the
-operations are handed over to `symbcast.core.program.whole.trace`, which holds everything.
+Shapes that came before cost one look-up, in whatever form they come. Operations that this tier cannot hold are
+handed over to `symbcast.core.program.whole.trace`, which holds everything.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Plain:
     def broadcast(self, shapes: tuple[Any, ...], origin: str | None) -> Shape | None:
         """Add an operation and return its output; None where this tier cannot hold it: then it is left out.
 
-        Raises what `symbcast.shape` raises for what is no shape.
+        Raises the same errors as `symbcast.shape` for values that are not shapes.
         """
         key = tuple([s if type(s) in _ITS_OWN_KEY else _key(s) for s in shapes])
         try:
@@ -114,7 +114,7 @@ class Plain:
         return done
 
     def _read(self, raw: tuple[Any, ...], given: Any) -> tuple[Any, ...] | None:
-        """Return an operand in what `Joins` takes, None where that cannot hold it."""
+        """Return an operand in the form that `Joins` takes, None if it cannot hold it."""
         if type(given) is Shape:
             codes = self._codes.get(raw)
             if codes is not None:
@@ -174,7 +174,7 @@ _ITS_OWN_KEY = frozenset({str, tuple})
 
 
 def _key(given: Any) -> tuple[Any, ...]:
-    """Return what an operand is looked up by: of a foreign object its shape at this moment, which may change."""
+    """Return the look-up key of an operand: for a foreign object its present shape, which may change."""
     if type(given) is Shape:
         return given.raw
     return tuple(given) if type(given) is list else shape(given).raw
@@ -191,7 +191,7 @@ def _is_held(dim: Dim) -> bool:
 
 
 class PlainAnswers:
-    """The answers about a program of this tier as it stands."""
+    """The answers about a program of this tier in its present state."""
 
     unproven: frozenset[Formula] = frozenset()
     reason = ""
@@ -210,7 +210,7 @@ class PlainAnswers:
 
     @property
     def verdict(self) -> Verdict:
-        """Always, or for some sizes: what is impossible is not held."""
+        """Always, or for some sizes: impossible programs are not held here."""
         return Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
 
     def witness(self) -> dict[str, int]:
@@ -218,6 +218,6 @@ class PlainAnswers:
         return {s.name: size for s, size in self._joins.witness().items()}
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which something is not valid, by name; None where there are none."""
+        """Return the smallest sizes at which something is not valid, by name; None if there are none."""
         found = self._joins.counterexample()
         return None if found is None else {s.name: size for s, size in found.items()}

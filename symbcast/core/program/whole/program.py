@@ -38,7 +38,7 @@ OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
 class Program:
     """The sizes of a program, and the requirements of its operations. `symbcast.ShapeEnv` is its public form.
 
-    ``_recording`` is the program as it stands; an operation is added to it whole or not at all.
+    ``_recording`` is the program so far; an operation is added to it whole or not at all.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Program:
             recording.end()
 
     def _apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
-        """Add what a rule, or an operator, requires of shapes, and return the output that it gives."""
+        """Add the requirements of a rule, or an operator, on shapes, and return its output."""
         _check_origin(origin)
         operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
         rule.check_operands([s.dims for s, _ in operands])
@@ -120,18 +120,18 @@ class Program:
             self._recording.add_formula("require", origin, read)
 
     def least(self, size: Symbol) -> int:
-        """Return a number that a size is never below where all holds that was asked and assumed so far.
+        """Return a lower bound of a size where all requirements and assumptions so far hold.
 
-        It is known at once, and need not be the greatest one.
+        It is found at once, and need not be the greatest one.
         """
         recording = self._recording
         return recording.min_size if recording.plain is not None else recording.trace.facts.least(size)
 
     def assume(self, *assumptions: Assumptions) -> None:
-        """Take relations between sizes for granted from now on; the condition does not repeat them.
+        """Assume relations between sizes from now on; the condition does not repeat them.
 
-        Raises `AssumptionError` where they contradict what was assumed before, and `IncompatibleProgramError` where
-        they rule out what was asked.
+        Raises `AssumptionError` where they contradict earlier assumptions, and `IncompatibleProgramError` where
+        they rule out earlier requirements.
         """
         from symbcast.core.program.sizes.assumptions import read_assumptions
 
@@ -145,13 +145,13 @@ class Program:
         return symbol_to_sympy(self.named(name))
 
     def named(self, name: str) -> Symbol:
-        """Return the size that a name means here, as it is within."""
+        """Return the size that a name means here, in internal form."""
         if not isinstance(name, str) or name in ("", "?"):
             raise ShapeTypeError(name, "a name", "write a name such as 'N', a label such as '?a', or fresh()")
         return self._recording.named(name)
 
     def met(self, size: Symbol) -> Symbol:
-        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
+        """Return the size here for one from elsewhere: that of its name, or the same axes of a sequence."""
         return self._recording.met(size)
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
@@ -215,7 +215,7 @@ class Program:
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
-        """What decided the answers, each with the names of the sizes that it was asked about."""
+        """The tiers that decided the answers, each with the names of the sizes concerned."""
         return self._recording.ask(lambda answers: answers.tiers)
 
     @property
@@ -230,13 +230,13 @@ class Program:
         return "" if self._recording.plain is not None else self._recording.ask_all(found)
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which every operation is valid; None where there are none."""
+        """Return the smallest sizes at which every operation is valid; None if there are none."""
         return self._recording.ask(lambda answers: answers.witness())
 
     def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
         """Return the smallest sizes at which some operation is not valid; None where the assumptions leave none.
 
-        Of a conjunct of the condition, those at which it does not hold, and the others do where that can be.
+        For a conjunct of the condition, those at which it does not hold, and the others do if possible.
         """
         if clause is not None:
             return self._recording.ask_all(lambda answers: answers.breaking(clause))
@@ -263,7 +263,7 @@ class Program:
         return self._recording.ask_all(lambda answers: answers.valid_sizes_of(sizes).stretch(rule, dims, operand, axis))
 
     def open_axes(self, op: Op) -> int:
-        """Return how many axes of a broadcast's operands as they are laid stand for others; they come first.
+        """Return the number of axes of a broadcast's laid operands that represent several axes; they come first.
 
         Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
         """
@@ -304,7 +304,7 @@ class Program:
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size, as it is within, is called."""
+        """The name of each size, keyed by its internal form."""
         return self._recording.shown
 
     def check_ranks(self, question: str) -> None:
@@ -313,7 +313,7 @@ class Program:
             raise UnknownRankError(question, sequence.rest().name)
 
     def symbol_sizes(self, sizes: Mapping[str, int]) -> Mapping[Symbol, int]:
-        """Return sizes by symbol, of all by what they are called, as `witness` has them."""
+        """Return sizes by symbol, from sizes by name as returned by `witness`."""
         axes = {s: cast("Sequence[int]", sizes[s.name]) for s in sequences_of(self.shown)}
         plain = {s: sizes[name] for s, name in self.shown.items() if not isinstance(s, SequenceSymbol)}
         if not axes:

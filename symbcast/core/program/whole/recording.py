@@ -147,13 +147,13 @@ class Recording:
         return self._answers
 
     def ask(self, question: Callable[[Answers | PlainAnswers], T]) -> T:
-        """Return what the answers say; those that the caller's clock stopped are made anew for the next question."""
+        """Return an answer; answers that the caller's clock stopped are recomputed for the next question."""
         with self._lock:
             self._stopped = ""
             return asked(self.budget, lambda: question(self.short_answers), self._forget, len(self.ops))
 
     def ask_all(self, question: Callable[[Answers], T]) -> T:
-        """Return what the answers say, those about operations too."""
+        """Return an answer, of those about operations too."""
         with self._lock:
             self._stopped = ""
             return asked(self.budget, lambda: question(self.answers), self._forget, len(self.ops))
@@ -165,13 +165,13 @@ class Recording:
 
     def _forget(self, reason: str) -> None:
         self._stopped = reason
-        if reason != REASON:  # what lacked effort is remembered by no part of the answers
+        if reason != REASON:  # parts that lacked effort are never remembered
             self._answers = None
 
     def add_shapes(
         self, kind: Kind, origin: str | None, operands: Sequence[tuple[Shape, bool]], rule: Rule | None
     ) -> Shape:
-        """Add an operation on shapes and return its output; of each shape it is said whether somebody holds it."""
+        """Add an operation on shapes and return its output; each shape is paired with whether somebody holds it."""
         with self._all_or_nothing() as trace:
             known = len(trace.names.order)
             bound = trace.bound(operands)
@@ -207,7 +207,7 @@ class Recording:
             return symbol(name)
 
     def met(self, size: Symbol) -> Symbol:
-        """Return what a size that is met elsewhere is here: that of its name, or the same axes of a sequence."""
+        """Return the size here for one from elsewhere: that of its name, or the same axes of a sequence."""
         if not isinstance(size, SequenceSymbol):
             return self.named(size.name)
         with self._recorded():
@@ -222,7 +222,7 @@ class Recording:
         return made
 
     def _take_in(self, known: int) -> None:
-        """Look at the sizes met after the first ``known``; assume what was known of those that gave way to others."""
+        """Register the sizes met after the first ``known``; assume the facts about those replaced by others."""
         trace = self.trace
         check_sizes(trace, known)
         for formula in trace.names.taken():
@@ -230,7 +230,7 @@ class Recording:
                 self._add(Op(len(trace.ops), "assume", None, formula=formula, text=formula_text(formula)))
 
     def _add(self, op: Op) -> Op:
-        """Add an operation and return it with its output; or raise what it clashes with, and leave it out."""
+        """Add an operation and return it with its output; or raise the conflict, and leave it out."""
         trace = self.trace
         can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
         if op.kind == "assume" and trace.refused:

@@ -1,4 +1,4 @@
-"""The trace of a program: its operations in order, what they established, and the shape that each gave.
+"""The trace of a program: its operations in order, the facts they established, and their output shapes.
 
 Nearly every operation of a real program broadcasts sizes that met before: those are looked up, a pair at a time. The
 others take the slow path: their requirements are added to the facts and admitted to the groups, or refused.
@@ -49,7 +49,7 @@ class Trace:
         self.standing: dict[Formula, None] = {}
         self.refused: list[int] = []
         self._sized: set[Dim] = set()
-        """Dimensions that are sizes wherever what was asked holds."""
+        """Dimensions that are sizes wherever the requirements hold."""
         self._pairs: dict[tuple[Dim, Dim], Dim] = {}
         self._alone: dict[Dim, Dim] = {}
         self._version = 0
@@ -78,7 +78,7 @@ class Trace:
             return None
 
     def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
-        """Return shapes over the sizes of this program; of each it is said whether somebody holds it."""
+        """Return shapes over the sizes of this program; each is paired with whether somebody holds it."""
         return self.names.bind_all(shapes)
 
     def bound_formula(self, formula: Formula) -> Formula:
@@ -122,7 +122,7 @@ class Trace:
         return {**self.facts.least_sizes(self.names.order), **self.groups.sizes()}
 
     def assume(self, op: Op) -> bool:
-        """Add an assumption that those before it allow; return whether what was asked can hold still."""
+        """Add an assumption that those before it allow; return whether the requirements can still hold."""
         assert op.formula is not None
         self.ops.append(op)
         self.assumptions.append(Assumption(op.formula, op.text))
@@ -161,7 +161,7 @@ class Trace:
         return found
 
     def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
-        """Take what an operation asks, that its operands be sizes, and that its columns join; all of it or nothing."""
+        """Add the requirements of an operation, that its operands be sizes, and that its columns join; all or none."""
         asking = Asking(self.asked, self.facts, self.groups)
         sized = [d for operand in op.operands for d in operand.dims if type(d) is not int and d not in self._sized]
         try:
@@ -184,7 +184,7 @@ class Trace:
         return can_hold
 
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
-        """Return the size of an output axis; what cannot be is a fresh unknown, or stays as it was handed over."""
+        """Return the size of an output axis; an impossible one is a fresh unknown, or stays as it was passed."""
         members = members_of(column)
         if any(map(mentions_rest, members)):
             return join(members)  # as many axes as the longest has, whatever is known of their sizes
@@ -195,7 +195,7 @@ class Trace:
         return self.facts.dim(only) if can_hold else only
 
     def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
-        """Keep what the sizes of two operands joined to, until more is known of them."""
+        """Keep the joins of the sizes of two operands, until more is known of them."""
         if len(operands) != 2:
             return
         long, short = sorted(operands, key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""What the solver sees of a program: the symbols of its sizes, what is known of them, and what operations ask."""
+"""The solver's view of a program: the symbols of its sizes, the knowledge about them, and the requirements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The sizes of a program, ``symbols``, and what is known of them, ``assumed``.
+    """The sizes of a program, ``symbols``, and the facts known about them, ``assumed``.
 
     ``unrolled`` says how many axes of each sequence are distinguished; None if the program has no sequences.
     """
@@ -51,7 +51,7 @@ class View:
 
     @property
     def assumed(self) -> list[Formula]:
-        """What is assumed, and what ranks say of sizes."""
+        """The assumptions, and the facts about sizes that follow from ranks."""
         return [a.formula for a in self._assumptions]
 
     @property
@@ -60,17 +60,17 @@ class View:
         return "" if self.unrolled is None else self.unrolled.reason
 
     def seen(self, formulas: Iterable[Formula]) -> list[Formula]:
-        """Return what formulas say in these symbols."""
+        """Return formulas in these symbols."""
         if self.unrolled is None:
             return list(formulas)
         return [found for formula in formulas for found in self.unrolled.formulas(formula)]
 
     def needs(self, op: Op) -> tuple[Formula, ...]:
-        """Return what an operation asks as distinct clauses."""
+        """Return the requirements of an operation as distinct clauses."""
         return needs(op) if self.unrolled is None else tuple(dict.fromkeys(self.seen(needs(op))))
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
-        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in names.items()}
         return self.unrolled.named(sizes, names)
