@@ -543,7 +543,7 @@ def test_witnesses_of_relations_that_are_no_joins_hold_on_every_axis():
         assert result.evaluate(result.witness()) is not None
     assert sb.broadcast("*a", "*b", min_size=2).implies("rank(a) >= 0")
     # No axis of size 2 or more is 1.
-    with pytest.raises(sb.AssumptionError, match="axes that are, where sizes are at least 2"):
+    with pytest.raises(sb.AssumptionError, match="existing axes, whose sizes are at least 2"):
         sb.Condition("*a == 1").implies("rank(a) == 0", min_size=2)
     with pytest.raises(sb.UnknownRankError, match="simplified"):
         sb.Condition("rank(a) == 2").simplified(min_size=2)

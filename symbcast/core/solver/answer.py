@@ -1,4 +1,4 @@
-"""What a solver says of formulas: apart from z3, which is imported only where it is asked."""
+"""A solver's answers about formulas: separate from z3, which is imported only where it is used."""
 
 from enum import Enum
 

@@ -2,8 +2,8 @@
 
 Answers are limited by counted steps (`symbcast.core.effort`), which are the same on every run: `asked` opens the
 counter of a call, and `share` and `stage` give parts of the answer their shares. A caller who would rather have no
-answer than wait may say ``with within(0.5):`` around a question. What the clock stops is UNKNOWN with that reason, and
-must not be remembered: ask `Budget.spent` before keeping an answer.
+answer than wait may write ``with within(0.5):`` around a question. An answer stopped by the clock is UNKNOWN with that
+reason, and must not be remembered: check `Budget.spent` before keeping an answer.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def evidence_units(sizes: int) -> int:
 
 
 class Budget:
-    """Seconds from now on; ``spent`` says whether anything was stopped because they were over."""
+    """Seconds from now on; ``spent`` means that something was stopped because they were over."""
 
     def __init__(self, seconds: float, outer: Budget | None = None) -> None:
         self.seconds = seconds
@@ -61,7 +61,7 @@ class Budget:
         return max(1, int((self._end - time.monotonic()) * 1000))
 
     def over(self) -> bool:
-        """Return whether the time is over; what asks this stops then, and so the budget counts as spent."""
+        """Return whether the time is over; callers then stop, so the budget counts as spent."""
         if time.monotonic() < self._end:
             return False
         self.spend()
@@ -84,7 +84,7 @@ _current: ContextVar[Budget | None] = ContextVar("symbcast_budget", default=None
 
 @contextmanager
 def within(seconds: float) -> Iterator[Budget]:
-    """Limit the time of what is decided in this block; an outer limit stays in force.
+    """Limit the time for decisions in this block; an outer limit stays in force.
 
     >>> with within(2) as budget:
     ...     budget.spent
@@ -131,7 +131,7 @@ def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stag
 
 
 def check_budget(seconds: Any) -> float | None:
-    """Return what a caller gives as a budget; raise `ShapeTypeError` for what is no number of seconds above 0."""
+    """Return a caller's budget; raise `ShapeTypeError` unless it is a number of seconds above 0."""
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
@@ -142,8 +142,8 @@ def check_budget(seconds: Any) -> float | None:
 def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[str], None], operations: int = 0) -> T:
     """Return the answer to one question, within the effort for one call, of a caller who may have given a budget.
 
-    ``operations`` is how many operations the question is about. What the clock stopped, or what lacked effort that
-    other questions of the same call took, is not kept: ``forget`` is called with the reason.
+    ``operations`` is the number of operations that the question is about. An answer that the clock stopped, or that
+    lacked effort spent on other questions of the same call, is not kept: ``forget`` is called with the reason.
     """
     with counted_call(operations) as counter:
         was_cut, counter.is_cut = counter.is_cut, False
@@ -160,7 +160,7 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
 
 @contextmanager
 def asking(subject: object) -> Iterator[Effort]:
-    """Count all that a block asks as one call about a subject, within the seconds that the subject gives a question.
+    """Count the work of a block as one call about a subject, within the subject's seconds for each question.
 
     A subject may have a ``budget`` in seconds, and a ``length``: how many operations it has.
     """
@@ -170,7 +170,7 @@ def asking(subject: object) -> Iterator[Effort]:
 
 
 def one_call(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a method of an answer, or a function of one, a single call: all that it asks shares one counter.
+    """Make a method of an answer, or a function of one, a single call: all its questions share one counter.
 
     The first argument is the subject, as `asking` reads it.
 
@@ -191,7 +191,7 @@ def one_call(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def once(known: Kept[T] | None, work: Callable[[], T]) -> tuple[T, Kept[T] | None]:
-    """Return a value that is worked out once, and what to remember of it for the next call, which pays its cost.
+    """Return a value that is computed once, and the record to keep for the next call, which pays its cost.
 
     What was cut short, by a clock or because others took the effort, is not remembered (None).
     """

@@ -27,7 +27,7 @@ class Names:
     """The sizes of a program in order of first appearance, and the meaning of each name and label.
 
     A user's own symbol takes its name if it comes first. A label in text (``?a``, ``?0``) means the unknown that
-    is shown with it here, wherever it came from: other text, a shape that a user holds, a ``?`` that got its label here.
+    is shown with it here, wherever it came from: other text, a shape a user holds, a ``?`` that got its label here.
     All other unknowns are themselves, and nothing else: one keeps its original label if that is free, and
     gets the first free one of ``?0``, ``?1``... if it is not.
     """

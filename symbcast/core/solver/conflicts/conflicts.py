@@ -31,7 +31,7 @@ def smallest_conflict(
     Of equally few, those first in order are returned. ``required`` are positions known to be in every conflict, and
     ``sizes`` some at which most groups hold, where these are known: both only save time. Subsets are tried by size
     first, which for a few groups is quick, and for plain sizes needs no solver; `smallest_clash` goes on. Where the
-    effort does not suffice, all groups are returned: that they cannot hold together is known to who asks.
+    effort does not suffice, all groups are returned: the caller knows that they cannot hold together.
     """
     try:
         with share(CONFLICT):

@@ -56,7 +56,7 @@ _NOTHING = Repair(Satisfiability.SATISFIABLE, {}, [])
 
 
 class _Groups:
-    """The groups and what is known, sizes at which much of it holds, and the groups ``out`` that do not hold there."""
+    """The groups and the knowledge, sizes at which many groups hold, and the groups ``out`` that do not hold there."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class _Groups:
         return frozenset(self._grown(broken, sizes, chosen) & connected)
 
     def _grown(self, broken: Sequence[int], sizes: dict[Symbol, int], chosen: frozenset[int]) -> set[int]:
-        """Change the sizes so that as much as can be of the broken groups holds, and return what does not.
+        """Change the sizes so that as many of the broken groups as possible hold, and return those that do not.
 
         Of groups known to clash the last is left out that is not one of the chosen.
         """
@@ -149,7 +149,7 @@ class _Groups:
                 return set(self._broken({*out, *broken}, sizes))  # some may hold all the same
             if found.answer is Satisfiability.UNKNOWN:
                 return self._one_by_one(broken, out, sizes)
-        return set()  # what is known clashes by itself
+        return set()  # the known facts clash by themselves
 
     def _one_by_one(self, broken: Sequence[int], out: set[int], sizes: dict[Symbol, int]) -> set[int]:
         aside = out.union(broken)
@@ -191,7 +191,7 @@ class _Search:
         self.to_meet = [*needed, frozenset(groups.out & connected)]
 
     def run(self, best: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        """Return the smallest clash, or ``best`` where that is smaller or none is found."""
+        """Return the smallest clash, or ``best`` if that is smaller or none is found."""
         groups = self.groups
         if not any(clash <= self.connected for clash in groups.clashes) and not groups.refuted(self.connected):
             return best

@@ -1,4 +1,4 @@
-"""The smallest sizes at which one conjunct of a condition fails, and the others hold where that can be."""
+"""The smallest sizes at which one conjunct of a condition fails, while the others hold if possible."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def breaking(decision: Decision, clause: Formula) -> dict[Symbol, int] | None:
     """Return the smallest sizes that satisfy the assumptions, and at which a conjunct of the condition does not hold.
 
     The other conjuncts hold there, unless it can fail only together with some of them; then they count for nothing.
-    None where there are no such sizes, or none were found.
+    None if there are no such sizes, or none were found.
     """
     own = symbols_in(clause)
     part = next((p for p in decision.parts if not own.keys().isdisjoint(p.symbols)), None)
@@ -58,7 +58,7 @@ def _alone(
 
 
 def _smallest(knowledge: Knowledge, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
-    """Return the smallest sizes of some symbols at which formulas hold, with what is assumed of these alone."""
+    """Return the smallest sizes of some symbols at which formulas hold, with the assumptions on these symbols alone."""
     assumed = [f for f in knowledge.others if symbols_in(f).keys() <= set(symbols)]
     try:
         with share(evidence_units(len(symbols)) + SAMPLED):

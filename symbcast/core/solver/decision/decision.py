@@ -1,4 +1,4 @@
-"""The ladder: which tier answers what, cheapest first.
+"""The ladder: which tier decides which formulas, cheapest first.
 
 Formulas over one symbol become sets of sizes (F2). What is left ties symbols together; each group of tied symbols is
 decided apart, by the graph where all its formulas relate plain sizes (F1), else with z3 (F3, F4).
@@ -38,7 +38,7 @@ _FORMULA = 100
 
 
 class Decision:
-    """What holds of some constraints under what is assumed.
+    """The decision on some constraints under assumptions.
 
     ``clauses`` is the condition: an irredundant conjunction equivalent to the constraints; of `FALSE` alone where
     nothing satisfies them. ``unproven`` are those of its clauses that may be redundant, ``reason`` why the verdict
@@ -72,14 +72,14 @@ class Decision:
         tied = self._take(constraints)
         self._is_clash = tied is None
         if tied is None:
-            # Nothing can hold; what is assumed still says which sizes there are to fail.
+            # Nothing can hold; the assumptions still determine which sizes can fail.
             self.wanted = dict(self.knowledge.domains)
         self._divide(tied or [])
         return tied is None or any(part.satisfiable is False for part in self.parts)
 
     @property
     def satisfiable(self) -> bool | None:
-        """Whether the constraints can hold; None where that was not decided."""
+        """Whether the constraints can hold; None if undecided."""
         if self.impossible:
             return False
         return None if any(part.satisfiable is None for part in self.parts) else True
@@ -126,7 +126,7 @@ class Decision:
         return {tier: [shown.get(s, s.name) for s in found[tier]] for tier in Tier if tier in found}
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return the smallest sizes that satisfy everything, None where there are none or none were found."""
+        """Return the smallest sizes that satisfy everything, None if there are none or none were found."""
         if "witness" not in self._evidence:
             self._evidence["witness"] = None if self.impossible else self.whole([part.witness() for part in self.parts])
         return self._evidence["witness"]
@@ -190,7 +190,7 @@ class Decision:
             return False
 
     def _known(self) -> dict[Symbol, Dim]:
-        """Return what each decided symbol is: its size, or the symbol that stands for it."""
+        """Return the value of each decided symbol: its size, or the symbol that represents it."""
         if self._values_known is None:
             known: dict[Symbol, Dim] = {s: replaced(v, self.values) for s, v in self.knowledge.values.items()}
             known.update(self.values)
@@ -218,7 +218,7 @@ class Decision:
         return {symbol: sizes[symbol] for symbol in self.knowledge.symbols}
 
     def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
-        """Turn what concerns one symbol into sets; return the rest, or None where nothing can hold."""
+        """Turn the formulas about one symbol into sets; return the rest, or None if nothing can hold."""
         knowledge = self.knowledge
         pending = flattened(put_in(c, knowledge.values) if knowledge.values else c for c in constraints)
         while True:
@@ -279,7 +279,7 @@ class Decision:
             try:
                 return Alone(symbol, domains[symbol], self.wanted[symbol], self.asked.get(symbol, ()))
             except PeriodTooLongError:
-                pass  # what is wanted and what is not make too large a pattern together
+                pass  # the wanted sizes and the unwanted ones together have too large a pattern
         relations: list[Relation] = [r for f in formulas if (r := as_relation(f)) is not None]
         if not others and len(relations) == len(formulas):
             try:

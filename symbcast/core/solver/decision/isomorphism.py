@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Likenesses:
-    """The groups decided so far, by what they have in common with others."""
+    """The groups decided so far, by a key that they share with isomorphic ones."""
 
     def __init__(self, domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> None:
         self.domains = domains

@@ -1,4 +1,4 @@
-"""What is assumed: for each symbol the set it lies in, which symbols are one size, and whatever else."""
+"""The assumptions: for each symbol the set it lies in, which symbols are one size, and all others."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ContradictionError(Exception):
 class Knowledge:
     """Assumptions, taken apart.
 
-    ``domains`` holds for each remaining symbol the set that it lies in; ``values`` what the other symbols are equal
-    to (a size, or the symbol that stands for them); ``others`` the assumptions that tie several symbols together;
-    ``given`` the same as a set; ``weights`` how many symbols each remaining one stands for.
+    ``domains`` holds for each remaining symbol the set that it lies in; ``values`` gives the value of the other symbols
+    (a size, or the symbol that represents them); ``others`` the assumptions that tie several symbols together;
+    ``given`` the same as a set; ``weights`` how many symbols each remaining one represents.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Knowledge:
     def _take(self, clause: Formula) -> None:
         if clause == FALSE:
             raise ContradictionError
-        # Two equalities of one round may concern the same symbols: the second is read with the first put in.
+        # Two equalities of one round may concern the same symbols: substitute the first in the second.
         clause = put_in(clause, self.values) if self.values else clause
         symbols = symbols_in(clause)
         if len(symbols) == 1:
@@ -93,7 +93,7 @@ class Knowledge:
                     self.domains.update(sets)
 
     def _merge(self, kept: Symbol, gone: Symbol) -> bool:
-        """Let one symbol stand for two; return False where the set of both would have too long a period."""
+        """Let one symbol represent two; return False if the combined set would have too long a period."""
         if self.symbols.index(gone) < self.symbols.index(kept):
             kept, gone = gone, kept
         try:

@@ -1,6 +1,6 @@
 """Tiers F3 and F4 put to use: a group of formulas that compound terms tie together, reduced with samples and z3.
 
-Samples show at once that something can be; only what no sample shows is put to z3. A question that z3 leaves open
+Samples show quickly that a formula is possible; z3 is asked only about those that no sample shows. A question left open
 leaves the clause where it is, marked, so that the condition stays exact.
 """
 
@@ -36,11 +36,11 @@ _SMALLEST_OF = 400
 
 
 class Compound:
-    """A group of symbols, what is assumed of them, and the formulas that constrain them.
+    """A group of symbols, the assumptions about them, and the formulas that constrain them.
 
     ``clauses`` is an equivalent of ``formulas`` under the assumptions; ``satisfiable`` and ``violable`` say whether
     the formulas can hold and can fail (None: undecided, and ``reason`` says why); ``unproven`` holds the clauses that
-    may be redundant. All but ``satisfiable`` is worked out when it is asked for.
+    may be redundant. Everything except ``satisfiable`` is computed on demand.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Compound:
     @property
     def reason(self) -> str:
         """Why something is undecided."""
-        _ = self._reduction.result  # so that the reason is the same whatever was asked for before
+        _ = self._reduction.result  # so that the reason does not depend on earlier questions
         return self.questions.reason or self._evidence.reason
 
     @property

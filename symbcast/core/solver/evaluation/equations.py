@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def solved_for(literal: Formula, symbol: Symbol) -> Term | None:
-    """Return what an equation says that a symbol equals, if that has a value everywhere."""
+    """Return the value that an equation gives a symbol, if that is defined everywhere."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return None
     difference = _difference(literal)
@@ -31,7 +31,7 @@ def solved_for(literal: Formula, symbol: Symbol) -> Term | None:
 
 
 def can_fall_below_0(literal: Formula, symbol: Symbol) -> bool:
-    """Return whether it is plain that what an equation says of a symbol is negative at some sizes: it subtracts one."""
+    """Return whether the value that an equation gives a symbol is clearly negative at some sizes: it subtracts one."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return False
     difference = _difference(literal)
@@ -58,5 +58,5 @@ def _is_plain(equation: Comparison) -> bool:
 
 @lru_cache(maxsize=1024)
 def _difference(equation: Comparison) -> Term | None:
-    """Return the left side without the right one, None where one may have no value; asked for each of its symbols."""
+    """Return the left side minus the right one, None if one may have no value; called for each of its symbols."""
     return None if may_be_undefined(equation) else term(equation.left) - term(equation.right)

@@ -106,7 +106,7 @@ def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
     True
     """
     if isinstance(sizes, AxisSizes):
-        # Each conjunct by itself: where a sequence has no axes, what another says still counts.
+        # Evaluate each conjunct separately: where a sequence has no axes, the other conjuncts still count.
         return all(_holds_at(f, sizes) for clause in clauses(formula) for f in sizes.instances(clause))
     return _holds_at(formula, sizes)
 
@@ -177,7 +177,7 @@ def python_call(function: str, args: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a language writes what is not alike everywhere; ``infix`` are the operations that are operators."""
+    """How a language writes the parts that differ between languages; ``infix`` are operations written as operators."""
 
     conjunction: str = " and "
     disjunction: str = " or "
@@ -222,7 +222,7 @@ def _function(
 ) -> Callable[..., Any]:
     """Return a function of the names; ``write`` returns its source, of dimensions, as operations and symbols are named.
 
-    Without names for what terms share, the source is as long as they are as trees.
+    Unless shared terms are named, the source is as long as they are as trees.
     """
     arguments, terms = ", ".join(names.values()), [d for d in dims if not isinstance(d, int)]
     named = dict(names)
@@ -279,7 +279,7 @@ def _has_gaps(value: Term) -> bool:
 
 
 def term_source(value: Term, names: Mapping[Any, str], spelling: Spelling = PYTHON) -> str:
-    """Return an expression for a term, without brackets around it, the symbols written as ``names`` says.
+    """Return an expression for a term, without brackets around it, with the symbols written as in ``names``.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")

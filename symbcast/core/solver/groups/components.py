@@ -41,7 +41,7 @@ class Part(Protocol):
 
     @property
     def tier(self) -> Tier | None:
-        """What decides it; None where nothing is asked, or nothing was decided."""
+        """The tier that decides it; None if there are no constraints, or nothing was decided."""
 
     @property
     def satisfiable(self) -> bool | None:
@@ -100,7 +100,7 @@ class Alone:
 
     @property
     def clauses(self) -> list[Formula]:
-        """The set that is wanted, in words."""
+        """The wanted set, as formulas."""
         if self._clauses is None:
             is_open = self.satisfiable and self.violable
             found = shortest(self.symbols[0], self.wanted, self.assumed, self._asked) if is_open else TRUE

@@ -1,4 +1,4 @@
-"""Formulas with known sizes put in and the trivial taken out, before anything is decided about them."""
+"""Formulas with known sizes substituted and trivial parts removed, before anything is decided about them."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def put_in(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
 
 
 def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
-    """Return for each symbol the one by its place, so that formulas that differ in names alone are the same.
+    """Return a standard symbol by position for each symbol, so that formulas that differ only in names become equal.
 
-    A symbol that knows more than its name, such as its least size, stands for itself.
+    A symbol with more than a name, such as a least size, stays itself.
     """
     return {s: symbol(f"s{n:03}") if _is_any_size(s) else s for n, s in enumerate(symbols)}
 
@@ -125,13 +125,13 @@ def _normal_onto(data: Dim, target: Dim) -> Formula:
 
 
 def as_relation(formula: Formula) -> Axis | Onto | Same | None:
-    """Return the relation of the graph that a formula between plain symbols is, None for any other formula."""
+    """Return the relation of the graph that equals a formula between plain symbols, None for any other formula."""
     relation = as_relation_of_terms(formula)
     return relation if relation is not None and all(map(_is_symbol, nodes_of(relation))) else None
 
 
 def as_relation_of_terms(formula: Formula) -> Axis | Onto | Same | None:
-    """Return the relation that a formula is, terms in it taken as wholes, None for any other formula."""
+    """Return the relation that equals a formula, its terms treated as opaque, None for any other formula."""
     match formula:
         case Compatible(dims):
             return None if any(isinstance(d, int) for d in dims) else Axis(dims)

@@ -1,4 +1,4 @@
-"""Disjunctions over several symbols that say something of each alone: a product of sets, split symbol by symbol."""
+"""Disjunctions over several symbols that constrain each separately: a product of sets, split symbol by symbol."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class _NoBoxesError(Exception):
 
 
 def split(clause: Formula, domains: Mapping[Symbol, SizeSet]) -> dict[Symbol, SizeSet] | None:
-    """Return for each symbol of a disjunction the set that it must lie in, where that is all that the clause says.
+    """Return for each symbol of a disjunction the set that it must lie in, if this is all that the clause requires.
 
-    None where it says more, or a part of it is about several symbols at once.
+    None if it requires more, or if a part of it is about several symbols at once.
     """
     if not isinstance(clause, AnyOf) or not _of_one_symbol_each(clause):
         return None
@@ -81,7 +81,7 @@ def _is_covered(whole: Box, boxes: list[Box]) -> bool:
 
 
 def _without(whole: Box, box: Box) -> list[Box]:
-    """Return disjoint products that make up what is in one product and not in another."""
+    """Return disjoint products whose union is the difference of two products."""
     found: list[Box] = []
     inside = dict(whole)
     for symbol, sizes in whole.items():

@@ -1,4 +1,4 @@
-"""Sizes that all differ from one another: what z3 finds out only by trying every order of them.
+"""Sizes that are all different: z3 finds contradictions among them only by trying every order.
 
 Pairs ``a != b`` make a graph; the members of a clique in it are all different. So they need as many sizes as there
 are of them (Hall's theorem; over intervals the first free size for whichever ends first decides, Glover 1967), and
@@ -31,7 +31,7 @@ class Crowd(NamedTuple):
 
 
 def crowds(formulas: Iterable[Formula]) -> list[Crowd]:
-    """Return the symbols that formulas make differ, with what is known of them alone.
+    """Return the groups of symbols that formulas make all different, with the bounds of each symbol.
 
     >>> from symbcast.core.text import parse_formula
     >>> crowds([parse_formula(t) for t in ("a != b", "b != c", "a != c", "a < 2", "b < 2", "c < 2")])
@@ -73,7 +73,7 @@ def cliques(formulas: Iterable[Formula]) -> list[list[Symbol]]:
 
 
 def _others(formulas: Iterable[Formula]) -> dict[Symbol, dict[Symbol, None]]:
-    """Return for each symbol those that formulas say it differs from."""
+    """Return for each symbol those that must differ from it."""
     others: dict[Any, dict[Any, None]] = {}
     for formula in formulas:
         if not isinstance(formula, Comparison) or formula.operator != "!=":

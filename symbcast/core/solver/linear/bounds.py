@@ -1,6 +1,6 @@
 """What formulas let sizes be that are not chosen yet: the bounds of `symbcast.core.solver.linear.branch_and_bound`.
 
-Sizes are chosen in order of their places. ``possible(place, left)`` says whether something can hold once the size at a
+Sizes are chosen in order of position. ``possible(place, left)`` tests whether a formula can hold once the size at a
 place is chosen and ``left`` is left of the sum; ``needs(place)`` and ``most(place)`` between which sums it can.
 """
 
@@ -15,7 +15,7 @@ from symbcast.core.solver.sets.size_sets import SizeSet
 
 
 class Row:
-    """A linear row: its value with all sizes that are not chosen at their least, and what a unit of sum adds."""
+    """A linear row: its value with all sizes not yet chosen at their least, and the gain of a unit of sum."""
 
     __slots__ = ("after", "coefficients", "constant", "value")
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 STEPS = 40_000
 """Number of choices and bounds tried for one answer, about 0.05 s, before it is left to z3."""
 FEW_STEPS = 1_500
-"""The same where z3 is asked next: about what it takes to ask."""
+"""The same where z3 is next: about the cost of a z3 call."""
 _STEP = 2
 """Units of effort for a step."""
 _SETUP = 100
@@ -40,7 +40,7 @@ _ROWS_AT_MOST = 200_000
 
 
 def smallest_point(wanted: Wanted) -> Point | None:
-    """Return the smallest sizes, None where there are none; raise `GivenUpError` when the steps are used up."""
+    """Return the smallest sizes, None if there are none; raise `GivenUpError` when the steps are used up."""
     search = Search(wanted, STEPS)
     for zeros in level_weights(search.domains, search.weights):
         found = search.at_level(zeros)
@@ -50,7 +50,7 @@ def smallest_point(wanted: Wanted) -> Point | None:
 
 
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: int = FEW_STEPS) -> Point | None:
-    """Return small sizes at which formulas hold, None where there are none; raise `GivenUpError` if undecided."""
+    """Return small sizes at which formulas hold, None if there are none; raise `GivenUpError` if undecided."""
     search = Search(Wanted(symbols, {}, formulas, dict.fromkeys(symbols, 1)), steps)
     found = search.at_level(0)
     return found if found is not None else search.at_level(len(search.symbols))
@@ -96,7 +96,7 @@ class Search:
     def _narrowed(
         self, domains: Mapping[Symbol, SizeSet], conjuncts: Sequence[Formula]
     ) -> tuple[list[SizeSet], list[Formula]]:
-        """Return the sizes of each symbol by what is said of it alone, and the other formulas."""
+        """Return the set of each symbol by the formulas about it alone, and the other formulas."""
         sets = [domains.get(s, ALL) for s in self.symbols]
         others: list[Formula] = []
         for formula in conjuncts:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NODES = 2_000
 """Number of branches explored before the question is left open."""
 FEW_NODES = 200
-"""The same where z3 is asked next; nearly all conjunctions take fewer than ten."""
+"""The same where z3 is next; nearly all conjunctions take fewer than ten."""
 _CASES_AT_MOST = 64
 _FEW_CASES = 4
 _FORMULAS_AT_MOST = 40
@@ -47,9 +47,9 @@ Form: TypeAlias = "dict[int, int]"
 
 
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = FEW_NODES) -> Point | None:
-    """Return sizes at which formulas hold, None where there are none.
+    """Return sizes at which formulas hold, None if there are none.
 
-    Raises `GivenUpError` where that stays open, and for formulas that are not a few conjunctions of linear constraints.
+    Raises `GivenUpError` if this stays open, and for formulas that are not a few conjunctions of linear constraints.
     """
     return _Search(Wanted(symbols, {}, formulas, dict.fromkeys(symbols, 1)), nodes).least(formulas)
 
@@ -84,7 +84,7 @@ class _Search:
         self.cases = _FEW_CASES if nodes <= FEW_NODES else _CASES_AT_MOST
 
     def least(self, formulas: Sequence[Formula]) -> Point | None:
-        """Return the sizes of least weighted sum, then first in order; None where there are none."""
+        """Return the sizes of least weighted sum, then first in order; None if there are none."""
         systems = (_System(self.symbols, self.wanted.weights, case) for case in _cases(formulas, self.cases))
         return min(filter(None, map(self._in, systems)), key=self._sum, default=None)
 

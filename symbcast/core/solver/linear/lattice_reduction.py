@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
 _LARGE = 16
-"""Rows with lesser coefficients are left to z3, which decides them as they are."""
+"""Rows with smaller coefficients are left to z3, which decides them directly."""
 _SYMBOLS_AT_MOST = 16
 _ROWS_AT_MOST = 12
 _PAIRWISE_UP_TO = 4

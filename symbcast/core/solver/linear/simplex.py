@@ -1,7 +1,7 @@
 """The dual simplex method, exact: the least point of a polyhedron, first by cost, then coordinate by coordinate.
 
 Every quantity is a row: an integer combination of parameters that are at least 0, over one common denominator. The
-rows of quantities that have to be least stand first. Columns are lexicographically positive from the start and stay
+rows of quantities to be minimised come first. Columns are lexicographically positive from the start and stay
 so, which makes the parameters at 0 the least point, and rules out cycles (Gomory, An algorithm for integer solutions
 to linear programs, 1963). Pivots divide without remainder (Edmonds, Bareiss).
 """
@@ -19,10 +19,10 @@ _PIVOT = 10
 
 
 class Tableau:
-    """Rows ``[constant, coefficient of each parameter, ...]``; each stands for its value over ``denominator``.
+    """Rows ``[constant, coefficient of each parameter, ...]``; each represents its value over ``denominator``.
 
-    Of ``least`` rows at the beginning the point is sought at which they are least, in this order; each parameter's
-    column has to begin with a positive entry there. Rows in ``signed`` have to be at least 0, those in ``zero`` 0.
+    The first ``least`` rows are minimised lexicographically, in this order; each parameter's
+    column must begin with a positive entry there. Rows in ``signed`` must be at least 0, those in ``zero`` equal 0.
     """
 
     __slots__ = ("denominator", "least", "rows", "signed", "zero")
@@ -49,7 +49,7 @@ class Tableau:
         return tuple(map(self.value, range(self.least)))
 
     def prices(self) -> list[tuple[int, int]]:
-        """Return for each parameter the row that it is the value of, and what of the first row a unit of it costs."""
+        """Return for each parameter the row whose value it is, and the cost of a unit of it in the first row."""
         own: dict[int, int] = {}
         for n in self.signed:
             row = self.rows[n]
@@ -59,7 +59,7 @@ class Tableau:
         return [(own[column], self.rows[0][column]) for column in range(1, len(self.rows[0]))]
 
     def solve(self) -> bool:
-        """Go to the least point at which all rows are as they have to be; return whether there is one."""
+        """Go to the least point at which all rows satisfy their constraints; return whether there is one."""
         while True:
             row = self._broken()
             if row is None:

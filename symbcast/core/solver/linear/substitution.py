@@ -22,7 +22,7 @@ _USERS_AT_MOST = 32
 
 
 class Substituted(NamedTuple):
-    """What is left of some formulas, and what the symbols that are gone equal, each in symbols that went later."""
+    """The remaining formulas, and the values of the removed symbols, each in terms of symbols removed later."""
 
     formulas: list[Formula]
     gone: list[tuple[Symbol, Dim]]
@@ -75,7 +75,7 @@ class _Run:
         return Substituted([FALSE] if self.is_impossible else list(self.formulas.values()), self.gone)
 
     def _take_out(self, number: int) -> None:
-        """Substitute for a symbol what an equation gives for it, if that is short."""
+        """Substitute the value that an equation gives a symbol, if that is short."""
         symbols = list(symbols_in(self.formulas[number]))
         if len(symbols) > 2:
             return

@@ -1,8 +1,8 @@
 """Tiers F3 and F4: z3, behind one door. Nothing else imports it.
 
-z3 is given formulas over integers and asked whether they can hold. Each `Session` has a context of its own, in which
-symbols are declared in the order of the question: z3 orders by the numbers of its objects, so in a shared context what
-was asked before would show in models and in what is given up (a context costs 2 ms). The limit is z3's own resource
+z3 is given formulas over integers and asked whether they can hold. Each `Session` has its own context, in which
+symbols are declared in the order of the question: z3 orders by the numbers of its objects, so in a shared context
+earlier questions would affect models and give-ups (a context costs 2 ms). The limit is z3's own resource
 count, the same on every run. Products are linearised step by step and by small Groebner bases, which are counted.
 """
 
@@ -75,7 +75,7 @@ class Translator:
         self.has_products = False
 
     def symbol(self, symbol: Symbol) -> Any:
-        """Return a symbol: a z3 constant named by its number, or what the basis says."""
+        """Return a symbol: a z3 constant named by its number, or its expression in the basis."""
         found = self.symbols.get(symbol)
         if found is None:
             found = self.symbols[symbol] = self._new(symbol)
@@ -167,7 +167,7 @@ class Translator:
         return quotient
 
     def formula(self, formula: Formula) -> Any:
-        """Return a formula as a z3 Boolean; fresh constants in it stand for what exists."""
+        """Return a formula as a z3 Boolean; fresh constants in it represent existential variables."""
         found = self.formulas.get(formula)
         if found is None:
             found = self.formulas[formula] = self._formula(formula)
@@ -207,7 +207,7 @@ class Translator:
         """Return that no size is huge, if a mark holds.
 
         Without it z3 draws bounds of products from bounds of their factors and back, each twice as long as the one
-        before, and never comes to its next look at its limit. It is said of the sum of the sizes: z3 would multiply
+        before, and never reaches its next check of the limit. The bound is on the sum of the sizes: z3 would multiply
         bounds of each, and most proofs would rest on them.
         """
         charge(_OBJECT * len(self.symbols))
@@ -215,9 +215,9 @@ class Translator:
 
 
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
-    """Return sizes at which formulas hold, None where there are none; raise `GivenUpError` if z3 gives up.
+    """Return sizes at which formulas hold, None if there are none; raise `GivenUpError` if z3 gives up.
 
-    The same question gets the same answer whatever was asked before.
+    The same question gets the same answer, independent of earlier questions.
     """
 
     def run() -> tuple[Satisfiability, Point]:
@@ -233,7 +233,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 class Session:
     """A solver with some formulas asserted for good; use it inside `on_worker` only, and keep it there.
 
-    Where they have large coefficients, the symbols are said in a reduced basis
+    If they have large coefficients, the symbols are expressed in a reduced basis
     (`symbcast.core.solver.linear.lattice_reduction`).
     """
 
@@ -267,7 +267,7 @@ class Session:
         self._define()
 
     def _define(self) -> None:
-        """Assert what fresh constants mean: for good where no scope is open, as the constants outlive a scope."""
+        """Assert the definitions of fresh constants: for good if no scope is open, as the constants outlive a scope."""
         new = self.translator.definitions[self._defined :]
         if new:
             self.solver.add(*new)
@@ -275,7 +275,7 @@ class Session:
             self._defined += len(new)
 
     def _crowd(self, formulas: Iterable[Formula]) -> None:
-        """Assert what follows from sizes being all different: cuts that z3 does not find."""
+        """Assert consequences of sizes being all different: cuts that z3 does not find."""
         for symbols, least in crowds(formulas):
             if least is None:
                 self.solver.add(z3.BoolVal(False, self.translator.context))
@@ -333,7 +333,7 @@ class Session:
         return Satisfiability.SATISFIABLE
 
     def _counted_check(self, *marks: Any) -> Any:
-        """Check with at most what is left of the effort, and charge what z3 used of it."""
+        """Check within the effort that is left, and charge what z3 used of it."""
         if not self.translator.has_products:
             return self._limited_check(_UNIT, *marks)
         within = z3.FreshBool("within", self.translator.context)

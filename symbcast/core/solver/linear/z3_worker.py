@@ -29,7 +29,7 @@ class Interruptible(Protocol):
 
 @dataclass(slots=True)
 class Job(Generic[T]):
-    """A function run on the worker thread, and what became of it."""
+    """A function run on the worker thread, and its outcome."""
 
     function: Callable[[], T]
     done: threading.Event = field(default_factory=threading.Event)
@@ -117,7 +117,7 @@ def on_worker(function: Callable[[], T]) -> T:
 
 
 def running(context: Interruptible) -> None:
-    """Say what the current job is in the midst of, for an interrupt to stop."""
+    """Register what the current job is executing, for an interrupt to stop."""
     if _worker is not None and _worker.current is not None:
         _worker.current.running = context
 

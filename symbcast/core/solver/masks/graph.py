@@ -18,8 +18,8 @@ from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, ONE, SizeSet
 class Classes:
     """Sizes merged into classes, each with the set it lies in: the least model of some relations.
 
-    It grows by `add` and takes back by `undo`, each at the cost of what changes; a question is asked by adding its
-    negation and taking that back. Of a class the member that was named first stands for it.
+    It grows by `add` and shrinks by `undo`, each at the cost of the changes; a question is asked by adding its
+    negation and undoing that. A class is represented by the member that was named first.
     """
 
     __slots__ = (
@@ -77,7 +77,7 @@ class Classes:
         self._trail.clear()
 
     def add(self, *relations: Relation) -> None:
-        """Add relations and merge what they force. After a contradiction nothing more is worked out."""
+        """Add relations and merge what they force. After a contradiction nothing more is computed."""
         touched: list[_Touched] = []
         for relation in relations:
             match relation:
@@ -96,7 +96,7 @@ class Classes:
         self._settle(touched)
 
     def copy(self) -> Classes:
-        """Return classes that go their own way from here, and cannot be undone beyond it."""
+        """Return an independent copy, which cannot be undone beyond this point."""
         made = Classes({})
         made.relations = list(self.relations)
         made.consistent = self.consistent
@@ -163,7 +163,7 @@ class Classes:
         return node
 
     def _rank(self, node: Node) -> tuple[bool, int]:
-        """Return what orders the members of a class: symbols come before terms, then the first named."""
+        """Return the sort key of the members of a class: symbols come before terms, then the first named."""
         return not node.is_Symbol, self._order.setdefault(node, len(self._order))
 
     def _relate(self, relation: Axis | Onto | EitherOne, touched: list[_Touched]) -> None:
@@ -237,7 +237,7 @@ class Classes:
         table[key] = value
 
     def _settle(self, touched: list[_Touched]) -> None:
-        """Merge what the touched relations force, until nothing more is."""
+        """Merge what the touched relations force, until nothing changes."""
         while touched and self.consistent:
             number, node = touched.pop()
             match self.relations[number]:

@@ -40,7 +40,7 @@ class Held:
         self._every = 0
 
     def add(self, number: int, names: int) -> Previous:
-        """Hold the names of a mask to {1, ``number``}; the number is not 1. Return what `undo` takes that back with."""
+        """Restrict the names of a mask to {1, ``number``}; the number is not 1. Return the state for `undo`."""
         before = self.by_number.get(number, 0)
         previous = number, before, self.ones, self._every
         self.ones |= names & self._every & ~before
@@ -60,7 +60,7 @@ class Held:
         return bool(self._every)
 
     def copy(self) -> Held:
-        """Return facts that go their own way from here."""
+        """Return an independent copy."""
         made = Held()
         made.by_number, made.ones, made._every = dict(self.by_number), self.ones, self._every
         return made
@@ -140,7 +140,7 @@ def _is_needed(  # noqa: PLR0913, PLR0917 - the state of `irredundant`, in whose
     numbers: dict[int, int],
     held: Held,
 ) -> bool:
-    """Return whether some pair of a join is in no other join and not held to one integer."""
+    """Return whether some pair of a join is in no other join and not restricted to one integer."""
     if len(members) == 2 and len(ahead[members[0]]) + len(kept[members[0]]) > 8:
         # One side tells it all; a name in thousands of pairs would make this quadratic.
         members = [min(members, key=lambda name: len(ahead[name]) + len(kept[name]))]
@@ -163,8 +163,8 @@ def _is_needed(  # noqa: PLR0913, PLR0917 - the state of `irredundant`, in whose
 def conjuncts(joins: Iterable[int], held: Held) -> list[Conjunct]:
     """Return the condition of distinct joins and facts, irredundant; no name that is 1 is in a join.
 
-    Names that joins connect come together, in the order of the first ones; of those first what each name is, then
-    the joins, long ones first.
+    Names that joins connect come together, in the order of the first ones; of those first the facts about each name,
+    then the joins, long ones first.
     """
     if not held:
         distinct = list(joins)
@@ -185,7 +185,7 @@ def conjuncts(joins: Iterable[int], held: Held) -> list[Conjunct]:
 
 
 def _kind(join: int, numbers: dict[int, int]) -> int:
-    """Return what a kept join says: of two names that are 1 or different integers, that one of them is 1."""
+    """Return the formula of a kept join: for two names that are 1 or different integers, that one of them is 1."""
     if join.bit_count() > 2:
         return DEFINED
     left, right = bits(join)

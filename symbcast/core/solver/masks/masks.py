@@ -2,8 +2,8 @@
 
 Each name has a bit, in order of first appearance; an axis is a mask of names and at most one integer other than 1.
 Every name may be 1 at once. So the broadcast is impossible exactly where two different integers other than 1 meet on
-one axis; else the sizes that are all 1 are the smallest witness. Why the conditions are exact is said in
-`symbcast.core.solver.masks.mask_clauses`.
+one axis; else the sizes that are all 1 are the smallest witness. `symbcast.core.solver.masks.mask_clauses` proves
+that the conditions are exact.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Conflict(NamedTuple):
 
 
 class Masks:
-    """The answer about one broadcast; the verdict at once, the rest worked out when it is asked for.
+    """The answer about one broadcast; the verdict at once, the rest computed on demand.
 
     ``names`` are the symbols in order of first appearance.
 
@@ -81,8 +81,8 @@ class Masks:
     def clauses(self) -> list[Formula]:
         """Return the conjuncts of the condition, irredundant; of `FALSE` alone where there are no such sizes.
 
-        Connected names come together, in the order of their first ones: first what each name is, then joins, long ones
-        first. The members of a join stand as the operands have them.
+        Connected names come together, in the order of their first ones: first the facts about each name, then joins,
+        long ones first. The members of a join are in the order of the operands.
         """
         if self.verdict is not _SOMETIMES:
             return [] if self.verdict is _ALWAYS else [FALSE]
@@ -117,7 +117,7 @@ class Masks:
         return tuple(found)
 
     def witness(self) -> dict[Name, int] | None:
-        """Return the smallest sizes at which the shapes broadcast; None where there are none."""
+        """Return the smallest sizes at which the shapes broadcast; None if there are none."""
         return None if self.verdict is _NEVER else dict.fromkeys(self.names, 1)
 
     def counterexample(self) -> dict[Name, int] | None:

@@ -1,4 +1,4 @@
-"""Relations of the graph reduced: what they force is found, what follows from the rest is dropped."""
+"""Relations of the graph reduced: forced facts are extracted, implied relations are dropped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class System:
     """Relations among sizes, reduced to an equivalent irredundant set.
 
     ``assumed`` holds the set that each size is known to lie in; ``wanted`` the set that the constraints on it alone
-    ask for. After `reduce`, ``relations`` is the reduced set (None when nothing satisfies it) and ``classes`` the
+    require. After `reduce`, ``relations`` is the reduced set (None when nothing satisfies it) and ``classes`` the
     facts it forces.
     """
 
@@ -47,7 +47,7 @@ class System:
         return made
 
     def reduce(self) -> None:
-        """Find what is forced, then drop what follows from the rest."""
+        """Extract the forced facts, then drop relations that follow from the rest."""
         while self.classes.consistent and self._force_facts():
             pass
         if not self.classes.consistent:
@@ -114,7 +114,7 @@ class System:
         return list(found)
 
     def _told_by_set(self, data: Node, target: Node) -> bool:
-        """Return whether the target is one known size, and the set of ``data`` says already that it is that or 1."""
+        """Return whether the target is one known size, and the set of ``data`` already restricts it to that or 1."""
         only = self.classes.set_of(target).only
         return only is not None and self.classes.set_of(data) <= SizeSet.of((1, only))
 
@@ -137,7 +137,7 @@ class System:
                 yield Within(root, domain)
 
     def _sharpened(self, candidates: list[Relation]) -> list[Relation]:
-        """Drop the alternatives of two-sided relations that cannot be; what is left may be an equality."""
+        """Drop the impossible alternatives of two-sided relations; the remaining one may be an equality."""
         result: dict[Relation, None] = {}
         for relation in candidates:
             match relation:

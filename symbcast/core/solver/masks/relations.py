@@ -1,4 +1,4 @@
-"""The relations of the graph: what it can hold of sizes."""
+"""The relations of the graph: those that it can represent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from symbcast.core.solver.sets.size_sets import SizeSet
 
 Node: TypeAlias = Any
-"""A symbol, or a term taken as a whole: then what is found is true, and there may be more."""
+"""A symbol, or a term treated as opaque: then all results are true, but more may hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,11 @@ BRANCHES_TRIED = 64
 MODULI = (2, 3, 4, 5, 7, 8, 9)
 _RESIDUES_TRIED = 800
 _BRANCH = 250
-"""Units of effort for a look at a branch; the size of its terms comes on top."""
+"""Units of effort for examining a branch; the size of its terms is added."""
 
 
 def refuted(formulas: Sequence[Formula]) -> bool:
-    """Return whether it is proved, before z3 is asked about products, that formulas cannot hold together.
+    """Return whether formulas are proved, before z3 is asked about products, to be unable to hold together.
 
     False leaves it open. Formulas without products are left to z3, which decides them.
     """
@@ -67,7 +67,7 @@ def _each_branch(formulas: Sequence[Formula], impossible: Callable[[Sequence[For
         shared: Shared = {}
         return all(impossible(branch, shared) for branch in product(*map(literals, clauses)))
     except DimensionError:
-        return False  # a product grew beyond what terms hold
+        return False  # a product grew beyond the limits of terms
 
 
 Shared: TypeAlias = "dict[tuple[Symbol, Term], Substitution]"
@@ -95,7 +95,7 @@ def _size(literal: Formula) -> int:
 
 
 def _solved_for(literal: Formula) -> tuple[Symbol, Term] | None:
-    """Return a symbol that an equation gives, and what it equals."""
+    """Return a symbol that an equation gives, and its value."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return None
     difference = term(literal.left) - term(literal.right)
@@ -118,12 +118,12 @@ def _without(branch: Iterable[Formula], symbol: Symbol, value: Term, substitutio
             replaced.append(Comparison(literal.operator, left, right))
         elif symbol not in symbols_in(literal):
             replaced.append(literal)
-        # Any other literal that mentions the symbol is left out: what fails without it fails with it.
+        # Any other literal that mentions the symbol is left out: a conjunction that fails without it fails with it.
     return [clause for formula in replaced for clause in in_clauses(formula)]
 
 
 def _empty_alone(branch: Iterable[Formula]) -> bool:
-    """Return whether what the branch says of some one symbol leaves it no size."""
+    """Return whether the formulas of the branch about some one symbol leave it no size."""
     found: dict[Symbol, SizeSet] = {}
     for literal in branch:
         symbols = symbols_in(literal)
@@ -154,7 +154,7 @@ def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
 
 
 def _rewritten(value: Term, equation: Term) -> Iterator[Term]:
-    """Yield what equals a term where another one is 0: without one monomial that the two share."""
+    """Yield terms equal to one where an equation holds: without one monomial that the two share."""
     for monomial, coefficient in equation.coefficients.items():
         times, rest = divmod(value.coefficients.get(monomial, 0), coefficient)
         if monomial and times and not rest:

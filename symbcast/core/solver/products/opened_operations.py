@@ -35,7 +35,7 @@ def opened(found: Comparison, sizes: Container[Symbol]) -> Formula:
 
 
 def _outermost(room: Term, sizes: Container[Symbol]) -> Operation | None:
-    """Return an operation, by itself in a sum, in which one of the sizes stands and that can be opened."""
+    """Return an operation, alone in a summand, that contains one of the sizes and that can be opened."""
     for monomial, factor in room.coefficients.items():
         if len(monomial) == 1 and isinstance(monomial[0], Operation) and any(s in sizes for s in monomial[0].symbols()):
             operation = monomial[0]
@@ -50,7 +50,7 @@ def _is_whole(quotient: Operation, factor: int) -> bool:
 
 
 def _opened(room: Term, operation: Operation, sizes: Container[Symbol]) -> Formula:
-    """Return what says that a term, in which an operation is added or subtracted, is 0 or more."""
+    """Return a formula that a term, in which an operation is added or subtracted, is at least 0."""
     factor = room.coefficients[operation,]
     rest = room - operation.scaled(factor)
     if operation.kind == "//":

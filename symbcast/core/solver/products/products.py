@@ -2,7 +2,7 @@
 
 A quotient by b is a new symbol q, with ``a = b*q + r`` and ``0 <= r < b``, once the sign of b is known: cases are split
 for that, and for min, max and ``!=``. What is left of a case are polynomials that are 0, or not negative.
-Each product of two of these is not negative either, and monomials are then taken for symbols of their own (the
+Each product of two of these is not negative either, and each monomial is then treated as a separate symbol (the
 reformulation linearisation technique of Sherali and Adams). Where the linear formulas cannot hold, nothing can.
 """
 
@@ -32,7 +32,7 @@ _LIMIT = 60_000
 _PRODUCT = 20
 """Units of effort for each monomial of a product of two facts."""
 _CASE = 1_000
-"""Units of effort for a look at a case."""
+"""Units of effort for examining a case."""
 
 
 class _Case(NamedTuple):
@@ -44,7 +44,7 @@ class _Case(NamedTuple):
     made: int = 0
 
     def beside(self, positive: Iterable[Term] = (), zero: Iterable[Term] = ()) -> _Case:
-        """Return the case with more said in it."""
+        """Return the case with additional facts."""
         return self._replace(positive=(*self.positive, *positive), zero=(*self.zero, *zero))
 
     def put(self, operation: Operation, value: Term) -> _Case:
@@ -60,7 +60,7 @@ class _Case(NamedTuple):
         yield from self.other
 
     def is_plainly_impossible(self) -> bool:
-        """Return whether a number says that it cannot be."""
+        """Return whether a constant alone makes it impossible."""
         return (
             any(t.is_constant and t.constant < 0 for t in self.positive)
             or any(t.is_constant and t.constant for t in self.zero)
@@ -193,7 +193,7 @@ def _new(number: int) -> Term:
 
 
 def _is_impossible(case: _Case) -> bool:
-    """Return whether the case cannot be, monomials taken for symbols, with products of what is not negative."""
+    """Return whether the case is impossible, monomials treated as symbols, with products of non-negative terms."""
     from symbcast.core.solver.linear.z3_solver import some_point
 
     facts = list(dict.fromkeys(case.positive))

@@ -1,4 +1,4 @@
-"""What a condition says of the inputs' sizes alone, where it speaks of sizes too that data decide.
+"""The consequences of a condition for the inputs' sizes alone, where it also mentions data-dependent sizes.
 
 A size that data decide is eliminated: a clause that needs it equal to, at least, or at most something is put together
 with each clause that it clashes with (Fourier and Motzkin's elimination, over clauses: resolution). What comes out is
@@ -42,11 +42,11 @@ Cases: TypeAlias = "Mapping[Symbol, tuple[Formula, Dim, Dim]]"
 
 MAX_CLAUSES = 200
 MAX_LITERALS = 8
-"""How many clauses there may be, and how long: what goes beyond is let go, and not part of the condition."""
+"""Limits on the number and length of clauses: those beyond are dropped, and not part of the condition."""
 
 
 class Projection(NamedTuple):
-    """The clauses over the inputs' sizes alone, and the clauses that speak of sizes which data decide too.
+    """The clauses over the inputs' sizes alone, and the clauses that mention data-dependent sizes too.
 
     ``is_whole`` is False where a clause about sizes by cases was too long to be kept: the sizes decide it all the same.
     """
@@ -57,7 +57,7 @@ class Projection(NamedTuple):
 
 
 def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[Formula], cases: Cases) -> Projection:
-    """Return what clauses say of the sizes other than those in ``own``, which data decide.
+    """Return the consequences of clauses for the sizes other than those in ``own``, which depend on data.
 
     ``assumed`` is known of these; ``cases`` gives those that are one size or another, by a formula.
     """
@@ -114,7 +114,7 @@ def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) ->
 
 
 class _Clauses:
-    """Clauses in the order in which they come, each once, to be found by the sizes that they speak of."""
+    """Clauses in order of arrival, each once, indexed by the sizes that they mention."""
 
     def __init__(self, clauses: Iterable[Formula]) -> None:
         self._clauses: dict[Formula, None] = {}
@@ -130,7 +130,7 @@ class _Clauses:
 
     @property
     def sizes(self) -> Iterable[Symbol]:
-        """The sizes that clauses speak of, or did."""
+        """The sizes that clauses mention, or did."""
         return self._by_size.keys()
 
     def add(self, clause: Formula) -> None:
@@ -140,7 +140,7 @@ class _Clauses:
             self._by_size.setdefault(size, {})[clause] = None
 
     def take(self, size: Symbol) -> list[Formula]:
-        """Return the clauses that speak of a size, which are no longer here."""
+        """Remove and return the clauses that mention a size."""
         taken = list(self._by_size.pop(size, ()))
         for clause in taken:
             del self._clauses[clause]
@@ -179,7 +179,7 @@ Kind: TypeAlias = Literal["==", "<=", ">="]
 
 
 class _Literal(NamedTuple):
-    """A comparison of the size with something that does not speak of it, and the rest of its clause."""
+    """A comparison of the size with a term that does not mention it, and the rest of its clause."""
 
     kind: Kind
     other: Dim
@@ -187,7 +187,7 @@ class _Literal(NamedTuple):
 
 
 class _Waiting:
-    """Clauses that wait for their turn, each once, the short ones first: they say the most."""
+    """Clauses waiting for their turn, each once, the short ones first, as they are the strongest."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, Clause]] = []
@@ -203,7 +203,7 @@ class _Waiting:
 
 
 def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
-    """Return what clauses imply without a size: whatever two of them say together, again and again."""
+    """Return the consequences of clauses without a size: resolvents of pairs, repeatedly."""
     waiting = _Waiting()
     for clause in map(_canonical, (_without_unequal(c, size) for c in speaking)):
         if clause is not None:
@@ -243,7 +243,7 @@ def _canonical(clause: Formula) -> Clause | None:
 
 @lru_cache(maxsize=4096)
 def _one_form(part: Formula) -> Formula:
-    """Return a comparison of 0 with a term, alike for all that say the same of integers."""
+    """Return a comparison of 0 with a term, the same for all that are equivalent over the integers."""
     if not isinstance(part, Comparison):
         return part
     difference = term(part.right) - term(part.left)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Definition(NamedTuple):
-    """An equation, and the symbol that it says the size of."""
+    """An equation, and the symbol that it defines."""
 
     symbol: Symbol
     formula: Formula
@@ -32,7 +32,7 @@ class Definition(NamedTuple):
 def set_aside(
     formulas: Sequence[Formula], assumptions: Iterable[Formula], domains: Mapping[Symbol, SizeSet]
 ) -> tuple[list[Definition], list[Formula]]:
-    """Return the formulas that are definitions, each before those of the sizes that it speaks of, and the others.
+    """Return the formulas that are definitions, each before those of the sizes that it mentions, and the others.
 
     >>> from symbcast.core.solver.sets.size_sets import ALL
     >>> from symbcast.core.text import parse_formula
@@ -86,7 +86,7 @@ def met_last(
 def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet]) -> bool:
     """Return whether, whatever the other sizes are, there is one of this symbol at which the clause holds.
 
-    True only where that is plain: an alternative says what the symbol equals, and that is a size that it may have.
+    True only in clear cases: an alternative gives the symbol's value, and that is a size that it may have.
     """
     for literal in literals(clause):
         solved = None if can_fall_below_0(literal, symbol) else solved_for(literal, symbol)
@@ -97,7 +97,7 @@ def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet]) 
 
 
 def _least(value: Term, domains: Mapping[Any, SizeSet]) -> int | None:
-    """Return a lower bound of a term over the domains, None where there is none to be seen."""
+    """Return a lower bound of a term over the domains, None if none is found."""
     total = 0
     for monomial, coefficient in value.coefficients.items():
         bounds = [a.lower_bound if isinstance(a, Operation) else domains.get(a, ALL).least() for a in monomial]
@@ -109,7 +109,7 @@ def _least(value: Term, domains: Mapping[Any, SizeSet]) -> int | None:
 
 
 def completed(definitions: Sequence[Definition], sizes: Mapping[Symbol, int]) -> dict[Symbol, int]:
-    """Return sizes with those of the symbols that definitions speak of, as `set_aside` returned them."""
+    """Return sizes extended by the symbols of definitions, as `set_aside` returned them."""
     found = dict(sizes)
     for symbol, formula in reversed(definitions):
         value = solved_for(formula, symbol)

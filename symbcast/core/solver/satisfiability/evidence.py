@@ -26,7 +26,7 @@ _FEW_SYMBOLS = 8
 class Evidence:
     """Smallest sizes: by branch and bound, where its steps do not suffice by z3.
 
-    ``reason`` says why those that were found may not be the smallest.
+    ``reason`` explains why those that were found may not be the smallest.
     """
 
     def __init__(self, questions: Questions, weights: Mapping[Symbol, int]) -> None:

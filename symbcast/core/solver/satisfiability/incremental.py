@@ -1,9 +1,9 @@
 """Formulas that grow one by one, and whether they can hold together, asked again and again.
 
-Sizes at which all hold are kept. What is added often holds there too; where it does not, the sizes are repaired near
-by: a few symbols are let go, the others stay, and z3 is asked about the formulas that mention those few. Only where
-no repair is found, and these formulas alone do not clash, are more let go. So a check costs as much as what is near
-to what is new, not as much as all there is.
+Sizes at which all hold are kept. New formulas often hold there too; where they do not, the sizes are repaired
+locally: a few symbols are released, the others stay, and z3 is asked about the formulas that mention those few. Only if
+no repair is found, and these formulas alone do not clash, are more released. So a check costs as much as the
+neighbourhood of the new formulas, not as much as the whole conjunction.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
 _FEW_USERS = 16
-"""A symbol that more formulas mention is let go later than others, and each time this grows as `_USERS_FACTOR` says."""
+"""A symbol that more formulas mention is released later than others; the limit grows by `_USERS_FACTOR` each time."""
 _USERS_FACTOR = 8
 _FEW_SYMBOLS = 10
 """So few are all let go at once."""
@@ -63,7 +63,7 @@ class Growing:
         return len(self._network.formulas)
 
     def add(self, formula: Formula) -> None:
-        """Add a formula; symbols in it may be new. That its terms have values is for other formulas to say."""
+        """Add a formula; symbols in it may be new. Other formulas must require that its terms have values."""
         self._network.add(formula)
 
     def start(self, symbol: Symbol, size: int) -> None:
@@ -143,13 +143,13 @@ class Growing:
             return Satisfiability.UNSATISFIABLE
         self._holding = len(self)
         if was_stopped():
-            # What the caller's clock stopped is asked again the next time.
+            # Formulas that the caller's clock stopped are asked again the next time.
             self._holding = min(self._open, default=len(self))
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
         return Satisfiability.UNKNOWN if self._open else Satisfiability.SATISFIABLE
 
     def _is_met_alone(self, number: int) -> bool:
-        """Return whether a formula says what a symbol of its own equals; that size is given to it then."""
+        """Return whether a formula gives the value of a symbol of its own; the symbol is then set to it."""
         for symbol, size in self._own_sizes(number):
             if size >= 0:
                 self._sizes[symbol] = size
@@ -157,7 +157,7 @@ class Growing:
         return False
 
     def _own_sizes(self, number: int) -> Iterator[tuple[Symbol, int]]:
-        """Yield each symbol that a formula alone mentions and says the size of, with that size; it may be negative."""
+        """Yield each symbol that only this formula mentions and determines, with its size, which may be negative."""
         network = self._network
         for symbol in network.symbols[number]:
             if network.users[symbol] == [number]:
@@ -209,7 +209,7 @@ class Growing:
 
 
 class Repair(NamedTuple):
-    """What came of a repair: the answer, the sizes that change, and of a clash the formulas that were asked about."""
+    """The outcome of a repair: the answer, the changed sizes, and for a clash the formulas that were asked about."""
 
     answer: Satisfiability
     changed: dict[Symbol, int]
@@ -233,7 +233,7 @@ class Network:
 
     def add(self, formula: Formula) -> None:
         """Add a formula."""
-        self.shrink(len(self.formulas))  # whatever an interrupt left of one
+        self.shrink(len(self.formulas))  # remove any remains of an interrupted call
         symbols = tuple(symbols_in(formula))
         number = len(self.formulas)
         self.symbols.append(symbols)

@@ -1,8 +1,8 @@
-"""Conjunctions made irredundant: clauses that the others imply go, and literals that cannot hold where no other does.
+"""Conjunctions made irredundant: implied clauses are removed, and literals that cannot hold where no other does.
 
-Of thousands of clauses often a few imply the rest. So the clauses before each are asked first, among which there are
-only those that were kept: what they imply goes. All this leaves out, a pass from the last clause to the first would
-leave out too; that pass is made over what is left.
+Of thousands of clauses often a few imply the rest. So check each clause first against the clauses before it that were
+kept, and remove it if they imply it. A pass from the last clause to the first would remove all of these
+too; that pass is then made over the remaining ones.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _ASKED_AT_ONCE = 64
 def filtered(
     questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()
 ) -> tuple[Near | None, list[Formula]]:
-    """Return those formulas, in order, that the ones before them do not imply, and what can be asked about them.
+    """Return the formulas, in order, that the ones before them do not imply, and the state for asking about them.
 
-    Of those ``needed`` this is known already.
+    The ``needed`` ones are known not to be implied.
     """
     found = _Filter(questions, given, needed)
     return found.near, found.kept
@@ -95,7 +95,7 @@ class Reduced(NamedTuple):
 
 
 class Reduction:
-    """Clauses, whether they can hold and fail; and, worked out when asked for, which are left, which may be redundant.
+    """Clauses, whether they can hold and fail; and, on demand, the irredundant ones, and those that may be redundant.
 
     Attributes:
         satisfiable: Whether the clauses can hold; None if undecided.
@@ -116,7 +116,7 @@ class Reduction:
 
     @property
     def result(self) -> Reduced:
-        """What is left of the clauses, and what is known of these."""
+        """The remaining clauses, and what is known of them."""
         return self._result()
 
     def _unreduced(self) -> Reduced:
@@ -134,7 +134,7 @@ class Reduction:
                 violable = True if is_needed else violable
             if violable is None:
                 violable = self._can_fail()
-        except EffortSpentError:  # what was left out until then was redundant
+        except EffortSpentError:  # clauses removed so far were redundant
             self.questions.stopped()
             unproven, violable = set(self._clauses), True if self._is_shown_to_fail() else None
         return Reduced(list(self._clauses), unproven, violable)

@@ -1,7 +1,7 @@
 """The ways to sizes at which formulas hold, cheapest first: to some such sizes, and to the smallest.
 
-Each way returns sizes, None where there are none, or raises `GivenUpError`; then the next one is asked. z3 is loaded
-only where it is asked.
+Each way returns sizes, None if there are none, or raises `GivenUpError`; then the next one is tried. z3 is loaded
+only where it is used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FEW_REPAIRED = 10
 
 
 def smallest_point(wanted: Wanted) -> Point | None:
-    """Return the smallest sizes, None where there are none; raise `GivenUpError` with those that were found."""
+    """Return the smallest sizes, None if there are none; raise `GivenUpError` with the best ones found."""
     ways = (
         branch_and_bound.smallest_point,
         integers.smallest_point,
@@ -41,7 +41,7 @@ def smallest_point(wanted: Wanted) -> Point | None:
 
 
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
-    """Return sizes at which formulas hold, None where there are none; raise `GivenUpError` if undecided.
+    """Return sizes at which formulas hold, None if there are none; raise `GivenUpError` if undecided.
 
     ``limit`` are units of z3, None for the usual ones.
     """
@@ -55,7 +55,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 
 
 def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
-    """Return the same of a few formulas among many, as repairs ask: chains of equations in them are put in first."""
+    """Return the same for a few formulas among many, for repairs: chains of equations in them are substituted first."""
     reduced = substituted(formulas)
     left = remaining(symbols, reduced)
     ways: list[Way] = [branch_and_bound.some_point, integers.some_point] if len(left) <= _FEW_REPAIRED else []
@@ -67,7 +67,7 @@ def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit
 
 
 def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts) -> Point | None:
-    """Return what the first way says that does not give up; else raise what all of them found."""
+    """Return the result of the first way that does not give up; else raise with the results of all of them."""
     found: list[Point] = []
     for way in ways:
         try:

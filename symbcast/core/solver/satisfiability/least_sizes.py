@@ -1,4 +1,4 @@
-"""Least sizes by z3: each bound is asked for until the next lesser one is refuted, so that the result is unique.
+"""Least sizes by z3: each bound is lowered until z3 refutes the next one, so that the result is unique.
 
 Which models z3 finds on the way does not show: the sizes with fewest zeros, least weighted sum, first in order, are
 one point.
@@ -20,7 +20,7 @@ _GIVEN_UP_AT_MOST = 3
 
 
 def smallest_point(wanted: Wanted) -> Point | None:
-    """Return the smallest sizes, None where there are none; raise `GivenUpError` with the smallest that were found."""
+    """Return the smallest sizes, None if there are none; raise `GivenUpError` with the smallest found."""
     formulas = wanted.described()
 
     def run() -> tuple[Satisfiability, Point]:
@@ -69,7 +69,7 @@ class _Least:
             self._minimise(zeros, self._zeros)
 
     def _minimise(self, expression: Any, cost: Callable[[], int]) -> None:
-        """Find sizes at which a cost is least, and hold it there; what is found at first is often the least."""
+        """Find sizes that minimise a cost, and fix it there; the first sizes found are often the least."""
         low, high = 0, cost()
         middle = high - 1
         while low < high and self._gave_up < _GIVEN_UP_AT_MOST:

@@ -1,4 +1,4 @@
-"""Truth tables over a sample of sizes: they show what can be, so that the solver is asked only what seems not to be."""
+"""Truth tables over a sample of sizes: they show possibility, so that the solver is asked only about the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VARIED_UP_TO = 12
 """Of more symbols, points that differ in two places show little, and take long."""
 _FEW_POINTS = 16
 _TEST = 400
-"""Units of effort for what tests a formula; a point takes half a unit."""
+"""Units of effort for compiling the test of a formula; a point takes half a unit."""
 _POINT = 2
 """Units of effort to make a point."""
 

@@ -54,7 +54,7 @@ class Questions:
         return False if self.samples.complete else self.ask(formulas)
 
     def ask(self, formulas: Sequence[Formula]) -> bool | None:
-        """Return the same without a look at the samples."""
+        """Return the same without consulting the samples."""
         if self._undecided > _UNDECIDED_AT_MOST:
             return None
         try:
@@ -76,7 +76,7 @@ class Questions:
         return sizes is not None
 
     def stopped(self) -> None:
-        """Note that the effort did not suffice for what was asked."""
+        """Record that the effort did not suffice for the question."""
         self.reason = self.reason or budget.reason()
 
     def why_open(self, formulas: Sequence[Formula]) -> str:

@@ -22,7 +22,7 @@ MAX_MODULUS = 2**16
 """The largest prime power held."""
 
 MAX_STEPS = 200_000
-"""The pairs of branches, or the residues, that one operation may look at."""
+"""The number of pairs of branches, or of residues, that one operation may examine."""
 
 
 class PeriodTooLongError(Exception):
@@ -32,7 +32,7 @@ class PeriodTooLongError(Exception):
 class Node:
     """What the residue modulo ``modulus``, a power of ``prime``, decides.
 
-    ``branches`` are pairs of a mask of residues and what the larger primes must satisfy there; the masks are a
+    ``branches`` are pairs of a mask of residues and the pattern that the larger primes must satisfy there; masks are a
     partition of the residues and no two branches lead to the same. Make nodes with `node`, which keeps them reduced.
     """
 
@@ -85,7 +85,7 @@ def _shared(prime: int, modulus: int, branches: tuple[tuple[int, Pattern], ...])
 
 
 def node(prime: int, modulus: int, masks: Mapping[Pattern, int]) -> Pattern:
-    """Return the pattern that for the residues of each mask is what the mask is given for."""
+    """Return the pattern that has, for the residues of each mask, the child that it is given for."""
     if len(masks) == 1:
         return next(iter(masks))
     while modulus > prime and all(_repeats(mask, modulus // prime, modulus) for mask in masks.values()):
@@ -219,8 +219,8 @@ def join(left: Pattern, right: Pattern) -> Pattern:
 class _Combination:
     """One operation on two patterns, its steps counted and each pair of nodes met once.
 
-    What is known is kept for the one operation alone: so whether the limit is reached depends on the two patterns,
-    and not on what was asked before.
+    Results are kept for the one operation alone: so whether the limit is reached depends only on the two patterns,
+    not on earlier questions.
     """
 
     def __init__(self, is_join: bool) -> None:
@@ -257,7 +257,7 @@ class _Combination:
         return node(left.prime, modulus, masks)
 
     def _pairs(self, left: Node, right: Node, modulus: int) -> dict[tuple[Pattern, Pattern], int]:
-        """Return what two nodes of one prime lead to together, with the residues that do."""
+        """Return the pairs of children of two nodes of one prime, with the residues that lead to them."""
         pairs: dict[tuple[Pattern, Pattern], int] = {}
         if len(left.branches) * len(right.branches) <= modulus:
             self._count(len(left.branches) * len(right.branches))
@@ -279,7 +279,7 @@ class _Combination:
 
 
 def moduli(pattern: Pattern) -> dict[int, int]:
-    """Return the primes that a pattern looks at, ascending, each with the power of it."""
+    """Return the primes that a pattern depends on, ascending, each with the power of it."""
     found: dict[int, int] = {}
     for visited in nodes(pattern):
         found[visited.prime] = max(visited.modulus, found.get(visited.prime, 1))
@@ -305,7 +305,7 @@ def period_of(pattern: Pattern) -> int:
 
 
 def without(pattern: Pattern, primes: Iterable[int]) -> Pattern:
-    """Return the projection: what the other moduli can be where the pattern holds."""
+    """Return the projection: the possible values of the other moduli where the pattern holds."""
     for prime in primes:
         pattern = _without(pattern, prime, {})
     return pattern

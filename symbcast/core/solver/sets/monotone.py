@@ -1,4 +1,4 @@
-"""Comparisons in one symbol that divide by it: where both sides go one way, two thresholds say all.
+"""Comparisons in one symbol that divide by it: where both sides are monotone, two thresholds decide.
 
 ``C//M`` falls while M grows. So ``C//M <= M`` holds from some size on, which is found by doubling and halving, however
 large C is. Where something has no value the comparison does not hold.
@@ -55,7 +55,7 @@ def by_thresholds(operator: Operator, difference: Term) -> SizeSet | None:
 
 
 def _between(operator: Operator, sign: int, start: int, zero: int | None, above: int | None) -> SizeSet:
-    """Return where what rises, times its sign, compares with 0: it is 0 from ``zero`` on, more from ``above`` on."""
+    """Return where a rising term, times its sign, compares with 0: it is 0 from ``zero`` on, more from ``above`` on."""
     less, equal, more = _interval(start, zero), _interval(zero, above), _interval(above, None)
     if sign < 0:
         less, more = more, less
@@ -102,7 +102,7 @@ def _divisors(value: Term) -> Iterator[Term]:
 
 
 def _direction(value: Term) -> int | None:
-    """Return 1 for what never falls while its symbol grows, -1 for what never rises, 0 for a number; else None."""
+    """Return 1 if a term never falls while its symbol grows, -1 if it never rises, 0 for a number; else None."""
     ways: set[int] = set()
     for monomial, coefficient in value.coefficients.items():
         own: set[int | None] = {_direction_of_atom(atom) for atom in monomial}
@@ -133,7 +133,7 @@ def _direction_of_atom(atom: Term) -> int | None:
 
 
 def _limit(value: Term) -> int | None:
-    """Return what a term tends to where that is seen: numbers by what grows tend to 0."""
+    """Return the limit of a term if it is clear: numbers divided by growing terms tend to 0."""
     for monomial in value.coefficients:
         if not monomial:
             continue

@@ -77,7 +77,7 @@ class _Sum:
         return found
 
     def _last(self, total: int) -> int:
-        """Return the mask of the residues of the last table that bring a total to what is wanted."""
+        """Return the mask of the residues of the last table that bring a total to a wanted value."""
         match self.operator:
             case "==" | "!=":
                 equal = self.masks[-1].get(-total, 0)

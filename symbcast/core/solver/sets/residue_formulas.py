@@ -88,7 +88,7 @@ class _Level(NamedTuple):
 
 
 def _by_cases(pattern: Node, context: Context) -> Formula:
-    """Return what one modulus decides, case by case, together with what the others then are."""
+    """Return the cases of one modulus, each together with the formula of the others there."""
     return any_of(
         all_of((residues_formula(of_mask(pattern.modulus, mask), context), residues_formula(child, context)))
         for mask, child in pattern.branches
@@ -97,7 +97,7 @@ def _by_cases(pattern: Node, context: Context) -> Formula:
 
 
 def by_cases(pattern: Pattern, context: Context) -> Formula:
-    """Return the whole diagram in words, as it is: for a pattern that is too large to look for shorter ones."""
+    """Return the whole diagram as a formula, case by case: for a pattern too large to search for shorter ones."""
     if not isinstance(pattern, Node):
         return all_of(()) if pattern else any_of(())
     cases = ((of_mask(pattern.modulus, mask), child) for mask, child in pattern.branches if child)

@@ -43,7 +43,7 @@ def describe(symbol: Symbol, members: SizeSet, within: SizeSet = ALL) -> Formula
 
 
 def _written_out(symbol: Symbol, members: SizeSet) -> Formula:
-    """Return the set in words without a look at what shorter ones would do."""
+    """Return the formula of a set without searching for shorter ones."""
     everywhere = Context(symbol, ALL, ALL)
     return any_of(
         all_of((_bounds(symbol, segment), by_cases(segment.pattern, everywhere))) for segment in members.segments
@@ -83,7 +83,7 @@ def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[
 
 
 def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
-    """Return the description of a set, None where its patterns are too large to be put in words of their own."""
+    """Return the description of a set, None if its patterns are too large to be described."""
     if sum(len(n.branches) for s in members.segments for n in nodes(s.pattern)) > _BRANCHES:
         return None
     try:
@@ -93,7 +93,7 @@ def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> For
 
 
 _BRANCHES = 512
-"""Patterns of more branches are not put in words of their own."""
+"""Patterns with more branches are not described."""
 _READABLE = 6
 """Descriptions of at most this many comparisons are not compared with the given constraints."""
 _REDUCED_UP_TO = 128
@@ -160,7 +160,7 @@ def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
 
 
 _FEW_IN_A_ROW = 5
-"""So many single sizes, each as far from the next, are said as one residue class and its ends."""
+"""This many equidistant single sizes are written as one residue class and its ends."""
 
 
 def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
@@ -195,7 +195,7 @@ def _end_of_progression(segments: tuple[Segment, ...], start: int) -> int:
 
 
 def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:
-    """Return what each piece has to say: nothing that others say is said again for a single size or a residue."""
+    """Return the part that each piece must describe: single sizes and residues described by others are left out."""
     shares = [normal([piece]) & within for piece in pieces]
     if _are_disjoint(pieces):
         return shares

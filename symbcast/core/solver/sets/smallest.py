@@ -1,7 +1,7 @@
 """Which sizes are smaller: those with fewer zeros, then of lesser sum, then first in the order of the symbols.
 
-Every search for evidence follows this order, so its answer is one point whichever way finds it. A weight says how many
-sizes a symbol stands for.
+Every search for evidence follows this order, so its answer is one point whichever way finds it. A weight is the number
+of sizes that a symbol represents.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class GivenUpError(Exception):
 class Wanted(NamedTuple):
     """A question for the smallest sizes from some domains at which all of some formulas hold.
 
-    Each way to an answer returns these sizes, or None where there are none, or raises `GivenUpError`.
+    Each way to an answer returns these sizes, or None if there are none, or raises `GivenUpError`.
     """
 
     symbols: Sequence[Symbol]
@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
     weights: Mapping[Symbol, int]
 
     def described(self) -> list[Formula]:
-        """Return the formulas with those that say which sizes are in the domains."""
+        """Return the formulas together with those that describe the domains."""
         found = (describe(s, self.domains.get(s, ALL)) for s in self.symbols)
         return [*(f for f in found if f != TRUE), *self.formulas]
 
@@ -88,7 +88,7 @@ def zeros_at(symbols: Sequence[Symbol], zeros: Container[int]) -> list[Formula]:
 
 
 def level_weights(sets: Sequence[SizeSet], weights: Sequence[int]) -> Iterator[int]:
-    """Yield what the zeros of some sizes may weigh together, lightest first: of how many choices does not matter."""
+    """Yield the possible total weights of the zeros of some sizes, lightest first, however many choices give them."""
     needed = sum(w for w, s in zip(weights, sets, strict=True) if s.least(1) is None)
     reachable = 1
     for w, s in zip(weights, sets, strict=True):

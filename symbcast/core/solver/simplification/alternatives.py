@@ -1,6 +1,6 @@
 """Sizes at which all of some formulas hold, and at least one of some alternatives: decided without a disjunction.
 
-An alternative is decided with what is said of the sizes that are tied to its own: all other formulas are about other
+An alternative is decided with the formulas about the sizes tied to its own: all other formulas are about other
 sizes, and hold there or do not whichever alternative does. Groups of sizes that differ in names alone, as the axes of
 shapes often do, are one question.
 """
@@ -57,7 +57,7 @@ class OneOf:
 
     @property
     def is_empty(self) -> bool | None:
-        """Whether there are no such sizes; None where that was not decided."""
+        """Whether there are no such sizes; None if undecided."""
         base = self._base.satisfiable
         found = base if self._is_free else _any(a.satisfiable for a in self._alternatives())
         if base is False or found is False:
@@ -99,7 +99,7 @@ class OneOf:
 
 
 def _any(found: Iterable[bool | None]) -> bool | None:
-    """Return whether something holds somewhere; None where that was not decided."""
+    """Return whether something holds somewhere; None if undecided."""
     is_open = False
     for one in found:
         if one:
@@ -109,7 +109,7 @@ def _any(found: Iterable[bool | None]) -> bool | None:
 
 
 class _Question:
-    """A formula, with what else is said of the sizes of its group."""
+    """A formula, with the other formulas about the sizes of its group."""
 
     def __init__(self, domains: Mapping[Symbol, SizeSet], group: Group, formula: Formula) -> None:
         self._sets = tuple(domains[s] for s in group.symbols)
@@ -128,7 +128,7 @@ class _Question:
 
     @property
     def reason(self) -> str:
-        """Why something was not decided, in the names that were asked about."""
+        """Why something was not decided, in the names of the question."""
         return _decided(self._group.symbols, self._sets, self._group.others, self._asked).reason
 
     def witness(self) -> dict[Symbol, int] | None:

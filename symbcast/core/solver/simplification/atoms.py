@@ -82,7 +82,7 @@ class Atoms:
 
 
 def _joined(is_all: bool, parts: Iterable[Tree | int]) -> Tree | int:
-    """Return parts joined, flat, with what is true and what is false taken out."""
+    """Return parts joined, flat, with true and false parts removed."""
     flat: dict[Tree | int, None] = {}
     for part in parts:
         for member in part.parts if isinstance(part, Tree) and part.is_all is is_all else (part,):

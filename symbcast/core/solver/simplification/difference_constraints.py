@@ -48,7 +48,7 @@ class Differences:
                     _add(self.base, Bound(place, 0, segments[-1].high))
 
     def bounds(self, literal: Formula) -> tuple[Bound, ...] | None:
-        """Return what a literal says of differences, None where it says something else."""
+        """Return the bounds on differences that a literal gives, None for another kind of literal."""
         if literal not in self._bounds:
             self._bounds[literal] = self._read(literal)
         return self._bounds[literal]

@@ -51,13 +51,13 @@ _NAME = 2
 """What it costs more for each side that is no integer: of forms as short, the one is read more easily."""
 _MOST_QUESTIONS = 600
 _TEST = 150
-"""Units of effort for what tests an atom at points."""
+"""Units of effort for compiling the test of an atom at points."""
 _REGION = 20
 """The same for each literal of a region from which points are drawn."""
 
 
 class Candidate(NamedTuple):
-    """A short form: any of some cubes, or with ``is_all`` all of their negations; and what it costs."""
+    """A short form: any of some cubes, or with ``is_all`` all of their negations; and its cost."""
 
     is_all: bool
     cubes: list[Cube]
@@ -72,9 +72,9 @@ def shared(cubes: Sequence[Cube]) -> Cube:
 
 
 class Cases:
-    """A formula over tied symbols, with what is assumed of them, to be made short.
+    """A formula over tied symbols, with the assumptions about them, to be shortened.
 
-    ``is_grown`` says that the cubes found are those given, made short one by one: to do so again changes nothing.
+    ``is_grown`` means that the cubes found are the given ones, shortened one by one: repeating this changes nothing.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Cases:
         return None
 
     def _grid(self) -> Grid | None:
-        """Return a grid that shows all that the atoms can be together, None where there is none, or it is too large."""
+        """Return a grid that shows all combinations of the atoms, None if there is none, or if it is too large."""
         literals = self.atoms.literals[::2]
         assumed = Atoms()
         for assumption in self.assumptions:
@@ -320,7 +320,7 @@ class Cases:
         return [*found, *more] or (self._gaps(form) if may_be_undefined(form) else [])
 
     def _gaps(self, form: Formula) -> list[tuple[int, ...]] | None:
-        """Return points at which a form relies on what has no value: z3 gives a value to a join that has none."""
+        """Return points at which a form relies on undefined terms: z3 gives a value to a join that has none."""
         read = with_values(form)
         found = self._points(self.formula, [negate(read)])
         more = self._points(negate(self.formula), [read])

@@ -1,4 +1,4 @@
-"""Grids of sizes on which orders of names are decided: what no point of the grid shows, no sizes do.
+"""Grids of sizes on which orders of names are decided: a combination at no point of the grid occurs at no sizes.
 
 Atoms that compare a name with an integer, or two names with each other, see of sizes only their order among each
 other and among those integers. So between two neighbouring integers as many sizes as there are names suffice, and a

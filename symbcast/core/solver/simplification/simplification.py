@@ -40,7 +40,7 @@ _HELD = 16
 def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
     """Return an equivalent formula under what is known, in which nothing is redundant; simplifying it changes nothing.
 
-    What is said of sizes that nothing ties to others is simplified by itself.
+    Sizes that nothing ties to others are simplified separately.
     """
     known = _split([put_in(formula, knowledge.values) if knowledge.values else formula], knowledge)
     if FALSE in known:
@@ -50,7 +50,7 @@ def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
         if FALSE in found:
             return FALSE
         known = [clause for form in found for clause in clauses(form)]
-        # Less may tie sizes together than before, and what is said first of them may be of others.
+        # Fewer formulas may tie sizes together than before, and the first formulas about them may have changed.
         again = groups(knowledge.domains, known, knowledge.others)
         if [all_of(group.formulas) for group in again] == [form for form in found if form != TRUE]:
             break
@@ -58,7 +58,7 @@ def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
 
 
 def _of_group(group: Group, domains: Mapping[Symbol, SizeSet]) -> Formula:
-    """Return what is said of a group, simplified; groups that differ in the names of their symbols are one question."""
+    """Return the formulas of a group, simplified; groups that differ only in the names of symbols are one question."""
     names = standard_names(group.symbols)
     sets = tuple(domains[s] for s in group.symbols)
     asked = [put_in(formula, names) for formula in (*group.others, all_of(group.formulas))]
@@ -148,7 +148,7 @@ def _without_bridges(known: Sequence[Formula], knowledge: Knowledge) -> tuple[li
 
 
 def _bridge(group: Group) -> tuple[Formula | None, list[Group]]:
-    """Return a bridge, and the groups without it that an alternative is about; None where there is no bridge."""
+    """Return a bridge, and the groups without it that an alternative is about; None if there is no bridge."""
     for formula in group.formulas:
         if isinstance(formula, AnyOf):
             rest = [f for f in group.formulas if f is not formula]
@@ -159,7 +159,7 @@ def _bridge(group: Group) -> tuple[Formula | None, list[Group]]:
 
 
 def _where_all_hold(part: Group, knowledge: Knowledge) -> Formula:
-    """Return that one of the alternatives holds, simplified under all else that is said of the group."""
+    """Return that one of the alternatives holds, simplified under all other formulas about the group."""
     domains = {s: knowledge.domains[s] for s in part.symbols}
     try:
         known = Knowledge(part.symbols, domains, [*part.others, *part.formulas])
@@ -183,7 +183,7 @@ def _split(formulas: Sequence[Formula], knowledge: Knowledge) -> list[Formula]:
 
 
 def _is_to_hold(short: Sequence[Formula], knowledge: Knowledge) -> bool:
-    """Return whether a disjunction of cases is to stay: to decide about it would only write it in another way."""
+    """Return whether to keep a disjunction of cases as it is: deciding it would only write it in another way."""
     cases = [c for c in short if isinstance(c, AnyOf) and _is_of_cases(c)]
     if not cases:
         return False
@@ -242,7 +242,7 @@ def _restored(formula: Formula, given: Formula) -> Formula:
 
 
 def _is_solved(formula: Formula) -> bool:
-    """Return whether a comparison is of a symbol with an integer, which stands behind ``==`` and ``!=``."""
+    """Return whether a comparison is of a symbol with an integer, which is on the right of ``==`` and ``!=``."""
     match formula:
         case Comparison(operator, int(), size):
             return not isinstance(size, int) and size.is_Symbol and operator in ("<=", "<")

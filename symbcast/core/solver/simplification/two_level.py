@@ -34,7 +34,7 @@ _TOO_LONG = 3
 
 
 class Table(NamedTuple):
-    """The cells at which each literal holds; ``everywhere`` are all cells, ``costs`` what a literal costs."""
+    """The cells at which each literal holds; ``everywhere`` are all cells, ``costs`` are the literals' costs."""
 
     everywhere: int
     masks: Sequence[int]
@@ -48,7 +48,7 @@ class Table(NamedTuple):
         return found
 
     def cost(self, cover: Iterable[Cube]) -> int:
-        """Return what a cover costs: first its literals count, then its cubes."""
+        """Return the cost of a cover: first its literals count, then its cubes."""
         return sum(_CUBE_COST + sum(self.costs[n] for n in cube) for cube in cover)
 
     def distinct(self) -> list[int]:
@@ -84,7 +84,7 @@ def cover(table: Table, on: int, seeds: Sequence[Cube] = (), at_most: int | None
 
 
 def _enumerated(table: Table, literals: Sequence[int], on: int, off: int) -> list[Cube] | None:
-    """Return all prime implicants, shortest first, None where that takes too many steps."""
+    """Return all prime implicants, shortest first, None if that takes too many steps."""
     primes: list[Cube] = []
     steps = 0
     level: list[tuple[Cube, int]] = [((), table.everywhere)]
@@ -199,7 +199,7 @@ def least_cover(table: Table, primes: Sequence[Cube], on: int) -> list[Cube]:
 
 
 def _greedy(masks: Sequence[int], costs: Sequence[int], on: int) -> list[int]:
-    """Return a cover, the prime first that covers most for its cost of what is left.
+    """Return a cover, built greedily from the prime that covers most of the rest for its cost.
 
     What a prime covers only shrinks, so a count that is still the largest when taken anew is the largest of all.
     """
@@ -275,7 +275,7 @@ class _Search:
             self._search(left, [*chosen, prime], cost + self.costs[prime])
 
     def _bound(self, rows: list[int]) -> int:
-        """Return what rows without a prime in common cost at least."""
+        """Return a lower bound of the cost of covering rows without a prime in common."""
         used = total = 0
         for row in rows:
             if not row & used:
