@@ -338,14 +338,14 @@ def shape_of(dims: Iterable[Dim]) -> Shape:
 
 
 def any_shape_of(dims: Iterable[Dim]) -> Shape:
-    """Return the shape of dimensions in internal form, one of which may be a sequence of axes."""
+    """Return the shape of dimensions in internal form, at most one of them a sequence of axes."""
     found = tuple(dims)
     is_known = _NO_SEQUENCES.issuperset(map(type, found)) or not any(map(is_sequence, found))
     return tuple.__new__(Shape if is_known else OpenShape, found)
 
 
 _NO_SEQUENCES = frozenset((int, Symbol, Term, Unknown))
-"""The types of the sizes of nearly every shape: a quick check that there is no sequence."""
+"""The types of the sizes of nearly every shape: a quick test for the absence of sequences."""
 
 
 def is_open(shape: Shape) -> bool:

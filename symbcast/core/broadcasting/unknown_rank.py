@@ -1,4 +1,4 @@
-"""Shapes of unknown rank laid under others: as many axes of their sequences are named as the others reach."""
+"""Shapes of unknown rank aligned with others: as many axes of their sequences are named as the others reach."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def smallest_clash(
 
     Of equally few, those first in order are returned. ``required`` are positions known to be in every clash, and
     ``sizes`` some at which most groups hold, where these are known: both only save time. Undecided sets count as
-    possible. When the budget is spent, the result is a set of clashing groups each of which is needed.
+    possible. When the budget is spent, the result is an irreducible set of clashing groups.
     """
     known = _Groups(groups, knowledge, sizes or {})
     best: tuple[int, ...] | None = None

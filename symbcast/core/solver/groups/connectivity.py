@@ -50,7 +50,7 @@ class Ties:
 class Group(NamedTuple):
     """Symbols that nothing ties to others, and the formulas about them.
 
-    ``others`` are the assumptions about several of them at once, ``alternatives`` are formulas, some of which may fail.
+    ``others`` are the assumptions about several of them at once, ``alternatives`` are formulas that need not all hold.
     """
 
     symbols: tuple[Symbol, ...]

@@ -116,7 +116,7 @@ class _Search:
 
 
 def _cases(formulas: Sequence[Formula], most: int) -> Iterator[list[tuple[Dim, bool]]]:
-    """Yield conjunctions, one of which must hold: differences that must be 0 (true), or at least 0."""
+    """Yield conjunctions; at least one of them must hold: differences that must be 0 (true), or at least 0."""
     if len(formulas) > _FORMULAS_AT_MOST:
         raise GivenUpError
     choices: list[list[tuple[Dim, bool]]] = []

@@ -1,7 +1,7 @@
 """Symbols that an equation determines from one other symbol, or from none, substituted by their values.
 
-A long chain of such equations leaves a single symbol, and fixed sizes leave none: then there is nothing to
-search for, which no solver detects as fast.
+A long chain of such equations leaves a single symbol, and fixed sizes leave none: then no search is
+needed, which no solver detects as fast.
 """
 
 from __future__ import annotations

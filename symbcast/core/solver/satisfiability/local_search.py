@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Near:
-    """The clauses of a group, each of which can be asked about together with the others."""
+    """The clauses of a group; questions about one clause take the others into account."""
 
     def __init__(self, questions: Questions) -> None:
         self.questions = questions

@@ -30,7 +30,7 @@ _POINT = 2
 class Samples:
     """Points (sizes of all symbols) at which the assumptions hold, and formulas' truth at them as bit masks.
 
-    ``complete`` means that there is no other point: then a formula that holds at no point is impossible.
+    ``complete`` means that these are all points: then a formula that holds at no point is impossible.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FEW_SYMBOLS = 8
 _LONGEST_TEXT = 120
 _UNDECIDED_AT_MOST = 30
-"""Number of open questions after which no more are asked: each takes a tenth of a second and more."""
+"""Number of open questions after which to stop asking: each takes a tenth of a second and more."""
 
 
 class Questions:
