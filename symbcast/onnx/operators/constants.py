@@ -1,4 +1,4 @@
-"""Operators that make a tensor out of nothing, or out of a shape: constants, ranges, shapes as tensors."""
+"""Operators that create tensors: constants, ranges, shapes as tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All operators: each module here offers its own to the registry. A new module is a name in both lists."""
+"""All operator modules; each registers its own operators. Add a new module to both lists."""
 
 from symbcast.onnx.operators import constants
 from symbcast.onnx.operators.attention import attention, attention_contrib, attention_packed, caches

@@ -61,7 +61,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
 
 
 def past_length(call: NodeCall, position: int, key: Dims, value: Dims) -> Dim:
-    """Return how many keys the caches at a position and the next one hold: 0 without them."""
+    """Return how many keys the caches at ``position`` and the next input hold; 0 without caches."""
     if call.has(position) != call.has(position + 1):
         call.refuse("there must be both past_key and past_value, or neither")
     if not call.has(position):
@@ -115,7 +115,7 @@ def _check_mask(call: NodeCall, scores: Dims) -> None:
 
 @operator("RotaryEmbedding")
 def rotary_embedding(call: NodeCall) -> Value:
-    """The vectors turned by angles, which lie in caches: for each position, or for each place in the input."""
+    """Rotate vectors by cached angles, looked up by position id or by place in the sequence."""
     dims = call.rank(0, (3, 4), "X")
     heads, width = _head_width(call, dims)
     turned: Dim = call.integer("rotary_embedding_dim") or width
@@ -135,10 +135,8 @@ def rotary_embedding(call: NodeCall) -> Value:
 
 
 def _check_positions(call: NodeCall, places: Sequence[Dim], held: Dim | None) -> None:
-    """Ask that the caches have positions; ONNX Runtime wants as many as there are places in the input."""
-    call.note(
-        "that the numbers of position_ids, which are data, are in the caches was not looked at", is_about_data=True
-    )
+    """Require that the caches hold a position; ONNX Runtime needs one for each place in the input."""
+    call.note("not checked: position_ids, which are data, must be positions in the caches", is_about_data=True)
     if held is None:
         return
     if call.does(ROTARY_CACHE):
@@ -148,7 +146,7 @@ def _check_positions(call: NodeCall, places: Sequence[Dim], held: Dim | None) ->
 
 
 def _head_width(call: NodeCall, dims: Dims) -> tuple[Dim | None, Dim]:
-    """Return how many heads there are, and how wide one is."""
+    """Return the number of heads and the width of one."""
     heads = call.integer("num_heads")
     if heads < 0:
         call.refuse("num_heads must not be below 0")

@@ -1,4 +1,4 @@
-"""Attention as ONNX Runtime has it: in its own domain, over queries, keys and values in one tensor or in several."""
+"""Attention in ONNX Runtime's own domain, over queries, keys and values in one tensor or in several."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from symbcast.operators.operands import expect_one_of
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
-_DEVICES = "that the device has this layout, which the processor has not, was not looked at"
+_DEVICES = "not checked: the device must support this layout, which the CPU does not"
 
 
 @operator("Attention", domain=MICROSOFT)
 def attention(call: NodeCall) -> Sequence[Value]:
-    """What each place finds among all places; queries, keys and values are one product with the weights."""
+    """Self-attention; queries, keys and values are one product with the weights."""
     found, scores = _self_attention(call, mask=3, past=4)
     check_scores_bias(call, "attention_bias", known_shape(call, 5, "attention_bias"), scores)
     return found
@@ -34,7 +34,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
 def quantized_attention(call: NodeCall) -> Sequence[Value]:
     """Attention with quantized input and weights."""
     expect_numbers(call, 3, 6)
-    call.note("that scale and zero point of the weights fit was not looked at")
+    call.note("not checked: scale and zero point of the weights must fit")
     return _self_attention(call, mask=5, past=8)[0]
 
 
@@ -53,7 +53,7 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
         before = call.fresh("past", "how many places there were before")
     total = add(before, length)
     if call.integer("past_present_share_buffer"):
-        call.note("how far its cache is filled was not looked at")
+        call.note("not checked: how far the cache is filled")
         total = before
     _check_mask(call, mask, batch, length, total)
     dtype = call.dtype(2) or call.dtype()
@@ -62,7 +62,7 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
 
 
 def head_count(call: NodeCall) -> int:
-    """Return how many heads there are."""
+    """Return the number of heads."""
     heads = call.integer("num_heads")
     if heads <= 0:
         call.refuse("the attribute num_heads must be positive")
@@ -78,13 +78,13 @@ def projection(call: NodeCall, features: Dim) -> Dim:
 
 
 def equal_hidden_size(call: NodeCall, columns: Dim, heads: int) -> Dim:
-    """Return the width of each of queries, keys and values, of all heads together."""
+    """Return the width of queries, of keys and of values over all heads."""
     call.divide(columns, 3 * heads, f"there must be columns for Q, K and V in all {heads} heads")
     return floor_divide(columns, 3)
 
 
 def hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
-    """Return the widths of keys and of values, of all heads together."""
+    """Return the widths of keys and of values over all heads."""
     given = call.integers("qkv_hidden_sizes")
     if given:
         if len(given) != 3 or given[0] != given[1] or any(n % heads for n in given):
@@ -168,7 +168,7 @@ def _keys_and_values(call: NodeCall, query: Dims, queries: Dims) -> tuple[Dims, 
 
 @operator("GroupQueryAttention", domain=MICROSOFT)
 def group_query_attention(call: NodeCall) -> Sequence[Value]:
-    """What each query finds among keys and values, in fewer heads; they join those of a cache."""
+    """Attention with fewer heads for keys and values, which are appended to a cache."""
     batch, length, hidden = call.rank(0, (3,), "the query")
     heads, key_heads = call.integer("num_heads"), call.integer("kv_num_heads")
     if heads <= 0 or key_heads <= 0 or heads % key_heads:
@@ -179,9 +179,9 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
     out = Value((batch, length, multiply(heads, width)), call.dtype())
     expect(call, 5, "seqlens_k", (batch,))
     expect_numbers(call, 6)
-    call.note("what it asks of the numbers in seqlens_k was not looked at")
+    call.note("not checked: its requirements on the numbers in seqlens_k")
     if any(call.has(n) for n in range(9, 16)) or any(call.attribute(n) is not None for n in _CACHE_KINDS):
-        call.note("what it asks of positions, biases and quantized caches was not looked at")
+        call.note("not checked: its requirements on positions, biases and quantized caches")
     if any(call.attribute(n) is not None for n in _CACHE_KINDS):
         return out, UNKNOWN, UNKNOWN, UNKNOWN
     keys = (batch, key_heads, added, width)
@@ -190,7 +190,7 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
     if is_size(total):
         _check_total(call, total, before, added, width)
     else:
-        call.note("that total_sequence_length fits was not looked at: it is not known")
+        call.note("not checked: total_sequence_length must fit, but it is not known")
         total = call.fresh("total", "what total_sequence_length holds")
     present = Value((batch, key_heads, call.bounds.larger(total, before), width), call.dtype(3) or call.dtype())
     return out, present, present, UNKNOWN
@@ -200,7 +200,7 @@ _CACHE_KINDS = ("kv_cache_bit_width", "k_quant_type", "v_quant_type", "sliding_w
 
 
 def _grouped_keys(call: NodeCall, heads: int, width: Dim) -> Dim:
-    """Return how many keys are added to the cache; ask that they fit."""
+    """Return how many keys are added to the cache, and require that they fit."""
     batch, length = call.shape(0)[:2]
     if not call.has(1):
         return length
@@ -230,7 +230,7 @@ def _check_total(call: NodeCall, total: Dim, before: Dim, added: Dim, width: Dim
 
 @operator("RotaryEmbedding", domain=MICROSOFT)
 def rotary_embedding(call: NodeCall) -> Value:
-    """The vectors turned by angles, which lie in caches for each position."""
+    """Rotate vectors by the angles that the caches hold for each position."""
     dims = call.rank(0, (3, 4), "the input")
     batch, length = dims[0], dims[1] if len(dims) == 3 else dims[2]
     cosines = call.rank(2, (2,), "cos_cache")
@@ -246,7 +246,7 @@ def rotary_embedding(call: NodeCall) -> Value:
 
 
 def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
-    """Ask that there be an angle for each pair of numbers that is turned."""
+    """Require an angle for each pair of numbers that is rotated."""
     heads, turned = call.integer("num_heads"), call.integer("rotary_embedding_dim")
     reason = "the width of cos_cache must be half of what is turned"
     if heads < 0 or turned < 0:

@@ -1,4 +1,4 @@
-"""Attention of ONNX Runtime's for one place at a time, without padding, or where few places see each other."""
+"""ONNX Runtime's attention for one token at a time, without padding, or with sparse patterns."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from symbcast.onnx.operators.attention.attention_contrib import (
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.operators.attention import cached, head_width
 
-_FILLED = "how far its cache is filled was not looked at"
+_FILLED = "not checked: how far the cache is filled"
 
 
 @operator("PackedAttention", domain=MICROSOFT)
 def packed_attention(call: NodeCall) -> Value:
-    """What each token finds among those of its line; the lines lie behind one another, without padding."""
+    """Attention within each sequence; the sequences are concatenated without padding."""
     tokens, features = call.rank(0, (2,), "the input")
     columns = projection(call, features)
     _check_lines(call, 3)
@@ -33,7 +33,7 @@ def packed_attention(call: NodeCall) -> Value:
 
 @operator("PackedMultiHeadAttention", domain=MICROSOFT)
 def packed_multi_head_attention(call: NodeCall) -> Value:
-    """What each token finds among those of its line; queries, keys and values come in one tensor or in three."""
+    """Attention within each sequence; queries, keys and values come in one tensor or in three."""
     query, heads = call.rank(0, (2, 4), "the query"), head_count(call)
     tokens = query[0]
     _check_lines(call, 4)
@@ -52,7 +52,7 @@ def packed_multi_head_attention(call: NodeCall) -> Value:
 
 
 def _check_lines(call: NodeCall, position: int) -> None:
-    """Ask for the places of the tokens in lines, and for how many there are up to each line."""
+    """Require the tokens' offsets and the cumulative sequence lengths."""
     lines = known_shape(call, position, "token_offset")
     batch = lines[0] if lines else None
     expect(call, position, "token_offset", (None, None))
@@ -61,7 +61,7 @@ def _check_lines(call: NodeCall, position: int) -> None:
 
 @operator("DecoderMaskedMultiHeadAttention", domain=MICROSOFT)
 def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
-    """What one more place finds among those before it, whose keys and values are in caches."""
+    """Attention of one new token to those before it, whose keys and values are cached."""
     batch, length, hidden = call.rank(0, (3,), "the query")
     heads = head_count(call)
     call.equal(length, 1, "there must be one place")
@@ -82,7 +82,7 @@ def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
     if not is_shared and call.does(DECODER_BUFFER):
         call.refuse("the processor needs past_present_share_buffer")
     if any(call.has(n) for n in (3, 4, 8, 9)):
-        call.note("that the mask, what is added and the beams fit was not looked at")
+        call.note("not checked: mask, added scores and beams must fit")
     if before is None:
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
     total = before if is_shared else add(before, 1)
@@ -92,7 +92,7 @@ def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
 
 @operator("DecoderMaskedSelfAttention", domain=MICROSOFT)
 def one_place_of_its_own(call: NodeCall) -> Sequence[Value]:
-    """What one more place finds among those before it; queries, keys and values are one product with the weights."""
+    """Attention of one new token to those before it; queries, keys and values are one product with the weights."""
     batch, length, features = call.rank(0, (3,), "the input")
     call.equal(length, 1, "there must be one place")
     heads = head_count(call)
@@ -108,7 +108,7 @@ def one_place_of_its_own(call: NodeCall) -> Sequence[Value]:
 
 @operator("SparseAttention", domain=MICROSOFT)
 def sparse_attention(call: NodeCall) -> Sequence[Value]:
-    """What each query finds among the blocks of keys that a pattern lets it see; keys and values are in caches."""
+    """Attention to the blocks of keys that a sparsity pattern selects; keys and values are cached."""
     batch, length, hidden = call.rank(0, (3,), "the query")
     heads, key_heads = head_count(call), call.integer("kv_num_heads")
     if key_heads < 1 or heads % key_heads:
@@ -122,14 +122,14 @@ def sparse_attention(call: NodeCall) -> Sequence[Value]:
     expect(call, 4, "past_value", past)
     expect(call, 8, "key_total_sequence_lengths", (batch,))
     expect_numbers(call, 7)
-    call.note("that the blocks and the lengths fit was not looked at")
+    call.note("not checked: the blocks and the lengths must fit")
     present = Value(past, call.dtype(3))
     return Value((batch, length, multiply(heads, width)), call.dtype()), present, present
 
 
 @operator("RelativePositionBias", domain=MICROSOFT)
 def relative_positions(call: NodeCall) -> Value:
-    """A number for each query and key in each head, by how far they are apart."""
+    """A bias for each query and key in each head, by their distance."""
     heads = call.rank(0, (2,), "bias_table")[1]
     expect_numbers(call, 1, 2)
     lengths = (*asked_shape(call, 1), *asked_shape(call, 2)) if call.shape(1) and call.shape(2) else None
@@ -140,7 +140,7 @@ def relative_positions(call: NodeCall) -> Value:
 
 @operator("GatedRelativePositionBias", domain=MICROSOFT)
 def gated_relative_positions(call: NodeCall) -> Value:
-    """A number for each query and key in each head, by how far they are apart and what the query holds."""
+    """A bias for each query and key in each head, by their distance and the query's contents."""
     query, heads = call.rank(0, (2, 3), "the query"), head_count(call)
     width = head_width(call, query[-1], heads, "the query")
     if len(query) == 3:

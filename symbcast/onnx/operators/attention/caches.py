@@ -1,4 +1,4 @@
-"""Operators with a state that goes from one call to the next: caches of keys and values, linear attention."""
+"""Operators that carry state from one call to the next: key-value caches, linear attention."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @operator("TensorScatter")
 def tensor_scatter(call: NodeCall) -> Value:
-    """A cache with some places of its sequence exchanged, for each of the batch from an index on."""
+    """Overwrite part of a cache's sequence, starting at an index for each batch element."""
     cache, update = call.shape(0), known_shape(call, 1, "the update")
     place = call.axis(call.integer("axis", -2), len(cache))
     if place == 0:
@@ -30,7 +30,7 @@ def tensor_scatter(call: NodeCall) -> Value:
         call.at_most(update[place], cache[place], "the update must not be longer than the cache")
     expect(call, 2, "write_indices", (cache[0],))
     if call.has(2):
-        reason = "that the places in write_indices, which are data, are in the cache was not looked at"
+        reason = "not checked: write_indices, which are data, must be positions in the cache"
         call.note(reason, is_about_data=True, by=[2])
     return Value(cache, call.dtype())
 
@@ -42,7 +42,7 @@ _BY_INPUT = {4: "decay", 5: "beta"}
 @operator("LinearAttention")
 @operator("LinearAttention", domain=MICROSOFT)
 def linear_attention(call: NodeCall) -> Sequence[Value]:
-    """What each query finds in a state that keys and values go into; the state after the last of them."""
+    """Linear attention: the output, and the state after the last key and value."""
     heads, key_heads = call.integer("q_num_heads"), call.integer("kv_num_heads")
     is_contrib, slots = bool(call.node.domain), call.integer("state_window")
     if min(heads, key_heads) < 1 or not (heads % key_heads == 0 or (is_contrib and key_heads % heads == 0)):
@@ -77,7 +77,7 @@ def _check_gate(call: NodeCall, position: int, leading: Sequence[Dim], allowed: 
 @operator("CausalConvWithState")
 @operator("CausalConvWithState", domain=MICROSOFT)
 def causal_convolution(call: NodeCall) -> Sequence[Value]:
-    """A convolution of each channel with what came before; and the last elements, for the next call."""
+    """Causal convolution of each channel; also the last elements, for the next call."""
     if call.integer("ndim", 1) != 1 or call.integer("channels_last") or call.integer("state_window"):
         call.give_up("of causal convolutions only those of one axis, with channels first and one state, are followed")
     batch, channels, _ = call.rank(0, (3,), "the input")

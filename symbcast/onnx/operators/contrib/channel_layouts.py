@@ -1,7 +1,7 @@
-"""Operators of ONNX Runtime whose channels lie elsewhere: last of all axes, or in blocks of a fixed number.
+"""ONNX Runtime operators with other channel layouts: channels last, or in blocks of fixed size.
 
-Its optimiser writes them. What they require is what the operators of ONNX do that they stand for, whose channels are on
-axis 1.
+ONNX Runtime's optimiser writes them. Their requirements are those of the ONNX operators that they replace, which have
+the channels on axis 1.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 NHWC, BLOCKED = "com.ms.internal.nhwc", "com.microsoft.nchwc"
 BLOCK = 16
-"""How many channels are in a block at most; which number it is, up to that, is the machine's to say."""
+"""The largest number of channels in a block; the machine decides the actual number."""
 
 
 def channels_first(dims: Dims) -> Dims:
-    """Return a shape whose channels are last with them on axis 1.
+    """Move the channels of a shape from the last axis to axis 1.
 
     >>> channels_first((1, 224, 112, 3)), channels_last((1, 3, 224, 112))
     ((1, 3, 224, 112), (1, 224, 112, 3))
@@ -45,12 +45,12 @@ def channels_first(dims: Dims) -> Dims:
 
 
 def channels_last(dims: Dims) -> Dims:
-    """Return a shape whose channels are on axis 1 with them last."""
+    """Move the channels of a shape from axis 1 to the last axis."""
     return (*dims[:1], *dims[2:], *dims[1:2])
 
 
 def with_channels_last(call: NodeCall, plain: Operator[NodeCall], *images: int) -> Sequence[Value]:
-    """Return the outputs of an operator that has the channels of inputs and outputs last."""
+    """Return the outputs of an operator whose inputs and outputs have the channels last."""
     inputs = [_moved(v, channels_first) if v and n in images else v for n, v in enumerate(call.inputs)]
     found = plain(call.of(inputs, _version(call)))
     return [_moved(v, channels_last) for v in ([found] if isinstance(found, Value) else found)]
@@ -111,7 +111,7 @@ def quantized_convolution_(call: NodeCall) -> Value | Sequence[Value]:
 
 @operator("NhwcConv", "NhwcFusedConv", domain=MICROSOFT)
 def convolution_with_channels_last(call: NodeCall) -> Sequence[Value]:
-    """A convolution, what is added to it, and an activation."""
+    """A convolution, an added tensor, and an activation."""
     (found,) = with_channels_last(call, convolution, 0)
     if found.shape is not None:
         expect(call, 3, "Z", found.shape)
@@ -136,7 +136,7 @@ def quantized_average(call: NodeCall) -> Sequence[Value]:
 
 @operator("ReorderInput", domain=BLOCKED)
 def into_blocks(call: NodeCall) -> Value:
-    """The channels in blocks, filled up to whole ones."""
+    """Reorder channels into blocks, padded to whole blocks."""
     dims = call.rank(0, (4,), "the input")
     if call.integer("channels_last"):
         dims = channels_first(dims)
@@ -144,14 +144,14 @@ def into_blocks(call: NodeCall) -> Value:
     call.require(equal(modulo(channels, 4), 0), "the channels must be a multiple of 4")
     filled: Dim = channels
     if not isinstance(channels, int) or channels % BLOCK:
-        filled = call.fresh("channels", "the channels in whole blocks, of which the machine says the size")
+        filled = call.fresh("channels", "the channels padded to whole blocks, whose size the machine decides")
         call.at_most(channels, filled, "no channel is lost")
     return Value((dims[0], filled, *dims[2:]), call.dtype())
 
 
 @operator("ReorderOutput", domain=BLOCKED)
 def out_of_blocks(call: NodeCall) -> Value:
-    """So many of the channels as an attribute says, out of their blocks."""
+    """Take as many channels out of their blocks as the attribute ``channels`` says."""
     dims = call.rank(0, (4,), "the input")
     channels = call.integer("channels")
     if channels < 1:
@@ -163,7 +163,7 @@ def out_of_blocks(call: NodeCall) -> Value:
 
 @operator("Conv", domain=BLOCKED)
 def convolution_of_blocks(call: NodeCall) -> Value:
-    """A convolution, what is added to it, and an activation."""
+    """A convolution, an added tensor, and an activation."""
     call.rank(0, (4,), "the input")
     found = convolution(call)
     expect(call, 3, "Sum", found.shape or ())
@@ -187,7 +187,7 @@ def global_pool_of_blocks(call: NodeCall) -> Value:
 
 @operator("Upsample", domain=BLOCKED)
 def enlarged_blocks(call: NodeCall) -> Value:
-    """Height and width times whole numbers."""
+    """Height and width scaled by integers."""
     dims = call.rank(0, (4,), "the input")
     scales = call.integers("scales") or []
     if len(scales) != 4 or scales[:2] != [1, 1] or min(scales) < 1:

@@ -1,4 +1,4 @@
-"""Operators of ONNX Runtime's own that its optimiser fuses out of others: products, activations, embeddings, norms."""
+"""Operators that ONNX Runtime's optimiser fuses from others: products, activations, embeddings, norms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INT32 = 6
 
 @operator("BiasSplitGelu", domain=MICROSOFT)
 def split_activation(call: NodeCall) -> Value:
-    """One half of the last axis, times what is made of the other."""
+    """Half of the last axis, multiplied by the activated other half."""
     dims = call.rank(0, (3,), "the input")
     expect(call, 1, "the bias", (dims[-1],))
     return Value((*dims[:-1], call.divide(dims[-1], 2, "the last size must be even")), call.dtype())
@@ -33,7 +33,7 @@ def split_activation(call: NodeCall) -> Value:
 
 @operator("BiasAdd", domain=MICROSOFT)
 def bias_add(call: NodeCall) -> Value:
-    """The input, a bias for its channels, and what is skipped, added up."""
+    """The sum of the input, a channel bias and the skip connection."""
     dims = call.rank(0, (3,), "the input")
     expect(call, 1, "the bias", (dims[-1],))
     expect(call, 2, "skip", dims)
@@ -47,7 +47,7 @@ def group_norm_(call: NodeCall) -> Sequence[Value]:
     channels = dims[-1] if call.integer("channels_last", 1) else dims[1]
     group_norm(call, channels, call.integer("groups", 1), known_shapes(call, 1, 2))
     if call.has(3):
-        call.note("that skip and bias fit was not looked at")
+        call.note("not checked: skip and bias must fit")
     return [Value(dims, call.dtype())] * 2
 
 
@@ -63,7 +63,7 @@ def fused_matmul(call: NodeCall) -> Value:
 
 
 def _transposed(call: NodeCall, dims: Dims, name: str) -> Dims:
-    """Return the shape of an operand as it is multiplied; the batch may lie between its rows and its columns."""
+    """Return the shape of an operand as it is multiplied; its batch may lie between rows and columns."""
     if len(dims) < 2:
         return dims
     if call.integer(f"transBatch{name}"):
@@ -79,7 +79,7 @@ def fused_gemm(call: NodeCall) -> Value:
 
 @operator("FusedConv", domain=MICROSOFT)
 def fused_conv(call: NodeCall) -> Value:
-    """A convolution, what is added to it, and an activation."""
+    """A convolution, an added tensor, and an activation."""
     convolution = OPERATORS.get(("", "Conv"))
     found = None if convolution is None else convolution(call)
     if not isinstance(found, Value) or found.shape is None:
@@ -90,7 +90,7 @@ def fused_conv(call: NodeCall) -> Value:
 
 @operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MICROSOFT)
 def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
-    """The input and what is skipped, added up and normalised along the last axis."""
+    """The sum of the input and the skip connection, normalised along the last axis."""
     dims = call.rank(0, (2, 3), "the input")
     _check_skip(call, dims)
     if call.does(SKIP_NORM_EMPTY):
@@ -102,7 +102,7 @@ def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
 
 
 def _check_skip(call: NodeCall, dims: Dims) -> None:
-    """Ask that skip have the input's shape; it may be one for the batch, which ONNX Runtime does not ask."""
+    """Require that skip have the input's shape or a batch of 1; ONNX Runtime does not check the batch."""
     skip = call.rank(1, (2, 3), "skip")
     if len(skip) > len(dims):
         call.refuse("skip must not have more axes than the input")
@@ -114,7 +114,7 @@ def _check_skip(call: NodeCall, dims: Dims) -> None:
 
 @operator("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MICROSOFT)
 def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
-    """The embeddings of words, positions and segments, added up and normalised; and how long each line is."""
+    """The normalised sum of word, position and segment embeddings; also the length of each sequence."""
     ids = call.rank(0, (2,), "input_ids")
     hidden = call.rank(2, (2,), "word_embedding")[1]
     expect(call, 1, "segment_ids", ids)
@@ -126,7 +126,7 @@ def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
     if call.node.op_type == "EmbedLayerNormalization":
         _check_positions(call, ids)
     else:
-        call.note("that scales and zero points fit was not looked at")
+        call.note("not checked: scales and zero points must fit")
     for position, table in ((0, 2), (1, 4), (8, 3)):
         if call.has(position) and call.has(table):
             _check_rows(call, position, call.shape(table)[0])
@@ -135,7 +135,7 @@ def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
 
 
 def _check_rows(call: NodeCall, position: int, size: Dim) -> None:
-    """Ask that ids be rows of a table, none counted from its end, as far as is known of them; say so of data."""
+    """Require that ids be rows of a table, none counted from its end; note it where they are data."""
     ids = call.value(position)
     found = interval_of(ids, call.bounds)
     name, empty = call.input_name(position), call.empty(ids.shape or ())
@@ -146,15 +146,13 @@ def _check_rows(call: NodeCall, position: int, size: Dim) -> None:
         if not needs:
             return
     if not found.is_attained:
-        call.note(
-            f"that {name}, which is data, are rows of the table was not looked at", is_about_data=True, by=[position]
-        )
+        call.note(f"not checked: {name}, which is data, must be rows of the table", is_about_data=True, by=[position])
     elif needs:
         call.require(any_of([empty, all_of(needs)]), f"{name} must be rows of the table")
 
 
 def _check_positions(call: NodeCall, ids: Dims) -> None:
-    """Ask that there be a position for each id, or without position_ids, an embedding for each place."""
+    """Require a position for each id or, without position_ids, an embedding for each place."""
     given = known_shape(call, 8, "position_ids")
     if given is not None:
         expect(call, 8, "position_ids", (None, ids[1]))

@@ -1,4 +1,4 @@
-"""Operators of ONNX Runtime's own that are those of ONNX but for a detail."""
+"""ONNX Runtime operators that differ from those of ONNX in a detail."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ operator("GemmFloat8", domain=MICROSOFT)(fused_gemm)
 
 @operator("Pad", domain=MICROSOFT)
 def pad_by_input(call: NodeCall) -> Value:
-    """Elements at the ends of axes; how many is an input of one axis, or of two of which the first is 1."""
+    """Pad the ends of axes; the pads are an input of shape (n) or (1, n)."""
     pads = call.value(1)
     if pads.shape is not None and len(pads.shape) == 2:
         call.equal(pads.shape[0], 1, "the first size of pads must be 1")
@@ -51,7 +51,7 @@ def range_by_one(call: NodeCall) -> Value:
 @operator("MaxpoolWithMask", domain=MICROSOFT)
 def masked_pool(call: NodeCall) -> Value:
     """One element for each position of a window; a mask says which elements count."""
-    call.note("that the mask fits was not looked at")
+    call.note("not checked: the mask must fit")
     return pool_(call.of(call.inputs, 1))[0]
 
 
@@ -102,7 +102,7 @@ def complex_product(call: NodeCall) -> Value:
 
 @operator("ReduceSumInteger", domain=MICROSOFT)
 def integer_sum(call: NodeCall) -> Value:
-    """The axes to reduce become 1, or go."""
+    """The reduced axes become 1, or are removed."""
     return Value(reduce(call, call.shape(0), call.integers("axes"), keepdims=bool(call.integer("keepdims", 1))), INT32)
 
 
@@ -129,7 +129,7 @@ def gated_norm(call: NodeCall) -> Value:
 
 @operator("MatMulBnb4", domain=MICROSOFT)
 def matmul_of_four_bits(call: NodeCall) -> Value:
-    """A product with a matrix of K rows and N columns that is held in one axis, two elements to a byte."""
+    """A product with a K by N matrix that is stored in one axis, two elements to a byte."""
     dims = call.shape(0)
     rows, columns, block = call.integer("K"), call.integer("N"), call.integer("block_size")
     if not dims or min(rows, columns) < 1 or block < 16 or block & (block - 1):
@@ -143,7 +143,7 @@ def matmul_of_four_bits(call: NodeCall) -> Value:
 
 @operator("MRotaryEmbedding", domain=MICROSOFT)
 def rotary_embedding_of_three(call: NodeCall) -> Value:
-    """The vectors turned by angles for places in time, height and width."""
+    """Rotate vectors by angles for positions in time, height and width."""
     dims = call.rank(0, (3, 4), "the input")
     batch, length = dims[0], dims[1] if len(dims) == 3 else dims[2]
     expect(call, 1, "position_ids", (3, batch, length))
@@ -155,7 +155,7 @@ def rotary_embedding_of_three(call: NodeCall) -> Value:
 
 @operator("CropAndResize", domain=MICROSOFT)
 def crop(call: NodeCall) -> Value:
-    """Regions cut out of images, all made one size."""
+    """Regions cropped from images and resized to one size."""
     dims, regions = call.rank(0, (4,), "the input"), call.rank(1, (2,), "the regions")
     call.equal(regions[1], 4, "a region must be 4 numbers")
     expect(call, 2, "batch_indices", (regions[0],))
@@ -164,7 +164,7 @@ def crop(call: NodeCall) -> Value:
         call.refuse("crop_size must be two numbers")
     for wanted in size:
         call.at_most(1, wanted, "crop_size must be positive")
-    call.note("that batch_indices, which are data, are within the batch was not looked at", is_about_data=True, by=[2])
+    call.note("not checked: batch_indices, which are data, must be within the batch", is_about_data=True, by=[2])
     return Value((regions[0], dims[1], *size), call.dtype())
 
 

@@ -1,4 +1,4 @@
-"""Operators of detectors: boxes that are kept."""
+"""Operators of detectors: non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INT64 = 7
 
 @operator("NonMaxSuppression")
 def suppression(call: NodeCall) -> Value:
-    """The batch, the class and the place of each box that is kept: how many is data's to say.
+    """The batch, class and index of each box that is kept; data decide how many.
 
     ONNX Runtime takes the first of several thresholds.
     """

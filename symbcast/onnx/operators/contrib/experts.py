@@ -1,4 +1,4 @@
-"""Mixtures of experts of ONNX Runtime's: each token goes through some of many feed-forward layers."""
+"""ONNX Runtime's mixtures of experts: each token passes through a few of many feed-forward layers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ACTIVATIONS = ("relu", "gelu", "silu", "swiglu", "identity")
 
 @operator("MoE", domain=MICROSOFT)
 def experts(call: NodeCall) -> Value:
-    """The shape of the tokens, which lie in one axis or in two; a layer of an expert is a matrix of its own."""
+    """The shape of the tokens, on one axis or two; each layer of an expert is its own matrix."""
     found, hidden, count = _routed(call)
     if call.does(EXPERTS_LAYERS) and (call.has(6) or (_fused(call) == 1 and call.text(_ACTIVATION) == "swiglu")):
         call.refuse("the processor has no third layer, and a gate only in the first weights")
@@ -40,12 +40,12 @@ def experts(call: NodeCall) -> Value:
 @operator("QMoE", domain=MICROSOFT)
 def quantized_experts(call: NodeCall) -> Value:
     """The shape of the tokens; the weights of the experts are quantized, several to a byte."""
-    call.note("that the packed weights of the experts and their scales fit was not looked at")
+    call.note("not checked: the experts' packed weights and scales must fit")
     return _routed(call)[0]
 
 
 def _routed(call: NodeCall) -> tuple[Value, Dim, Dim]:
-    """Return the output, how wide a token is, and how many experts there are."""
+    """Return the output, the width of a token and the number of experts."""
     dims = call.rank(0, (2, 3), "the input")
     router = call.rank(1, (2,), "router_probs")
     call.equal(router[0], multiply(*dims[:-1]), "router_probs must have a line for each token")
@@ -56,5 +56,5 @@ def _routed(call: NodeCall) -> tuple[Value, Dim, Dim]:
 
 
 def _fused(call: NodeCall) -> int:
-    """Return how many layers lie in the first weights: an activation with a gate may have both there."""
+    """Return how many layers the first weights hold: 2 if an activation with a gate has both there."""
     return 2 if call.text(_ACTIVATION) == "swiglu" and call.integer("swiglu_fusion") else 1

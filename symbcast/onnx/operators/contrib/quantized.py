@@ -38,7 +38,7 @@ def dequantize(call: NodeCall) -> Value:
 
 
 def _check_parameters(call: NodeCall, dims: Dims) -> None:
-    """Ask that scale and zero point fit the input, and each other."""
+    """Require that scale and zero point fit the input and each other."""
     scale = known_shape(call, _SCALE, "the scale")
     if scale is None:
         return
@@ -62,7 +62,7 @@ def _check_blocks(call: NodeCall, dims: Dims, scale: Dims, block: int) -> None:
 
 
 def _check_line(call: NodeCall, dims: Dims, scale: Dims) -> None:
-    """Ask that there be one scale, or one for each slice on the axis."""
+    """Require one scale, or one for each slice on the axis."""
     if not scale or scale[0] == 1:
         return
     axis = call.integer("axis", 1) if call.version >= 10 else 1
@@ -71,7 +71,7 @@ def _check_line(call: NodeCall, dims: Dims, scale: Dims) -> None:
 
 
 def _check_zero(call: NodeCall, scale: Dims) -> None:
-    """Ask that there be as many zero points as scales."""
+    """Require as many zero points as scales."""
     zero = known_shape(call, _ZERO, "the zero point")
     if zero is None:
         return
@@ -82,7 +82,7 @@ def _check_zero(call: NodeCall, scale: Dims) -> None:
 
 @operator("DynamicQuantizeLinear")
 def quantize_dynamically(call: NodeCall) -> Sequence[Value]:
-    """The input as small integers, with the scale and the zero point that its elements ask for."""
+    """The input as small integers, with the scale and zero point computed from its elements."""
     return Value(call.shape(0), UINT8), Value((), FLOAT), Value((), UINT8)
 
 
@@ -95,7 +95,7 @@ def quantized_arithmetic(call: NodeCall) -> Value:
 
 @operator("QLinearWhere", domain=MICROSOFT)
 def quantized_where(call: NodeCall) -> Value:
-    """Elements of one quantized tensor or the other, as a third says; all three are broadcast together."""
+    """Elements of one quantized tensor or the other, selected by a condition; all three are broadcast together."""
     _note_lines(call, 2, 3, 5, 6, 7, 8)
     return Value(call.broadcast(call.shape(0), call.shape(1), call.shape(4)), call.dtype(1))
 
@@ -103,12 +103,12 @@ def quantized_where(call: NodeCall) -> Value:
 def _note_lines(call: NodeCall, *positions: int) -> None:
     """Note scales and zero points that are not known to be one number.
 
-    Whether ONNX Runtime looks at them depends on their values: where they are those of the output, it does not.
+    Whether ONNX Runtime checks them depends on their values: if they equal the output's, it does not.
     """
     for n in positions:
         found = known_shape(call, n, call.input_name(n))
         if found and found != (1,):
-            call.note(f"that {call.input_name(n)} is one number was not looked at")
+            call.note(f"not checked: {call.input_name(n)} must be one number")
 
 
 @operator("QLinearSigmoid", "QLinearLeakyRelu", domain=MICROSOFT)
@@ -142,7 +142,7 @@ def quantized_global_pool(call: NodeCall) -> Value:
 
 @operator("QLinearReduceMean", domain=MICROSOFT)
 def quantized_mean(call: NodeCall) -> Value:
-    """The axes to reduce become 1, or go."""
+    """The reduced axes become 1, or are removed."""
     dims = call.shape(0)
     expect_numbers(call, 1, 2, 3, 4)
     shape = reduce(call, dims, call.integers("axes") or None, keepdims=bool(call.integer("keepdims", 1)))
@@ -151,7 +151,7 @@ def quantized_mean(call: NodeCall) -> Value:
 
 @operator("QLinearConcat", domain=MICROSOFT)
 def quantized_concat(call: NodeCall) -> Value:
-    """Quantized tensors one behind the other along ``axis``; each comes with a scale and a zero point."""
+    """Quantized tensors concatenated along ``axis``, each with a scale and a zero point."""
     places = range(2, len(call.inputs), 3)
     _note_lines(call, 0, 1, *(n + k for n in places for k in (1, 2)))
     shape, _ = joined_shape(call, [call.shape(n) for n in places])

@@ -1,4 +1,4 @@
-"""Products of quantized matrices: each operand comes with a scale and a zero point, or with some of them."""
+"""Products of quantized matrices; operands have scales and zero points."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def matmul_integer16(call: NodeCall) -> Value:
 
 @operator("QLinearMatMul")
 def quantized_matmul(call: NodeCall) -> Value:
-    """A product of quantized matrices, quantized again."""
+    """A product of quantized matrices, requantized."""
     left, right = call.shape(0), call.shape(3)
     _check_rows(call, left, 1, 2)
     _check_columns(call, right, 4, 5)
@@ -61,18 +61,18 @@ def matmul_integer_to_float(call: NodeCall) -> Value:
 
 @operator("DynamicQuantizeMatMul", domain=MICROSOFT)
 def quantize_and_multiply(call: NodeCall) -> Value:
-    """A product of a matrix that is quantized first and a quantized one, as real numbers; and a bias."""
+    """A real product of a matrix, quantized on the fly, and a quantized one; plus a bias."""
     return _as_reals(call, (2,), 3, 4)
 
 
 def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Value:
-    """Return a product that is multiplied by scales, which are broadcast onto it, one way."""
+    """Return a product multiplied by scales, which are broadcast onto it."""
     left, right = call.shape(0), call.shape(1)
     _check_columns(call, right, zero)
     shape = matmul(call, left, right)
     lines = [found for n in scales if (found := known_shape(call, n, call.input_name(n)))]
     if any(len(line) > 1 for line in lines):
-        call.note("that the scales, of more than one axis, fit was not looked at")
+        call.note("not checked: the scales, which have more than one axis, must fit")
     elif lines:
         scale = call.broadcast(*lines) if len(lines) > 1 else lines[0]
         call.broadcast(scale, shape, rule="unidirectional") if scale != (1,) else None
@@ -85,7 +85,7 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
 
 
 def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
-    """Ask that scale and zero point be one number, or as the document has it, one for each row."""
+    """Require one scale and zero point or, by the documents, one for each row."""
     if call.does(ROW_POINTS):
         expect_numbers(call, *positions)
         return
@@ -96,7 +96,7 @@ def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
 
 
 def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
-    """Ask that scale and zero point be one number, or one for each column."""
+    """Require one scale and zero point, or one for each column."""
     for n in positions:
         found = known_shape(call, n, call.input_name(n))
         if found is not None:
@@ -105,7 +105,7 @@ def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
 
 
 def _check_either(call: NodeCall, position: int, found: Dims, dims: Dims, full: Dims, line: Dim | None) -> None:  # noqa: PLR0913, PLR0917
-    """Ask that a parameter be one number, a line of so many, or of the operand's rank and a shape."""
+    """Require that a parameter be one number, a vector of length ``line``, or have the shape ``full``."""
     reason = f"{call.input_name(position)} must be one number, or one for each row or column"
     if not found:
         return
@@ -138,7 +138,7 @@ def quantized_gemm(call: NodeCall) -> Value:
 
 @operator("MatMulNBits", domain=MICROSOFT)
 def matmul_of_few_bits(call: NodeCall) -> Value:
-    """A product with a matrix of K rows and N columns that is held in blocks of a few bits each."""
+    """A product with a K by N matrix that is stored in blocks of a few bits per element."""
     dims = call.shape(0)
     rows, columns = call.integer("K"), call.integer("N")
     bits, block = call.integer("bits", 4), call.integer("block_size")
@@ -156,13 +156,13 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
         if len(order) != 1:
             call.refuse("g_idx must have one axis")
         call.require(any_of([equal(order[0], rows), equal(order[0], blocks * block)]), "g_idx must have K numbers")
-        call.note("that the numbers of g_idx are blocks was not looked at")
+        call.note("not checked: the numbers in g_idx must be blocks")
     expect(call, 5, "the bias", (columns,))
     return Value((*dims[:-1], columns), call.dtype())
 
 
 def _check_packed(call: NodeCall, position: int, what: str, columns: int, each: int) -> None:
-    """Ask for one axis with all of them, or two."""
+    """Require the shape (columns * each) or (columns, each)."""
     found = known_shape(call, position, what)
     if found is not None:
         expect(call, position, what, (columns * each,) if len(found) == 1 else (columns, each))

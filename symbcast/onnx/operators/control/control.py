@@ -12,7 +12,7 @@ from symbcast.onnx.registry import operator
 
 @operator("If")
 def if_(call: NodeCall) -> Sequence[Value]:
-    """The outputs of one branch or the other; what each of them asks holds where it is taken."""
+    """The outputs of either branch; a branch's requirements apply only where it is taken."""
     graphs, within = call.node.graphs, call.walk.within
     return branched(
         call,

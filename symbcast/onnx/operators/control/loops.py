@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 BOOL = 9
 _FOREVER = 1 << 31
-"""Trip counts from here on stand for none."""
+"""Trip counts from here on mean no limit."""
 
 
 @operator("Loop")
 def loop(call: NodeCall) -> Sequence[Value]:
-    """The body, turn after turn: values are carried from one to the next, and others put together."""
+    """Run the body repeatedly: carry some values between iterations and stack others."""
     body = call.node.graphs["body"]
     expect_numbers(call, 0, 1)
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
@@ -74,7 +74,7 @@ def _trip_limit(call: NodeCall) -> Dim | None:
 
 
 def _put_together(call: NodeCall, found: Looped, position: int, value: Value) -> Value:
-    """Return what each turn gives, put together."""
+    """Return the stacked results of all iterations."""
     found.check_alike(call, position, value)
     if value.shape and call.does(LOOP_NO_TURNS) and call.is_known(at_most(1, found.trips)) is not True:
         value = value.with_sizes(_unless_none(call, position, found.trips, value.shape))
@@ -82,10 +82,10 @@ def _put_together(call: NodeCall, found: Looped, position: int, value: Value) ->
 
 
 def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
-    """Return the sizes of what is put together.
+    """Return the sizes of a stacked output.
 
-    Where there is no turn, ONNX Runtime (seen with 1.31) has for each of them the number that it was able to infer, or
-    0; and none of them where it did not find out how many they are.
+    Without any iteration, ONNX Runtime (seen with 1.31) uses the number that it inferred for each size, or 0; and if it
+    could not infer the rank, the output has none of these axes.
     """
     call.note(f"output {position} has no more than one axis where the loop does not run and its rank was not inferred")
     runs = at_most(1, trips)
@@ -100,7 +100,7 @@ def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
 
 @operator("Scan")
 def scan(call: NodeCall) -> Sequence[Value]:
-    """The body for each slice of the scanned inputs, which are of one length; states keep their shapes."""
+    """Run the body for each slice of the scanned inputs, which have equal length; states keep their shapes."""
     if call.version < 9:
         return _scan_of_a_batch(call)
     count = call.integer("num_scan_inputs")
@@ -114,7 +114,7 @@ def scan(call: NodeCall) -> Sequence[Value]:
 
 
 def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
-    """Scan of opset 8: all has a batch in front, and what is scanned a length behind it."""
+    """Scan of opset 8: everything has a leading batch axis, and scanned inputs have the length next."""
     batch, inner = slices(call, [call.value(n) for n in range(1, len(call.inputs))], [0] * (len(call.inputs) - 1))
     states = len(inner) - call.integer("num_scan_inputs")
     length, parts = slices(call, inner[states:], [0] * (len(inner) - states))
@@ -128,7 +128,7 @@ def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
 def _scanned(
     call: NodeCall, length: Dim, kept: Sequence[Value], parts: Sequence[Value]
 ) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Return the states after all turns, and what the body gives in each."""
+    """Return the final states and the body's outputs for each iteration."""
     graph = call.node.graphs["body"]
     if call.does(SCAN_EMPTY):
         call.at_most(1, length, "there must be something to scan")
@@ -146,9 +146,9 @@ def _body(call: NodeCall, graph: Any, parts: Sequence[Value], states: Sequence[V
 
 
 def _ask_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
-    """Ask that sizes of the body's outputs be those that it declares, for these or for the inputs that have them too.
+    """Require that the body's outputs have the sizes that it declares for them or for the matching inputs.
 
-    ONNX Runtime (seen with 1.31) infers the outputs by what is declared; what it infers as a number stays that.
+    ONNX Runtime (seen with 1.31) infers the outputs from the declarations; a size inferred as a number is fixed.
     """
     given = {d for v in outputs for d in v.shape or () if not isinstance(d, int)}
     declared = [*zip(body.raw.input, inputs, strict=False), *zip(body.raw.output, outputs, strict=False)]
@@ -162,9 +162,9 @@ def _ask_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: S
 
 
 def _is_inferred(before: Dims, after: Dims) -> bool:
-    """Return whether a shape is one of numbers that another one, with sizes in it, may have become.
+    """Return whether a shape of numbers may be an instance of another, symbolic shape.
 
-    ONNX Runtime (seen with 1.31) lets a state change in the first turn where it infers that each size is a number.
+    ONNX Runtime (seen with 1.31) lets a state change in the first iteration if it infers every size as a number.
     """
     if len(before) != len(after) or before == after:
         return False

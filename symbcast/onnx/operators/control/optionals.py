@@ -1,4 +1,4 @@
-"""Operators on what may be there or not."""
+"""Operators on optional values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOOL = 9
 
 @operator("Optional")
 def optional(call: NodeCall) -> Value:
-    """The input, as what may be there; without one, what is not."""
+    """The input as an optional value; an empty one without an input."""
     if call.has(0):
         return OptionalValue(call.value(0), TRUE)
     kind = call.attribute("type")
@@ -23,11 +23,11 @@ def optional(call: NodeCall) -> Value:
 
 @operator("OptionalGetElement")
 def element(call: NodeCall) -> Value:
-    """What is there; something must be."""
+    """The value that an optional holds; it must not be empty."""
     given = call.value(0)
     if not isinstance(given, OptionalValue):
         if _is_unknown(given):
-            call.note(f"that {call.input_name(0)} holds something was not looked at", is_about_data=True)
+            call.note(f"not checked: {call.input_name(0)} must hold something", is_about_data=True)
         return given
     if given.is_there == FALSE:
         call.refuse(f"{call.input_name(0)} must hold something")
@@ -37,7 +37,7 @@ def element(call: NodeCall) -> Value:
 
 @operator("OptionalHasElement")
 def has_element(call: NodeCall) -> Value:
-    """Whether something is there."""
+    """Whether the optional holds a value."""
     if not call.has(0):
         return Value((), BOOL, Elements((0,)))
     given = call.value(0)
@@ -48,5 +48,5 @@ def has_element(call: NodeCall) -> Value:
 
 
 def _is_unknown(value: Value) -> bool:
-    """Return whether not even the kind of a value is known."""
+    """Return whether even the kind of a value is unknown."""
     return type(value) is Value and value.shape is None

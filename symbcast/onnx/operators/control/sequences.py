@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 FLOAT, INT64 = 1, 7
 MAX_ITEMS = 256
-"""How many elements of a sequence are known one by one."""
+"""How many elements of a sequence are tracked individually."""
 MAX_MAPPED = 16
-"""For how many elements of a sequence a graph is walked one by one."""
+"""For how many elements of a sequence a graph is walked individually."""
 
 
 def sequence(call: NodeCall, position: int = 0) -> SequenceValue:
-    """Return an input that is a sequence; raises `UnknownShapeError` where nothing is known of it."""
+    """Return an input that is a sequence; raises `UnknownShapeError` if nothing is known about it."""
     found = call.value(position)
     if not isinstance(found, SequenceValue):
         call.give_up(f"what is in the sequence {call.input_name(position)} is not known")
@@ -52,16 +52,16 @@ def sequence(call: NodeCall, position: int = 0) -> SequenceValue:
 
 
 def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | None:
-    """Return a place in a sequence, counted from the front, that an input gives; ask that it be one of ``length``.
+    """Return a position in a sequence, counted from the front, and require that it be within ``length``.
 
-    The places go on ``after`` the last element. None where it is not known: then it is data.
+    Positions up to ``after`` past the last element are allowed. None if the position is data.
     """
     expect_numbers(call, position)
     items = call.elements(position)
     found = items[0] if items else None
     if not is_size(found):
         call.note(
-            f"that the position {call.input_name(position)} is in the sequence was not looked at",
+            f"not checked: the position {call.input_name(position)} must be in the sequence",
             is_about_data=True,
             by=[position],
         )
@@ -109,7 +109,7 @@ def at(call: NodeCall) -> Value:
 
 
 def _element(call: NodeCall, given: SequenceValue, index: Dim | None) -> Value:
-    """Return an element of a sequence at a place that may not be known."""
+    """Return an element of a sequence at a position that may be unknown."""
     if given.common is None:
         return Value(None, given.dtype)
     dims: list[Dim] = []
@@ -127,7 +127,7 @@ def _element(call: NodeCall, given: SequenceValue, index: Dim | None) -> Value:
 
 
 def _at(call: NodeCall, parts: Parts, axis: int, index: Dim) -> Dim:
-    """Return how long the part at a place is."""
+    """Return the length of the part at a position."""
     found = parts.length_at(axis, index, call.bounds)
     if found is not None:
         return found
@@ -139,7 +139,7 @@ def _at(call: NodeCall, parts: Parts, axis: int, index: Dim) -> Dim:
 
 @operator("SequenceInsert")
 def insert(call: NodeCall) -> Value:
-    """A sequence with a tensor more, behind all others or at a place."""
+    """A sequence with a tensor inserted, at the end or at a position."""
     given, value = sequence(call), call.value(1)
     index: Dim | None = given.length
     if call.has(2):
@@ -153,7 +153,7 @@ def insert(call: NodeCall) -> Value:
 
 @operator("SequenceErase")
 def erase(call: NodeCall) -> Value:
-    """A sequence with a tensor less, the last one or that at a place."""
+    """A sequence without its last tensor or the one at a position."""
     given = sequence(call)
     if call.has(1):
         index = _index(call, 1, given.length)
@@ -170,7 +170,7 @@ def erase(call: NodeCall) -> Value:
 
 @operator("SplitToSequence")
 def split(call: NodeCall) -> Value:
-    """A tensor cut along an axis: in parts of 1, of one size, the last one the smaller, or of given sizes."""
+    """A tensor split along an axis: into slices, equal parts (the last may be smaller), or given sizes."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
     if not call.has(1):
@@ -182,14 +182,14 @@ def split(call: NodeCall) -> Value:
     if not shape:
         return _cut_evenly(call, dims, axis, given[0] if given else None)
     if given is None:
-        call.note("that the parts add up to the size was not looked at: they are data", is_about_data=True, by=[1])
+        call.note("not checked: the parts, which are data, must add up to the size", is_about_data=True, by=[1])
         return SequenceValue(shape[0], (*dims[:axis], None, *dims[axis + 1 :]), call.dtype())
     parts = split_as(call, dims[axis], given)
     return sequence_of([Value((*dims[:axis], p, *dims[axis + 1 :]), call.dtype()) for p in parts], call.dtype())
 
 
 def _cut_evenly(call: NodeCall, dims: Dims, axis: int, each: Dim | None) -> Value:
-    """Return the parts of a tensor that is cut in parts of one size, where that is known."""
+    """Return the parts of a tensor that is split into parts of one size, if that is known."""
     keeps = call.integer("keepdims", 1) != 0 or not call.does(SPLIT_TO_SEQUENCE_KEEPDIMS)
     if each is None:
         each = call.fresh("split", f"what {call.input_name(1)} holds", least=1, by=[1])
@@ -205,7 +205,7 @@ def _rest(dims: Dims, axis: int) -> Dims:
 
 
 def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> SequenceValue:
-    """Return the parts of a tensor that is cut in parts of one size, with the axis or without."""
+    """Return the parts of a tensor that is split into parts of one size, with the axis or without."""
     whole, before, after = dims[axis], dims[:axis], dims[axis + 1 :]
     count = ceil_divide(whole, size)
     if not keeps:
@@ -223,7 +223,7 @@ def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> Seque
 
 @operator("ConcatFromSequence")
 def concat_from(call: NodeCall) -> Value:
-    """The tensors of a sequence one behind the other, or stacked along a new axis."""
+    """The tensors of a sequence, concatenated or stacked along a new axis."""
     given, axis, is_new = sequence(call), call.integer("axis"), call.integer("new_axis") != 0
     call.at_most(1, given.length, "there must be a tensor to put together")
     if given.items is None:
@@ -236,7 +236,7 @@ def concat_from(call: NodeCall) -> Value:
 
 
 def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool) -> Value:
-    """Return the tensors of a sequence put together, of which only is known what their shapes have in common."""
+    """Concatenate a sequence of which only the sizes that its tensors share are known."""
     common = given.common
     if common is None:
         call.give_up(f"the ranks of the tensors in {call.input_name(0)} are not known")
@@ -245,7 +245,7 @@ def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool)
     if given.parts is not None:
         return Value(_joined_parts(call, given, given.parts, axis, is_new), given.dtype)
     if differs:
-        call.note(f"that the tensors in {call.input_name(0)} are equally long on axis {differs[0]} was not looked at")
+        call.note(f"not checked: the tensors in {call.input_name(0)} must be equally long on axis {differs[0]}")
     dims = list(_element(call, given, None).shape or ())
     if is_new:
         return Value((*dims[:place], given.length, *dims[place:]), given.dtype)
@@ -255,7 +255,7 @@ def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool)
 
 
 def _joined_parts(call: NodeCall, given: SequenceValue, parts: Parts, axis: int, is_new: bool) -> Dims:
-    """Return the shape of parts put together; ask that what is left fit to the others where there are others."""
+    """Return the shape of concatenated parts; require that the last, smaller part fit any others."""
     is_one = at_most(1, parts.whole_count)
     joined = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
     place = call.axis(axis, len(parts.each) + is_new)
@@ -292,7 +292,7 @@ def _sum_of_parts(call: NodeCall, parts: Parts, axis: int) -> Dim:
 
 @operator("SequenceMap")
 def mapped(call: NodeCall) -> Sequence[Value]:
-    """A graph for each element of a sequence, and those of others at the same places."""
+    """Run a graph on each element of a sequence, with the elements of others at the same positions."""
     given, body = sequence(call), call.node.graphs["body"]
     others = [call.value(n) for n in range(1, len(call.inputs))]
     for other in others:
@@ -318,9 +318,9 @@ def mapped(call: NodeCall) -> Sequence[Value]:
 def _mapped_parts(
     call: NodeCall, body: Any, values: Sequence[Value], parts: Parts, around: frozenset[Symbol]
 ) -> Sequence[Value] | None:
-    """Return what the graph makes of a tensor's parts: of all those of one size, and of what is left.
+    """Return the graph's results for a tensor's parts: for those of one size, and for the smaller last one.
 
-    None where a sequence beside it is cut otherwise, or a size comes out that is another one for each part.
+    None if another sequence is split differently, or if a size of the result differs between parts.
     """
     turns: list[list[Value]] = [[], []]
     for value in values:
@@ -346,9 +346,9 @@ def _mapped_parts(
 
 
 def _parts_of(parts: Parts, each: Value, rest: Value, around: frozenset[Symbol]) -> SequenceValue:
-    """Return the sequence of what a graph makes of parts."""
+    """Return the sequence of a graph's results for parts."""
     length = ceil_divide(parts.whole, parts.size)
-    if NEVER in (each, rest):  # the other one is all there can be
+    if NEVER in (each, rest):  # only the other can occur
         found = rest if each is NEVER else each
         return SequenceValue(length, limited(found.shape, around), found.dtype)
     common = [limited(v.shape, around) for v in (each, rest)]
@@ -360,7 +360,7 @@ def _parts_of(parts: Parts, each: Value, rest: Value, around: frozenset[Symbol])
 
 
 def _turn(call: NodeCall, values: Sequence[Value], index: int | None) -> list[Value]:
-    """Return what the graph gets at a place, or at any."""
+    """Return the graph's input at one position, or at any."""
     found: list[Value] = []
     for value in values:
         if not isinstance(value, SequenceValue):
@@ -375,6 +375,6 @@ def _turn(call: NodeCall, values: Sequence[Value], index: int | None) -> list[Va
 
 @operator("ZipMap", domain=ML)
 def zip_map(call: NodeCall) -> Value:
-    """A map for each line: what is in a map is not followed."""
+    """A map for each line; the contents of maps are not followed."""
     dims = call.rank(0, (1, 2), "what is made into maps")
     return SequenceValue(dims[0] if len(dims) == 2 else 1, None)

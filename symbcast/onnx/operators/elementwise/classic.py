@@ -1,4 +1,4 @@
-"""Operators of classic machine learning, of the domain ``ai.onnx.ml``: a line of features for each of a batch."""
+"""Classic machine learning operators of the domain ``ai.onnx.ml``: a row of features for each batch element."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def normalizer(call: NodeCall) -> Value:
 
 @operator("Scaler", domain=ML)
 def scaler(call: NodeCall) -> Value:
-    """Each feature moved and scaled by numbers of its own, or all by one."""
+    """Shift and scale each feature by its own numbers, or all by one."""
     dims = call.shape(0)
     counts = {len(found) for name in ("offset", "scale") if (found := call.attribute(name)) is not None}
     if len(counts) > 1 or not dims:
@@ -68,16 +68,14 @@ def extractor(call: NodeCall) -> Value:
 
 
 def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
-    """Ask that the features be there that are taken; ONNX Runtime counts none of them from the end."""
+    """Require that the selected features exist; ONNX Runtime counts none from the end."""
     is_strict = call.does(FEATURES_FROM_FRONT)
     if is_strict:
         call.at_most(1, count, "there must be a feature to take")
         call.at_most(1, features, "there must be a feature")
     numbers = call.numbers(1)
     if numbers is None:
-        call.note(
-            "that the indices, which are data, are those of features was not looked at", is_about_data=True, by=[1]
-        )
+        call.note("not checked: the indices, which are data, must be those of features", is_about_data=True, by=[1])
     elif numbers:
         low, high = min(numbers), max(numbers)
         if is_strict and low < 0:
@@ -170,7 +168,7 @@ def _classes(call: NodeCall) -> int:
 
 
 def _lines(call: NodeCall) -> tuple[Dim, Dim]:
-    """Return how many lines there are, and of how many features; one axis is one line."""
+    """Return the number of rows and of features; a single axis is one row."""
     dims: Dims = call.rank(0, (1, 2), "the input")
     return (dims[0], dims[1]) if len(dims) == 2 else (1, dims[0])
 
@@ -184,12 +182,12 @@ def _of_trees(call: NodeCall) -> Dim:
 
 
 def _check_vectors(call: NodeCall, features: Dim, count: int) -> None:
-    """Ask that the features be as many as a support vector has."""
+    """Require as many features as a support vector has."""
     held = _count(call, "support_vectors")
     if count and held:
         call.equal(features, held // count, f"there must be {held // count} features, as in a support vector")
     else:
-        call.note("that there are as many features as it knows was not looked at")
+        call.note("not checked: the number of features must match the model's")
 
 
 def _count(call: NodeCall, name: str) -> int:

@@ -45,7 +45,7 @@ class Signature(NamedTuple):
 
 
 def read(text: str) -> Signature:
-    """Return the signature that a text is.
+    """Parse a signature.
 
     >>> read("(N, C, ...), (C)? -> X").inputs[1]
     Pattern(name='', sizes=('C',), rest=None, is_optional=True)
@@ -74,7 +74,7 @@ class _Sizes:
         self.rest: Dims | None = None
 
     def meet(self, position: int, pattern: Pattern) -> None:
-        """Take in an input: name its sizes, and require those to be equal that have a name already."""
+        """Bind an input's sizes to names; require sizes with a known name to be equal."""
         call = self.call
         if pattern.name == "number":
             expect_numbers(call, position)
@@ -115,7 +115,7 @@ class _Sizes:
                 self.call.equal(size, known, f"the axes of {name} must be those of the operands before it")
 
     def _meet_size(self, what: str, text: str, size: Dim) -> None:
-        """Require that a size be what a text says of it; one that is new to it gets its value."""
+        """Require that a size match its text; a new name gets its value."""
         call, either = self.call, text.split("|")
         if len(either) > 1:
             known = [found for part in either if (found := self._sum(part)) is not None]

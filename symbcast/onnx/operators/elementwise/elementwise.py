@@ -1,4 +1,4 @@
-"""Operators that work on each element: of one tensor, or of several that are broadcast together."""
+"""Elementwise operators on one tensor, or on several that are broadcast together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def identity(call: NodeCall) -> Value:
 
 @operator("Hardmax", "LogSoftmax", "Softmax")
 def along_axis(call: NodeCall) -> Value:
-    """Each line along an axis becomes another one."""
+    """Each line along an axis is mapped to a new one."""
     dims = call.shape(0)
     axis = call.integer("axis", 1 if call.version < 13 else -1)
     # Before opset 11 the axis was where the shape is cut in two, which may be at its end.
@@ -37,12 +37,12 @@ def along_axis(call: NodeCall) -> Value:
 
 @operator("CumProd", "CumSum")
 def cumulated(call: NodeCall) -> Value:
-    """Each line along an axis, which is an input, summed or multiplied up."""
+    """Cumulative sums or products along an axis, which is an input."""
     dims = call.shape(0)
     expect_numbers(call, 1)
     axes = call.numbers(1)
     if axes is None:
-        call.note(f"that {call.input_name(1)}, which is data, is an axis was not looked at", is_about_data=True, by=[1])
+        call.note(f"not checked: {call.input_name(1)}, which is data, must be an axis", is_about_data=True, by=[1])
     for axis in axes or ():
         call.axis(axis, len(dims))
     content = None
@@ -54,7 +54,7 @@ def cumulated(call: NodeCall) -> Value:
 
 @operator("Clip")
 def clip(call: NodeCall) -> Value:
-    """Each element, or a bound where it lies beyond it."""
+    """Each element, clipped to bounds."""
     value, dims = call.value(0), call.shape(0)
     content = None
     if call.version >= 11:
@@ -83,7 +83,7 @@ def pair_broadcast(call: NodeCall) -> Dims:
 
 
 def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
-    """Ask that no integer be divided by 0, which ONNX Runtime refuses."""
+    """Require that no integer be divided by 0, which ONNX Runtime refuses."""
     divisor = call.value(1).content
     items = divisor.items if isinstance(divisor, Elements) else None
     if items is None:
@@ -92,14 +92,14 @@ def _ask_for_divisor(call: NodeCall, shape: Dims) -> None:
         is_positive = found.low is not None and call.bounds.is_at_least(found.low, 1)
         if not (is_number or is_positive):
             call.note(
-                f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1]
+                f"not checked: {call.input_name(1)}, which is data, must not contain 0", is_about_data=True, by=[1]
             )
         return
     empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
     for item in dict.fromkeys(items):
         if not is_size(item):
             call.note(
-                f"that {call.input_name(1)}, which is data, is nowhere 0 was not looked at", is_about_data=True, by=[1]
+                f"not checked: {call.input_name(1)}, which is data, must not contain 0", is_about_data=True, by=[1]
             )
         elif not call.bounds.is_at_least(item, 1) and not call.bounds.is_at_most(item, -1):
             call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")
@@ -132,7 +132,7 @@ def variadic(call: NodeCall) -> Value:
 
 @operator("Where")
 def where(call: NodeCall) -> Value:
-    """Elements of one tensor or the other, as a third says; all three are broadcast together."""
+    """Elements of one tensor or the other, selected by a condition; all three are broadcast together."""
     shape = call.broadcast(call.shape(0), call.shape(1), call.shape(2))
     values = [call.value(n) for n in range(3)]
     content = chosen(call.place.name, values, shape, call.asker)

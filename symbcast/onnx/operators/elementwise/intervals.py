@@ -76,7 +76,7 @@ def _axes(call: NodeCall) -> list[int]:
 
 @_estimate("ReduceMax", "ReduceMin")
 def _reduced(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    # Of nothing, the runtime takes the least number there is for the greatest.
+    # The runtime's maximum of no elements is the least number of the type.
     return some_of(_of(call, 0)) if call.is_positive(call.shape(0)) else UNBOUNDED
 
 

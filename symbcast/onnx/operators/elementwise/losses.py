@@ -1,4 +1,4 @@
-"""Losses: how far scores for classes are from the classes that are wanted."""
+"""Losses: how far class scores are from the target classes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from symbcast.onnx.tail import infer
 
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 def loss(call: NodeCall) -> Value | Sequence[Value]:
-    """One number for each place of (N, C, ...), or one for all; each has a class that is wanted.
+    """One number for each place of (N, C, ...), or one for all; each place has a target class.
 
-    ONNX Runtime has no kernel for it: what runs there is its definition by other operators.
+    ONNX Runtime has no kernel for it; it runs the definition by other operators.
     """
     if call.does(LOSS_FUNCTION):
         return infer(call)
@@ -26,6 +26,6 @@ def loss(call: NodeCall) -> Value | Sequence[Value]:
     places = (dims[0], *dims[2:])
     expect(call, 1, "the target", places)
     expect(call, 2, "the weights", (dims[1],))
-    call.note("that the targets, which are data, are classes was not looked at", is_about_data=True, by=[1])
+    call.note("not checked: the targets, which are data, must be classes", is_about_data=True, by=[1])
     found = Value(places if call.text("reduction", "mean") == "none" else (), call.dtype())
     return found, Value(dims, call.dtype())

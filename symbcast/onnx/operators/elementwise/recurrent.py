@@ -32,7 +32,7 @@ _OPERANDS: dict[Role, tuple[int, str]] = {
 
 @operator(*GATES)
 def recurrent_layer(call: NodeCall) -> Sequence[Value]:
-    """All hidden states, the last one, and of an LSTM the last cell state too."""
+    """All hidden states, the last one and, for LSTM, the last cell state."""
     return _run(call, _layer(call, call.node.op_type))
 
 
@@ -73,7 +73,7 @@ def _layer(call: NodeCall, kind: str, weights: str = "DRC") -> Layer:
 
 
 def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None:
-    """Require what is not empty where ONNX Runtime ends its process on it (seen with 1.31)."""
+    """Require nonempty inputs where ONNX Runtime aborts on empty ones (seen with 1.31)."""
     sizes = {"GRU": (length, batch, features), "LSTM": (batch,), "DynamicQuantizeLSTM": (batch,)}.get(
         call.node.op_type, ()
     )
@@ -82,7 +82,7 @@ def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None
 
 
 def _hidden_size(call: NodeCall) -> Dim:
-    """Return the attribute ``hidden_size``, or where there is none, what the recurrent weights say."""
+    """Return the attribute ``hidden_size`` or, without it, the size from the recurrent weights."""
     found = call.attribute("hidden_size")
     if found is not None:
         return int(found)
@@ -92,12 +92,12 @@ def _hidden_size(call: NodeCall) -> Dim:
 
 
 def _check_lengths(call: NodeCall, length: Dim) -> None:
-    """Require that the lengths of the sequences of a batch be within the whole; they are data mostly."""
+    """Require that the sequence lengths, mostly data, not exceed the length of the input."""
     if not call.has(_LENGTHS):
         return
     items = call.elements(_LENGTHS)
     if items is None or not all(map(is_size, items)):
-        reason = f"that no number of {call.input_name(_LENGTHS)} is above the length {length} was not looked at"
+        reason = f"not checked: no number of {call.input_name(_LENGTHS)} may be above the length {length}"
         call.note(reason, is_about_data=True, by=[_LENGTHS])
         return
     for item in dict.fromkeys(items):

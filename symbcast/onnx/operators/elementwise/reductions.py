@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 INT64 = 7
 _WIDE = frozenset({1, 6, 7, 11})
-"""Element types that hold sums of sizes."""
+"""Element types that can hold sums of sizes."""
 
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
 
 
 def reduced(call: NodeCall) -> Dims | None:
-    """Return the first input with the axes to reduce 1, or gone."""
+    """Return the first input with the reduced axes set to 1 or removed."""
     dims, axes = call.shape(0), _axes(call)
     if axes is None:
         return dims
@@ -51,7 +51,7 @@ def reduced(call: NodeCall) -> Dims | None:
 
 
 def _axes(call: NodeCall) -> list[int] | None:
-    """Return the axes to reduce, all of them where there are none; None where nothing is reduced."""
+    """Return the axes to reduce, all if none are given; None if nothing is reduced."""
     since = _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18)
     if call.version >= since:
         expect_line(call, 1)
@@ -62,7 +62,7 @@ def _axes(call: NodeCall) -> list[int] | None:
 
 
 def reduced_content(call: NodeCall) -> Content | None:
-    """Return what a tensor is reduced to: one whose elements are all known, or a ramp."""
+    """Return the content of a reduced tensor, from elements that are all known or from a ramp."""
     data, dims, axes = call.value(0), call.shape(0), _axes(call)
     if axes is None or data.content is None:
         return data.content
@@ -73,7 +73,7 @@ def reduced_content(call: NodeCall) -> Content | None:
 
 
 def _folded_along(call: NodeCall, places: Sequence[int]) -> Content | None:
-    """Return what listed elements come to along some of the axes."""
+    """Reduce listed elements along some of the axes."""
     import numpy as np
 
     name, items, sizes = _STEPS.get(call.node.op_type), call.elements(0), numbers_of(call.shape(0))
@@ -88,7 +88,7 @@ def _folded_along(call: NodeCall, places: Sequence[int]) -> Content | None:
 
 
 def _reduced_ramp(call: NodeCall, ramp: Ramp, places: Sequence[int]) -> Content | None:
-    """Return what a ramp comes to along axes: a multiple where it is constant along them, or an end of it."""
+    """Reduce a ramp along axes: to a multiple where it is constant along them, or to one of its ends."""
     dims, kept = call.shape(0), [0 if n in places else s for n, s in enumerate(ramp.strides)]
     along = Ramp(0, tuple(ramp.strides[n] for n in places))
     sizes = tuple(dims[n] for n in places)
@@ -110,7 +110,7 @@ def _reduced_ramp(call: NodeCall, ramp: Ramp, places: Sequence[int]) -> Content 
 
 @operator("ArgMax", "ArgMin")
 def arg(call: NodeCall) -> Value:
-    """The axis becomes 1, or goes; it must not be empty."""
+    """The axis, which must not be empty, becomes 1 or is removed."""
     dims = call.shape(0)
     axis = call.integer("axis")
     unless = []
@@ -121,7 +121,7 @@ def arg(call: NodeCall) -> Value:
 
 
 def _normalised(call: NodeCall) -> tuple[Dims, int]:
-    """Return the input and the axis from which on it is normalised; ONNX Runtime wants something to be there."""
+    """Return the input and the first normalised axis; ONNX Runtime requires the axes to be nonempty."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis", -1), len(dims))
     if call.does(LAYER_NORM_EMPTY):
@@ -164,7 +164,7 @@ def batch_normalization(call: NodeCall) -> Sequence[Value]:
 
 
 def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
-    """Return data of unknown rank: what is known of their end, or else that they have so many channels."""
+    """Return data of unknown rank, with their known last axes; otherwise only the number of channels is known."""
     ends = call.walk.open.ends(call.value(0))
     # The data may have one axis, and then one channel.
     if len(ends) == 1 and call.bounds.is_at_least(channels, 2):
@@ -174,7 +174,7 @@ def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
 
 @operator("InstanceNormalization")
 def instance_normalization(call: NodeCall) -> Value:
-    """Each channel of each of the batch normalised; scale and bias have one number for each channel."""
+    """Each channel of each batch element normalised; scale and bias have one number for each channel."""
     dims = call.shape(0)
     if len(dims) < (3 if call.does(INSTANCE_NORM_AXES) else 2):
         call.refuse("the input must have a batch, channels and, for ONNX Runtime, an axis to normalise over")
@@ -184,7 +184,7 @@ def instance_normalization(call: NodeCall) -> Value:
 
 @operator("LpNormalization")
 def lp_normalization(call: NodeCall) -> Value:
-    """Each line along an axis by its length."""
+    """Each line along an axis divided by its length."""
     dims = call.shape(0)
     call.axis(call.integer("axis", -1), len(dims))
     if call.integer("p", 2) not in (1, 2):
@@ -194,7 +194,7 @@ def lp_normalization(call: NodeCall) -> Value:
 
 @operator("LRN")
 def local_response_normalization(call: NodeCall) -> Value:
-    """Each element by those of some channels around it."""
+    """Each element normalised by its neighbouring channels."""
     dims, size = call.shape(0), call.integer("size")
     check_channels(call, dims)
     if call.does(LRN_IMAGES) and (len(dims) != 4 or size < 1 or size % 2 == 0):
@@ -206,7 +206,7 @@ def local_response_normalization(call: NodeCall) -> Value:
 def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
     """The channels are in groups of one size; scale and bias have one number for each channel, or group.
 
-    ONNX Runtime has no kernel for it: what runs there is its definition by other operators, which broadcasts.
+    ONNX Runtime has no kernel for it; it runs the definition by other operators, which broadcasts.
     """
     groups = call.integer("num_groups", 1)
     if groups < 1:

@@ -14,7 +14,7 @@ FLOAT, INT64, STRING = 1, 7, 8
 
 @operator("StringConcat")
 def concat(call: NodeCall) -> Value:
-    """Texts one behind the other; the operands are broadcast together."""
+    """Concatenated texts; the operands are broadcast together."""
     return Value(call.broadcast(call.shape(0), call.shape(1)), STRING)
 
 
@@ -26,7 +26,7 @@ def match(call: NodeCall) -> Value:
 
 @operator("StringSplit")
 def split(call: NodeCall) -> Sequence[Value]:
-    """The parts of each text, on a new axis that is as long as the most parts; and how many each has."""
+    """The parts of each text on a new axis, as long as the largest count; and the counts."""
     dims = call.shape(0)
     count = call.fresh("parts", f"the most parts that a text of {call.input_name(0)} has")
     return Value((*dims, count), STRING), Value(dims, INT64)
@@ -34,7 +34,7 @@ def split(call: NodeCall) -> Sequence[Value]:
 
 @operator("StringNormalizer")
 def normalizer(call: NodeCall) -> Value:
-    """The texts that are left when some words are dropped; one that is empty where none is left."""
+    """The texts left after dropping stop words; a single empty text if none are left."""
     dims = call.rank(0, (1, 2), "the input")
     if len(dims) == 2:
         call.equal(dims[0], 1, "an input of two axes must have one line")
@@ -44,7 +44,7 @@ def normalizer(call: NodeCall) -> Value:
 
 @operator("TfIdfVectorizer")
 def vectorizer(call: NodeCall) -> Value:
-    """How often each of some sequences occurs in a line."""
+    """How often each n-gram occurs in a line."""
     dims = call.rank(0, (1, 2), "the input")
     places = call.integers("ngram_indexes")
     if not places:

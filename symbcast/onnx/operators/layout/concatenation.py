@@ -1,4 +1,4 @@
-"""Operators that put tensors together along an axis, or take one apart."""
+"""Operators that concatenate or split tensors along an axis."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @operator("Concat")
 def concat_(call: NodeCall) -> Value:
-    """Tensors one behind the other along ``axis``; their other sizes are equal."""
+    """Tensors concatenated along ``axis``; their other sizes are equal."""
     shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
     values = [call.value(n) for n in range(len(call.inputs))]
     return Value(shape, call.dtype(), contents_joined(values, axis, shape))
 
 
 def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
-    """Return the shape of tensors put together along the attribute ``axis``, and that axis; ask what that takes."""
+    """Return the shape of tensors concatenated along the attribute ``axis``, and that axis; require that they fit."""
     axis = call.integer("axis", 1 if call.version < 4 else 0)
     skipping = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
     return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
@@ -38,7 +38,7 @@ def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
 
 @operator("Split")
 def split(call: NodeCall) -> Sequence[Value]:
-    """A tensor taken apart along ``axis``: in parts of given sizes, or of one size, the last one the smaller."""
+    """A tensor split along ``axis`` into parts of given sizes, or of one size with a smaller last part."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
     count = len(call.node.outputs)

@@ -39,7 +39,7 @@ INT64, BOOL = 7, 9
 
 @operator("Gather")
 def gather_(call: NodeCall) -> Value:
-    """Slices of the data along ``axis``, as the indices say."""
+    """Slices of the data along ``axis``, selected by indices."""
     data, indices = call.shape(0), call.shape(1)
     axis = call.axis(call.integer("axis"), len(data))
     shape = gather(call, data, indices, axis)
@@ -58,7 +58,7 @@ def gather_elements_(call: NodeCall) -> Value:
 
 @operator("GatherND")
 def gather_nd_(call: NodeCall) -> Value:
-    """Slices of the data, each at the index that a line of the indices holds."""
+    """Slices of the data, one for each index vector in the last axis of the indices."""
     data, indices = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims")
     if batch < 0 and call.does(GATHER_ND_BATCHES):
@@ -66,7 +66,7 @@ def gather_nd_(call: NodeCall) -> Value:
     length = index_length(call, indices)
     batches = divided_batches if call.does(GATHER_ND_BATCHES) else same_batches
     shape = gather_nd(call, data, indices, length, batch, batches)
-    # ONNX Runtime (seen with 1.31) does not look at indices of slices that hold nothing.
+    # ONNX Runtime (seen with 1.31) does not check indices of empty slices.
     rest = data[batch + length :]
     is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(GATHER_ND_EMPTY) else TRUE
     if call.is_known(is_looked_at) is not False:
@@ -76,7 +76,7 @@ def gather_nd_(call: NodeCall) -> Value:
 
 
 def _check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
-    """Ask that each number in the lines of the indices is within the axis that it is for."""
+    """Require that each number in an index vector be within its axis."""
     content, shape = call.value(1).content, call.shape(1)
     items = call.sizes(1)
     for n in range(length):
@@ -96,7 +96,7 @@ def _check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
 
 @operator("ScatterElements", "Scatter")
 def scatter_elements_(call: NodeCall) -> Value:
-    """The data with some elements exchanged."""
+    """The data with some elements replaced."""
     data, indices, updates, axis = call.shape(0), call.shape(1), call.shape(2), call.integer("axis")
     shape = scatter_elements(call, data, indices, updates, axis)
     check_indices(call, 1, call.value(1), data[axis])
@@ -105,7 +105,7 @@ def scatter_elements_(call: NodeCall) -> Value:
 
 @operator("ScatterND")
 def scatter_nd_(call: NodeCall) -> Value:
-    """The data with some slices exchanged."""
+    """The data with some slices replaced."""
     data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
     length = index_length(call, indices)
     shape = scatter_nd(call, data, indices, updates, length)

@@ -1,4 +1,4 @@
-"""Operators that give the same elements another shape or order."""
+"""Operators that change the shape or order of elements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @operator("Unsqueeze")
 def unsqueeze_(call: NodeCall) -> Value:
-    """Axes of size 1 put in."""
+    """Insert axes of size 1."""
     data, dims = call.value(0), call.shape(0)
     if call.version >= 13 and len(call.value(1).shape or ()) > 1:
         call.refuse("axes must have one axis at most")
@@ -40,13 +40,13 @@ def unsqueeze_(call: NodeCall) -> Value:
 
 @operator("Squeeze")
 def squeeze_(call: NodeCall) -> Value:
-    """Axes of size 1 taken out."""
+    """Remove axes of size 1."""
     data = call.value(0)
     dims = call.shape(0)
     if call.version >= 13:
         expect_line(call, 1)
     axes = call.axes("axes", 1, 13)
-    # ONNX Runtime takes no axes for none given.
+    # ONNX Runtime treats an empty list of axes as none given.
     if axes is None or (call.does(SQUEEZE_NO_AXES) and not axes):
         open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
         if open_axes:

@@ -1,4 +1,4 @@
-"""Operators that put elements around a tensor, or take them away there."""
+"""Operators that pad or crop the borders of a tensor."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from symbcast.operators.padding import MODES, Padding, pad
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
-_IS_DATA = "that the pads, which are data, are possible was not looked at"
+_IS_DATA = "not checked: the pads, which are data, must be possible"
 
 
 @operator("Pad")
 def pad_(call: NodeCall) -> Value:
-    """Elements at the ends of axes: one number, or those within reflected, repeated at the edge or wrapped around."""
+    """Padding at the ends of axes: a constant, or elements reflected, repeated from the edge or wrapped around."""
     dims = call.shape(0)
     mode = call.text("mode", "constant")
     if mode not in MODES:
@@ -51,7 +51,7 @@ def _axes(call: NodeCall, rank: int) -> list[int]:
 
 
 def _amounts(call: NodeCall, count: int) -> list[Dim] | None:
-    """Return how much is put before each axis, then after each; None where data decide."""
+    """Return the padding before each axis, then after each; None where data decide."""
     if call.version < 11:
         given = call.integers("pads" if call.version > 1 else "paddings") or []
         if len(given) != count:
@@ -80,7 +80,7 @@ def center_crop_pad(call: NodeCall) -> Value:
     given = call.integers("axes")
     axes = call.distinct_axes(range(len(dims)) if given is None else given, len(dims), "no axis may be cut twice")
     known = call.sizes(1) if call.does(CENTER_CROP_SIZES) else None
-    # The runtime takes a size below 0 for 0.
+    # The runtime treats a negative size as 0.
     sizes = asked_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)
     if len(sizes) != len(axes):
         call.refuse(f"the shape must be {len(axes)} numbers")

@@ -1,4 +1,4 @@
-"""Reshape and Flatten: the elements in the order that they have, in a shape of as many."""
+"""Reshape and Flatten: the same elements in the same order, in another shape."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @operator("Reshape")
 def reshape_(call: NodeCall) -> Value:
-    """The elements in another shape of as many; a 0 keeps the size of its axis, and one -1 is worked out."""
+    """The same elements in another shape; a 0 keeps the size of its axis, and one -1 is inferred."""
     if call.version < 5:
         wanted: Sequence[Element] = call.integers("shape") or []
     else:
@@ -39,7 +39,7 @@ def reshape_(call: NodeCall) -> Value:
 
 
 def _reshape_to_data(call: NodeCall) -> Value:
-    """A reshape to a shape that data decide: the sizes are new ones, as many elements as there are."""
+    """A reshape to a shape that data decide: new sizes whose product is the number of elements."""
     shape = asked_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
     if call.value(0).shape is not None:
         call.note("the shape that it makes is data: where it holds a 0 or -1 was not followed")
@@ -48,12 +48,12 @@ def _reshape_to_data(call: NodeCall) -> Value:
 
 @operator("Flatten")
 def flatten_(call: NodeCall) -> Value:
-    """A matrix: the axes before ``axis`` in one, those from it on in the other."""
+    """A matrix: the axes before ``axis`` form the rows, the others the columns."""
     data = call.value(0)
     axis = call.integer("axis", 1)
     if data.shape is None:
         name = call.input_name(0)
-        call.note(f"that {name} has axis {axis}, or that many, was not looked at: its rank is not known")
+        call.note(f"not checked: the axis {axis} must be at most the rank of {name}, which is not known")
         sizes = (call.fresh(f"size_{n}", f"{what} of {name}") for n, what in enumerate(("rows", "columns")))
         return Value(tuple(sizes), data.dtype)
     dims = data.shape

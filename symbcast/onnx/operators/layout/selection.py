@@ -1,4 +1,4 @@
-"""Operators that select by value: how many elements there are is often data's to say."""
+"""Operators that select by value; data often decide how many elements are selected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INT64 = 7
 
 @operator("NonZero")
 def non_zero(call: NodeCall) -> Value:
-    """The indices of the elements that are not 0: how many is data's to say where they are not known."""
+    """The indices of the elements that are not 0; data decide how many if the elements are unknown."""
     dims = call.value(0).shape
     known = None if not dims else _places_of_known(call, dims)
     if known is not None:
@@ -36,7 +36,7 @@ def non_zero(call: NodeCall) -> Value:
 
 
 def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
-    """Return the indices where the elements are known: all, of a tensor filled with one number, as exporters count."""
+    """Return the indices if the elements are known; exporters count elements of a tensor filled with one number."""
     content = call.value(0).content
     if isinstance(content, Ramp) and not any(content.strides) and isinstance(content.start, int) and content.start:
         every = Ramp(0, (0, 1)) if len(dims) == 1 else None
@@ -51,7 +51,7 @@ def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
 
 @operator("Compress")
 def compress(call: NodeCall) -> Value:
-    """The slices that a condition selects: how many is data's to say."""
+    """The slices that a condition selects; data decide how many."""
     dims = call.shape(0)
     axis = call.attribute("axis")
     whole = multiply(*dims) if axis is None else dims[call.axis(int(axis), len(dims))]
@@ -64,7 +64,7 @@ def compress(call: NodeCall) -> Value:
 
 @operator("Unique")
 def unique(call: NodeCall) -> Sequence[Value]:
-    """The different elements, or slices: how many is data's to say."""
+    """The distinct elements or slices; data decide how many."""
     dims = call.shape(0)
     axis = call.attribute("axis")
     whole = len(dims) if axis is None else call.axis(int(axis), len(dims))
@@ -89,7 +89,7 @@ def one_hot_(call: NodeCall) -> Value:
 
 @operator("TopK")
 def top_k_(call: NodeCall) -> Sequence[Value]:
-    """The k greatest along an axis, which must have as many."""
+    """The k greatest along an axis, which must be at least k long."""
     dims = call.shape(0)
     if call.version >= 10:
         expect_line(call, 1)
@@ -103,7 +103,7 @@ def top_k_(call: NodeCall) -> Sequence[Value]:
 
 @operator("ReverseSequence")
 def reverse_sequence(call: NodeCall) -> Value:
-    """Each line of a batch turned around for a length of its own."""
+    """Each sequence of a batch reversed up to its own length."""
     dims = call.shape(0)
     lengths = call.rank(1, (1,), "sequence_lens")
     batch = call.axis(call.integer("batch_axis", 1), len(dims))

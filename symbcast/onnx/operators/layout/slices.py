@@ -37,4 +37,4 @@ def slice_(call: NodeCall) -> Value:
 
 
 _GREATEST = (2**31 - 1, 2**63 - 1)
-"""Ends that stand for the end of an axis, whichever way it is cut."""
+"""Values that mean the end of an axis, for steps in either direction."""

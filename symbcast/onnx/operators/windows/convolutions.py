@@ -1,4 +1,4 @@
-"""Convolutions, and what undoes them."""
+"""Convolutions and transposed convolutions."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ INT32 = 6
 
 @operator("Conv")
 def convolution(call: NodeCall) -> Value:
-    """One element for each position of the weights, in as many channels as there are weights."""
+    """One element for each position of the window, with an output channel for each filter."""
     return Value(_convolved(call, call.shape(0), call.shape(1), 2), call.dtype())
 
 
 @operator("ConvInteger")
 def integer_convolution(call: NodeCall) -> Value:
-    """A convolution of small integers; a zero point is one number, or one for each of the weights."""
+    """A convolution of small integers; a zero point is one number, or one for each filter."""
     weights = call.shape(1)
     if call.does(CONV_INTEGER_POINT):
         _ask_of_points(call, (2, 3))
@@ -78,14 +78,14 @@ def quantized_convolution(call: NodeCall) -> Value:
 
 
 def _ask_of_points(call: NodeCall, positions: Sequence[int]) -> None:
-    """Ask that scales and zero points be one number each."""
+    """Require that scales and zero points be one number each."""
     for n in positions:
         for size in known_rank(call, n, (0, 1), call.input_name(n)) or ():
             call.equal(size, 1, f"{call.input_name(n)} must be one number")
 
 
 def _ask_of_channel_points(call: NodeCall, positions: Sequence[int], channels: Dim) -> None:
-    """Ask that scales and zero points be one number each, or one for each output channel."""
+    """Require one scale and zero point, or one for each output channel."""
     for n in positions:
         for size in known_rank(call, n, (0, 1), call.input_name(n)) or ():
             needs = any_of([equal(size, 1), equal(size, channels)])
@@ -108,7 +108,7 @@ def _group(call: NodeCall) -> int:
 
 
 def _windows(call: NodeCall, kernel: Dims) -> list[Window]:
-    """Return the windows of weights, whose sizes the node may repeat."""
+    """Return the windows of the weights; the node may repeat their sizes in ``kernel_shape``."""
     repeated = call.integers("kernel_shape")
     if repeated is not None:
         if len(repeated) != len(kernel):
@@ -116,7 +116,7 @@ def _windows(call: NodeCall, kernel: Dims) -> list[Window]:
         for number, size in zip(repeated, kernel, strict=True):
             call.equal(number, size, "kernel_shape must be that of the weights")
     if auto_pad(call) and call.attribute("pads") is not None:
-        call.refuse("pads must not be given beside auto_pad")
+        call.refuse("pads must not be given together with auto_pad")
     return windows(call, kernel)
 
 
@@ -132,7 +132,7 @@ def _positions(call: NodeCall, _: Context, size: Dim, window: Window) -> Dim:
 
 @operator("ConvTranspose")
 def transposed_convolution(call: NodeCall) -> Value:
-    """Each element becomes a window; they lie a stride apart, over one another."""
+    """Each element becomes a window; the windows lie a stride apart and are summed where they overlap."""
     dims, weights = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
     weights_of_rank(call, weights, len(dims))
@@ -146,7 +146,7 @@ def transposed_convolution(call: NodeCall) -> Value:
 
 
 def _asked_for(call: NodeCall, rank: int) -> list[int | None]:
-    """Return the sizes of the output that a node asks for, if it does."""
+    """Return the output sizes that a node requests, if any."""
     found = call.integers("output_shape")
     if not found:
         return [None] * rank
@@ -170,7 +170,7 @@ def _undone(call: NodeCall, size: Dim, window: Window, extra: int, asked: int | 
         length = transposed_length(size, window, extra)
     elif call.does(CONV_TRANSPOSE_SAME):
         full = transposed_length(size, window._replace(before=0, after=0), extra)
-        length = call.bounds.smaller(full, multiply(size, stride))  # padding is not below 0
+        length = call.bounds.smaller(full, multiply(size, stride))  # padding is not negative
     else:
         length = multiply(size, stride)
     if call.does(CONV_TRANSPOSE_EMPTY):
@@ -181,7 +181,7 @@ def _undone(call: NodeCall, size: Dim, window: Window, extra: int, asked: int | 
 
 
 def _ask_of_extra(call: NodeCall, size: Dim, stride: int, extra: int) -> None:
-    """Ask, as the runtime does, that the convolution of the output be as long as the input."""
+    """Require, as the runtime does, that convolving the output give the input's length."""
     if extra >= stride:
         call.refuse("output_padding must be smaller than the stride")
     if extra:
@@ -190,7 +190,7 @@ def _ask_of_extra(call: NodeCall, size: Dim, stride: int, extra: int) -> None:
 
 @operator("DeformConv")
 def deformed_convolution(call: NodeCall) -> Value:
-    """A convolution whose window is bent at each position, by an offset for each of its elements."""
+    """A deformable convolution: an offset for each element of the window at each position."""
     dims, weights = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
     weights_of_rank(call, weights, len(dims))
@@ -218,7 +218,7 @@ def _ask_for_each_position(call: NodeCall, position: int, expected: Dims) -> Non
 
 
 def _ask_for_elements(call: NodeCall, dims: Dims, out: Sequence[Dim]) -> None:
-    """Ask that no axis to slide along be empty, unless the output is."""
+    """Require that no axis to slide along be empty, unless the output is."""
     is_empty = [equal(d, 0) for d in (dims[0], *out) if not call.bounds.is_at_least(d, 1)]
     for size in dims[2:]:
         if not call.bounds.is_at_least(size, 1):
@@ -227,7 +227,7 @@ def _ask_for_elements(call: NodeCall, dims: Dims, out: Sequence[Dim]) -> None:
 
 @operator("Col2Im")
 def columns_to_image(call: NodeCall) -> Value:
-    """Puts the blocks of an image, which are columns, where they belong, and adds them up where they overlap."""
+    """Place the columns as blocks of an image, and add them where they overlap."""
     batch, rows, columns = call.rank(0, (3,), "the input")
     image, block = asked_shape(call, 1), asked_shape(call, 2)
     if len(image) != len(block):

@@ -1,4 +1,4 @@
-"""Pools, and what undoes them."""
+"""Pooling and unpooling."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _positions(call: NodeCall, _: Context, size: Dim, window: Window) -> Dim:
 
 
 def _is_strict(call: NodeCall) -> bool:
-    """Return whether the runtime takes its fast kernel, which wants no padding below 0."""
+    """Return whether the runtime uses its fast kernel, which refuses negative padding."""
     if call.dtype() != FLOAT:
         return False
     if call.node.op_type == "MaxPool":
@@ -87,7 +87,7 @@ def global_pool(call: NodeCall) -> Value:
 
 @operator("MaxUnpool")
 def max_unpool(call: NodeCall) -> Value:
-    """Puts each element where the pool that indices come from took it; the rest is 0."""
+    """Place each element where the pool took it from, according to the indices; the rest is 0."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
     kernel = call.integers("kernel_shape")
@@ -96,7 +96,7 @@ def max_unpool(call: NodeCall) -> Value:
     indices = call.rank(1, (len(dims),), "the indices")
     for left, right in zip(dims, indices, strict=True):
         call.equal(left, right, "there must be an index for each element")
-    call.note(f"that the indices in {call.input_name(1)}, which are data, are within the output was not looked at")
+    call.note(f"not checked: the indices in {call.input_name(1)}, which are data, must be within the output")
     found = windows(call, tuple(kernel))
     if call.does(UNPOOL_PADDING):
         _ask_of_padding(call, found)
@@ -123,7 +123,7 @@ def _unpooled(call: NodeCall, size: Dim, window: Window) -> Dim:
 
 @operator("MaxRoiPool")
 def max_roi_pool(call: NodeCall) -> Value:
-    """The maxima of a grid laid over each region."""
+    """The maxima in the cells of a grid over each region."""
     dims = call.rank(0, (4,), "the input")
     regions = call.rank(1, (2,), "the regions")
     call.equal(regions[1], 5, "a region must be 5 numbers")
@@ -136,7 +136,7 @@ def max_roi_pool(call: NodeCall) -> Value:
 
 @operator("RoiAlign")
 def roi_align(call: NodeCall) -> Value:
-    """Values of a grid laid over each region, taken between the elements."""
+    """Interpolated values on a grid over each region."""
     dims = call.rank(0, (4,), "the input")
     regions = call.rank(1, (2,), "the regions")
     batch = call.rank(2, (1,), "the batch indices")
@@ -150,6 +150,6 @@ def roi_align(call: NodeCall) -> Value:
 
 
 def _ask_for_image(call: NodeCall, regions: Dim, batch: Dim, name: str) -> None:
-    """Ask that there be an image for regions to lie in; which one is data."""
+    """Require an image for the regions to lie in; which one is data."""
     call.require(any_of([equal(regions, 0), at_most(1, batch)]), "regions must have an image to lie in")
-    call.note(f"that the batch indices in {name}, which are data, are within the batch was not looked at")
+    call.note(f"not checked: the batch indices in {name}, which are data, must be within the batch")

@@ -1,4 +1,4 @@
-"""Operators that make a tensor of another size out of what lies between its elements."""
+"""Operators that resample a tensor to another size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Resized(NamedTuple):
-    """An axis resized: its new size, and the formulas that its scale is 1, and not below 1; None if not known."""
+    """A resized axis: its new size, and the formulas for scale = 1 and scale >= 1; None if not known."""
 
     size: Dim
     stays: Formula | None
@@ -43,7 +43,7 @@ class Resized(NamedTuple):
 
 @operator("Resize")
 def resize(call: NodeCall) -> Value:
-    """Another size for each axis, asked for itself or by a scale."""
+    """A new size for each axis, given directly or by a scale."""
     dims = call.shape(0)
     axes = _axes(call, len(dims))
     scaled_by = 1 if call.version < 11 else 2
@@ -57,7 +57,7 @@ def resize(call: NodeCall) -> Value:
 
 @operator("Upsample")
 def upsample(call: NodeCall) -> Value:
-    """Each size times a scale of 1 or more."""
+    """Each size multiplied by a scale of 1 or more."""
     dims = call.shape(0)
     if call.version < 9:
         factors = _counted(call, call.attribute("scales"), len(dims))
@@ -77,7 +77,7 @@ def _resized(call: NodeCall, dims: Dims, found: Mapping[int, Resized]) -> Value:
 
 
 def _is_given(call: NodeCall, position: int) -> bool:
-    """Return whether scales or sizes are given; an empty tensor stands for none."""
+    """Return whether scales or sizes are given; an empty tensor means neither."""
     return call.has(position) and call.value(position).shape != (0,)
 
 
@@ -96,7 +96,7 @@ def _is_crop(call: NodeCall) -> bool:
 
 
 def _ask_for_region(call: NodeCall, count: int) -> None:
-    """Ask that a region have two numbers for each axis."""
+    """Require that a region have two numbers for each axis."""
     if _is_crop(call) and _is_given(call, 1) and call.value(1).shape is not None:
         (length,) = call.rank(1, (1,), "roi")
         call.equal(length, 2 * count, f"roi must be {2 * count} numbers")
@@ -118,7 +118,7 @@ def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -
 
 
 def _scales(call: NodeCall, position: int) -> Sequence[Element | float] | None:
-    """Return the scales that an input holds; None where they are not known one by one."""
+    """Return the scales in an input; None if they are not individually known."""
     value = call.value(position)
     if isinstance(value, Constant) and value.array is not None:
         found: list[float] = value.array.ravel().tolist()
@@ -184,7 +184,7 @@ def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> Resized:
 
 
 def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) -> list[Resized]:
-    """Return axes resized by one scale, that of the axis which needs the least, or the most."""
+    """Return axes resized by one scale: the smallest or the largest that any axis needs."""
     for size in old:
         call.at_most(1, size, _NONE_EMPTY)
     if not call.does(FLOAT_RATIO):
@@ -203,13 +203,13 @@ def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) ->
     return [Resized(size, stays, grows) for size in sizes]
 
 
-_NONE_EMPTY = "where the ratio of the axes is kept, none may be empty"
+_NONE_EMPTY = "no axis may be empty when the aspect ratio is kept"
 
 
 def _in_ratio(call: NodeCall, size: Dim, old: Sequence[Dim], wanted: Sequence[Dim]) -> Dim:
-    """Return a size times the least of some ratios, or the greatest, rounded, halves up.
+    """Return a size times the least or greatest of some ratios, rounded half up.
 
-    Rounding keeps the order of numbers, so the least of what each ratio alone gives is that of the least ratio.
+    Rounding is monotonic, so the least of the rounded products is that of the least ratio.
     """
     choose = call.bounds.smaller if call.text(_POLICY) == "not_larger" else call.bounds.larger
     found = (
@@ -219,11 +219,11 @@ def _in_ratio(call: NodeCall, size: Dim, old: Sequence[Dim], wanted: Sequence[Di
     return reduce(choose, found)
 
 
-# What the runtime has kernels for.
+# Cases for which the runtime has kernels.
 
 
 def _ask_of_mode(call: NodeCall, axes: Sequence[Resized]) -> None:
-    """Ask for what the runtime interpolates: two axes, or three, of which none is batch or channels."""
+    """Require axes that the runtime can interpolate: two or three, without batch and channels."""
     mode = call.text("mode", "nearest")
     if mode not in ("linear", "cubic"):
         return
@@ -231,7 +231,7 @@ def _ask_of_mode(call: NodeCall, axes: Sequence[Resized]) -> None:
     if not allowed:
         call.refuse(f"mode {mode} does not go with {len(axes)} axes")
     if any(None in parts and FALSE not in parts for parts in allowed):
-        call.note(f"that the scales, which are data, go with mode {mode} was not looked at")
+        call.note(f"not checked: the scales, which are data, must suit mode {mode}")
         return
     call.require(any_of(all_of(f for f in parts if f is not None) for parts in allowed), f"mode {mode} {_ONLY}")
 
@@ -267,7 +267,7 @@ def _cubic(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]
 
 @operator("GridSample")
 def grid_sample(call: NodeCall) -> Value:
-    """One element for each place of a grid, where that says."""
+    """Sample the input at each place of a grid."""
     dims, grid = call.shape(0), call.shape(1)
     is_limited = call.does(GRID_SAMPLE_RANKS)
     ranks = range(3, len(dims) + 1) if not is_limited else (4,) if "cubic" in call.text("mode") else (4, 5)
@@ -276,7 +276,7 @@ def grid_sample(call: NodeCall) -> Value:
 
 @operator("AffineGrid")
 def affine_grid(call: NodeCall) -> Value:
-    """A grid for a tensor of some size, moved by a matrix."""
+    """A grid for a tensor of some size, transformed by an affine matrix."""
     theta = call.rank(0, (3,), "theta")
     size = asked_shape(call, 1, ignored={1})  # a grid has no channels
     if call.does(AFFINE_GRID_EMPTY):

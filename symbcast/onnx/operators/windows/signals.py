@@ -20,7 +20,7 @@ FLOAT = 1
 
 @operator("DFT")
 def transform(call: NodeCall) -> Value:
-    """The frequencies along an axis; the last axis holds real parts alone, or imaginary ones too."""
+    """The frequencies along an axis; the last axis holds real parts, or real and imaginary parts."""
     dims = call.shape(0)
     rank = len(dims)
     if rank < 2:
@@ -49,8 +49,8 @@ def transform(call: NodeCall) -> Value:
 
 
 def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
-    """Return the sizes of what is transformed along an axis that is not known, and is of another length afterwards."""
-    call.note("that the axis is one of the signal's, and not empty, was not looked at", is_about_data=True, by=[2])
+    """Return the sizes of a transform that changes the length of an unknown axis."""
+    call.note("not checked: the axis must be one of the signal's and not empty", is_about_data=True, by=[2])
     if not is_other:
         return dims
     what = f"axis {{}} of the transform along the axis that {call.input_name(2)} holds"
@@ -58,7 +58,7 @@ def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
 
 
 def _axis(call: NodeCall) -> int | None:
-    """Return the axis as it is given, None where it is data."""
+    """Return the axis as given; None if it is data."""
     if call.version < 20:
         return call.integer("axis", 1)
     if not call.has(2):
@@ -68,7 +68,7 @@ def _axis(call: NodeCall) -> int | None:
 
 
 def _number(call: NodeCall, position: int, label: str) -> Dim | None:
-    """Return the number that an input holds, a size of its own where it is not known; None where it is not given."""
+    """Return the number in an input, a new size if it is unknown; None without the input."""
     if not call.has(position):
         return None
     items = call.elements(position)
@@ -79,8 +79,8 @@ def _number(call: NodeCall, position: int, label: str) -> Dim | None:
 
 @operator("STFT")
 def short_transform(call: NodeCall) -> Value:
-    """The frequencies of one frame after another."""
-    # ONNX Runtime takes real numbers without an axis of their own.
+    """The frequencies of each frame."""
+    # ONNX Runtime accepts real signals without a last axis of size 1.
     batch, whole, *parts = call.rank(0, (2, 3) if call.does(STFT_REAL) else (3,), "the signal")
     if parts:
         call.require(any_of([equal(parts[0], 1), equal(parts[0], 2)]), "the last size must be 1 or 2")
@@ -116,12 +116,12 @@ def mel_matrix(call: NodeCall) -> Value:
 
 
 def _check_edges(call: NodeCall, length: Dim) -> None:
-    """Refuse edges that are no frequencies of the spectrum; ONNX Runtime finds their places in 32-bit floats."""
+    """Refuse edges that are no frequencies of the spectrum; ONNX Runtime computes their bins in 32-bit floats."""
     import numpy as np
 
     rate, edges = call.numbers(2), [_real(call, n) for n in (3, 4)]
     if not isinstance(length, int) or rate is None or None in edges:
-        call.note("that the edges are among the frequencies was not looked at: not all is known that decides it")
+        call.note("not checked: the edges must be among the frequencies, but not all inputs are known")
         return
     with np.errstate(all="ignore"):
         places = [np.floor(np.float32(length + 1) * np.float32(edge) / np.float32(rate[0])) for edge in edges]

@@ -1,4 +1,4 @@
-"""Windows that slide along axes: what a node says of them, and what is asked of the operands beside them."""
+"""Sliding windows: reading them from a node's attributes, and the requirements on the node's other operands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 
 
 def auto_pad(call: NodeCall) -> str:
-    """Return how the padding is to be found; empty where the node says it itself."""
+    """Return the attribute ``auto_pad``; empty if the node gives its pads."""
     found = call.text("auto_pad", "NOTSET")
     if found not in (*SAME, "VALID", "NOTSET"):
         call.refuse(f"auto_pad must not be {found!r}")
@@ -19,7 +19,7 @@ def auto_pad(call: NodeCall) -> str:
 
 
 def windows(call: NodeCall, kernel: Dims) -> list[Window]:
-    """Return the windows of a node along each axis; what it says of them must fit their number, and be positive."""
+    """Return a node's window along each axis; attributes must be positive and match the number of axes."""
     rank = len(kernel)
     for size in kernel:
         call.at_most(1, size, "the window must not be empty")
@@ -32,7 +32,7 @@ def windows(call: NodeCall, kernel: Dims) -> list[Window]:
 
 
 def numbers(call: NodeCall, name: str, default: int, count: int, least: int) -> list[int]:
-    """Return an attribute of numbers, of which there must be ``count``, none below ``least``."""
+    """Return an attribute of ``count`` numbers, none below ``least``."""
     found = call.integers(name)
     if found is None:
         return [default] * count
@@ -44,7 +44,7 @@ def numbers(call: NodeCall, name: str, default: int, count: int, least: int) -> 
 
 
 def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
-    """Ask that no size be 0, unless that of the batch is."""
+    """Require that no size be 0, unless the batch is."""
     wanted = [d for d in dims if not call.bounds.is_at_least(d, 1)]
     if not wanted:
         return
