@@ -187,7 +187,7 @@ CASES = {
         "'y' is declared of type int64, and is float",
     ),
     "input of no element type": Case(
-        lambda: of(RELU, dtype=0), "the input 'x' is of the element type 0, which there is not"
+        lambda: of(RELU, dtype=0), "the input 'x' has the element type 0, which does not exist"
     ),
     "input of no type": Case(
         lambda: changed(of(RELU), lambda m: m.graph.input[0].ClearField("type")), "the input 'x' has no type"
@@ -214,7 +214,7 @@ CASES = {
     ),
     "no version of ONNX": Case(
         lambda: of(RELU, imports=[("own", 1)]),
-        "'y' (Relu) is of the domain 'ai.onnx', of which no version is imported",
+        "'y' (Relu) uses the domain 'ai.onnx', which the model does not import",
         RUNS,
     ),
     # If, Loop and Scan.
@@ -273,7 +273,7 @@ CASES = {
         "the tensor in 'value' of the node 'y'",
     ),
     "negative size": Case(lambda: adding(tensor([-2, 3], bytes(24))), "has the shape (-2, 3): no size can be negative"),
-    "type that there is not": Case(lambda: adding(tensor([2], bytes(8), 99)), "'w' is of the element type 99"),
+    "type that there is not": Case(lambda: adding(tensor([2], bytes(8), 99)), "'w' has the element type 99"),
     "data nowhere": Case(
         lambda: adding(tensor([2], data_location=TensorProto.EXTERNAL)),
         "has its data in another file, and does not say",
@@ -311,7 +311,7 @@ CASES = {
     ),
     "function without a version": Case(
         lambda: of(CALL, functions=[function("F", node("Relu", ["a"], ["b"]), imports=[("own", 1)])]),
-        "in the function 'F', the node 'b' (Relu) is of the domain 'ai.onnx', of which no version is imported",
+        "in the function 'F', the node 'b' (Relu) uses the domain 'ai.onnx', which the model does not import",
     ),
     # Files.
     "empty file": Case(lambda: b"", "the file is empty"),

@@ -1,4 +1,4 @@
-"""The check of many models: by processes of one machine, or by any executor, the results as they come."""
+"""Check many models, in processes of one machine or on any executor, and yield results as they finish."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def check_many(  # noqa: PLR0913 - each is something that is known, or asked
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> Iterator[FileResult]:
-    """Check model files and yield what comes of each, as it comes; one that cannot be checked stops no other.
+    """Check model files and yield each result as it finishes; a failing model does not stop the others.
 
-    The question is that of `check`; sizes and inputs that are spoken of are those of the models that have them.
-    ``executor`` is any executor of `concurrent.futures`: of threads, of processes, or ``Client.get_executor()`` of
-    dask.distributed; None is for processes of this machine, one for each core, that outlive a model that crashes.
-    A model that takes longer than ``timeout`` seconds has the status ``"timed out"``, and no verdict. Only a few models
-    are with the executor at a time, and ``paths`` may go on for ever.
+    The arguments are those of `check`; sizes and inputs that a model does not have are ignored for it.
+    ``executor`` is any `concurrent.futures` executor: threads, processes, or ``Client.get_executor()`` of
+    dask.distributed. None means one process per core of this machine; a model that crashes does not end the run.
+    A model that takes longer than ``timeout`` seconds has the status ``"timed out"`` and no verdict. Only a few models
+    are submitted at a time, so ``paths`` may be infinite.
 
-    What is yielded is plain data, for it goes between processes: `check` of the path gives the whole report.
+    Results are plain data because they pass between processes; call `check` on the path for the whole report.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as threads:

@@ -32,22 +32,22 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     runtime: Runtime = "spec",
     budget: float | None = None,
 ) -> ModelReport:
-    """Say for which sizes of its inputs a model runs, and what every shape in it is.
+    """Find the input sizes for which a model runs, and the shape of every value in it.
 
     ``model`` is a file, a ``ModelProto`` or an ``onnx_ir.Model``; it is not changed, and weights in other files are
-    not read. Sizes are called as the model calls them, and ``<input>_dim_<axis>`` where it does not; ``assume`` takes
-    relations between them for granted, ``min_size`` is the least size of each. ``runtime="onnxruntime"`` is about what
-    ONNX Runtime does, where that is not what the documents of the operators say. ``budget`` limits each question to so
-    many seconds, as in `symbcast.broadcast`.
+    not read. Sizes have the model's names, or ``<input>_dim_<axis>`` where it has none; ``assume`` lists relations
+    between them, ``min_size`` is the least value of each. ``runtime="onnxruntime"`` follows ONNX Runtime where it
+    differs from the operators' documents. ``budget`` limits each question to that number of seconds, as in
+    `symbcast.broadcast`.
 
-    An input of which nobody says the rank has a sequence of axes of its name, as ``rank(x)`` and ``x[-1]``.
+    An input of unknown rank has a sequence of axes with its name, used as ``rank(x)`` and ``x[-1]``.
 
-    ``bind`` fixes sizes by name; ``shapes`` gives the shapes of inputs, which names or fixes their sizes; ``values``
-    gives what is in inputs of integers, as numbers and expressions in sizes: ``{"steps": [4, "N//2"]}``. All three are
-    taken for granted.
+    ``bind`` fixes sizes by name; ``shapes`` names or fixes the sizes of inputs; ``values`` gives the contents of
+    integer inputs, as numbers and expressions in sizes: ``{"steps": [4, "N//2"]}``. All three are taken as true
+    without a check.
 
-    Raises `ModelError` for what is no model or a malformed one, `BindingError` for shapes, sizes and contents that its
-    inputs cannot have, `AssumptionError` for assumptions that contradict each other or speak of sizes that the model
+    Raises `ModelError` if the model is malformed or not a model, `BindingError` for shapes, sizes and contents that its
+    inputs cannot have, `AssumptionError` for assumptions that contradict each other or mention sizes that the model
     does not have, and `MissingExtraError` without the extra ``onnx``.
 
     >>> import onnx

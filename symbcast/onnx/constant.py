@@ -1,4 +1,4 @@
-"""Constants of a model: tensors that it holds, whose numbers are read when they are asked for."""
+"""Constants of a model: tensors whose numbers are read on first use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 EXTERNAL = 1
 
 _SHORT = 16
-"""Up to how many numbers are read without numpy, which takes longer to start than they take to read."""
+"""Largest number of elements to read without numpy; importing numpy takes longer than reading them."""
 _CODES = {1: "f", 6: "i", 7: "q", 9: "?", 11: "d"}
-"""The element types, of those that shapes are made with, by the letters of `struct`."""
+"""Element types used in shape computations, with their `struct` format letters."""
 
 _INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 _REALS = frozenset({1, 10, 11})
@@ -30,7 +30,7 @@ class TensorConstant(Constant):
         super().__init__(tensor, tuple(tensor.dims), tensor.data_type)
 
     def read(self) -> Content | None:
-        """Return the content: of integers, truth values and real numbers that are short fractions."""
+        """Return the content, for integers, truth values and real numbers that are short fractions."""
         tensor = self.raw
         is_short_real = tensor.data_type in _REALS and prod(tensor.dims) <= MAX_ELEMENTS
         if tensor.data_type not in _INTEGERS and not is_short_real:
@@ -48,7 +48,7 @@ class TensorConstant(Constant):
 
 
 def read_short(tensor: Any) -> list[Any] | None:
-    """Return the numbers of a short tensor whose data are bytes in the model; None of others."""
+    """Return the numbers of a short tensor whose data are bytes in the model; None for others."""
     code = _CODES.get(tensor.data_type)
     count = 1
     for size in tensor.dims:
@@ -69,4 +69,4 @@ def read_array(tensor: Any) -> Any:
     try:
         return numpy_helper.to_array(tensor)
     except (ValueError, TypeError, KeyError):
-        return None  # a broken tensor: what needs its numbers goes without
+        return None  # a broken tensor: its numbers stay unknown

@@ -1,4 +1,4 @@
-"""Operators of the simple kind, declared as data: what goes in, what comes out, and of which element type.
+"""Simple operators, declared as data: inputs, outputs and element types.
 
 A signature lists the inputs and then, after an arrow, the output:
 
@@ -25,7 +25,7 @@ MICROSOFT, ML = "com.microsoft", "ai.onnx.ml"
 FLOAT, BOOL = 1, 9
 
 DType: TypeAlias = "int | str"
-"""An element type: a number of ``TensorProto.DataType``; the attribute that holds it; or the input that has it, #n."""
+"""An element type: a number of ``TensorProto.DataType``, the name of an attribute, or an input as #n."""
 
 
 class Declaration(NamedTuple):
@@ -35,10 +35,10 @@ class Declaration(NamedTuple):
         operators: their names.
         signature: what goes in and comes out.
         dtype: the element type of the output.
-        axis: the default of the attribute ``axis``, which must be one of the first input's; None where there is none.
-        content: what is made of elements that are known: of ``each``, of ``pairs``, or nothing.
+        axis: the default of the attribute ``axis``, which must be an axis of the first input; None without it.
+        content: how known elements are computed: from ``each``, from ``pairs``, or not at all.
         domain: the domain of their names.
-        note: what is not looked at, if anything.
+        note: what is not checked, if anything.
     """
 
     operators: str

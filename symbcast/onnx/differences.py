@@ -1,7 +1,7 @@
-"""What ONNX Runtime does otherwise than the documents of ONNX, each difference by its name.
+"""Differences between ONNX Runtime and the ONNX documents, by name.
 
-Operators ask with `NodeCall.does`. Each was seen with ONNX Runtime 1.32, in a run that `tests/data/onnx` keeps: without
-the difference that run is answered wrongly (`tests/onnx/test_differences.py`).
+Operators query them with `NodeCall.does`. Each was seen with ONNX Runtime 1.32 in a run recorded in `tests/data/onnx`;
+without the difference, that run gets a wrong answer (`tests/onnx/test_differences.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Difference(NamedTuple):
-    """Something that the runtime ``does``, where the ``document`` of some operators says something else."""
+    """What the runtime ``does``, where the ``document`` of some operators says something else."""
 
     operators: str
     does: str
@@ -20,13 +20,13 @@ class Difference(NamedTuple):
 
 CONV_INTEGER_POINT = Difference(
     "ConvInteger",
-    "takes one zero point for all weights",
+    "accepts only one zero point for all weights",
     "one, or one for each output channel",
 )
 CONV_WINDOW_FITS = Difference(
     "Conv ConvInteger QLinearConv",
-    "wants the window to fit into the padded axis",
-    "the output has no positions where it does not",
+    "requires the window to fit into the padded axis",
+    "otherwise the output has no positions",
 )
 CONV_SAME_PADDING = Difference(
     "Conv ConvInteger QLinearConv",
@@ -35,17 +35,17 @@ CONV_SAME_PADDING = Difference(
 )
 CONV_TRANSPOSE_EXTRA = Difference(
     "ConvTranspose",
-    "wants output_padding below the stride, and an element to add it to",
-    "asks neither",
+    "requires output_padding below the stride, and an element to add it to",
+    "requires neither",
 )
 CONV_TRANSPOSE_SHAPE = Difference(
     "ConvTranspose",
-    "wants an element for each window in the output_shape that is asked for",
-    "any output_shape will do",
+    "requires an element for each window in the requested output_shape",
+    "any output_shape works",
 )
 CONV_TRANSPOSE_SAME = Difference(
     "ConvTranspose",
-    "puts no padding below 0: a window that does not reach ends the output",
+    "uses no negative padding: a window that does not reach ends the output",
     "the output is the input times the strides",
 )
 CONV_TRANSPOSE_EMPTY = Difference(
@@ -61,12 +61,12 @@ DEFORM_CONV_POSITIONS = Difference(
 DEFORM_CONV_EMPTY = Difference(
     "DeformConv",
     "refuses no output channels, and an input of no elements",
-    "asks neither",
+    "requires neither",
 )
 COL2IM_BLOCK_FITS = Difference(
     "Col2Im",
-    "wants the block to fit into the padded image",
-    "there are no columns where it does not",
+    "requires the block to fit into the padded image",
+    "otherwise there are no columns",
 )
 COL2IM_EMPTY = Difference(
     "Col2Im",
@@ -75,13 +75,13 @@ COL2IM_EMPTY = Difference(
 )
 SQUEEZE_NO_AXES = Difference(
     "Squeeze",
-    "takes an empty list of axes for none given",
-    "nothing is taken out",
+    "treats an empty list of axes as none given",
+    "no axis is removed",
 )
 RESIZE_MODES = Difference(
     "Resize Upsample",
-    "has kernels for some modes and ranks alone",
-    "asks nothing of the rank",
+    "has kernels for some modes and ranks only",
+    "requires nothing of the rank",
 )
 RESIZE_CROP = Difference(
     "Resize",
@@ -96,7 +96,7 @@ RESIZE_SIZES = Difference(
 GRID_SAMPLE_RANKS = Difference(
     "GridSample",
     "samples images and volumes that are not empty",
-    "asks nothing of the rank",
+    "requires nothing of the rank",
 )
 AFFINE_GRID_EMPTY = Difference(
     "AffineGrid",
@@ -105,12 +105,12 @@ AFFINE_GRID_EMPTY = Difference(
 )
 CONCAT_EMPTY = Difference(
     "Concat ConcatFromSequence",
-    "does not look at tensors that hold nothing",
-    "their sizes off the axis must be equal too",
+    "ignores empty tensors",
+    "their sizes on the other axes must be equal too",
 )
 NON_ZERO_SCALAR = Difference(
     "NonZero",
-    "takes a scalar for a tensor of one axis",
+    "treats a scalar as a tensor of one axis",
     "the indices of a scalar have no axis",
 )
 ONE_HOT_DEPTH = Difference(
@@ -121,11 +121,11 @@ ONE_HOT_DEPTH = Difference(
 POOL_INPUT = Difference(
     "MaxPool AveragePool LpPool",
     "refuses padding as wide as the window, and an input that is empty but for its batch",
-    "asks neither",
+    "requires neither",
 )
 POOL_SAME_PADDING = Difference(
     "MaxPool AveragePool LpPool",
-    "finds the padding of a window without gaps, and some kernels refuse it below 0",
+    "computes the padding of an undilated window, and some kernels refuse negative padding",
     "as many positions as the padding gives",
 )
 POOL_POSITIONS = Difference(
@@ -136,17 +136,17 @@ POOL_POSITIONS = Difference(
 GLOBAL_POOL_EMPTY = Difference(
     "GlobalAveragePool GlobalMaxPool GlobalLpPool",
     "refuses an input that is empty but for its batch",
-    "asks nothing",
+    "requires nothing",
 )
 UNPOOL_PADDING = Difference(
     "MaxUnpool",
     "refuses padding as wide as the window",
-    "asks nothing",
+    "requires nothing",
 )
 UNPOOL_SHAPE = Difference(
     "MaxUnpool",
-    "wants an output_shape as large as the pool's input at least",
-    "any output_shape will do",
+    "requires an output_shape at least as large as the pool's input",
+    "any output_shape works",
 )
 UNPOOL_EMPTY = Difference(
     "MaxUnpool",
@@ -155,18 +155,18 @@ UNPOOL_EMPTY = Difference(
 )
 ROW_POINTS = Difference(
     "MatMulInteger QLinearMatMul",
-    "takes one scale and zero point for all rows",
+    "accepts only one scale and zero point for all rows",
     "one, or one for each row",
 )
 COLUMN_POINTS = Difference(
     "MatMulInteger QLinearMatMul",
-    "takes a line of scales for the columns of a matrix alone",
+    "accepts a vector of scales for the columns of a single matrix only",
     "of a stack of matrices too",
 )
 DFT_HALF = Difference(
     "DFT",
     "gives half the frequencies of complex numbers too",
-    "of real ones alone",
+    "of real ones only",
 )
 DFT_EMPTY = Difference(
     "DFT",
@@ -175,7 +175,7 @@ DFT_EMPTY = Difference(
 )
 STFT_REAL = Difference(
     "STFT",
-    "takes a real signal without an axis for its parts",
+    "accepts a real signal without an axis for its parts",
     "there is an axis of 1",
 )
 RECURRENT_LAYOUT = Difference(
@@ -185,8 +185,8 @@ RECURRENT_LAYOUT = Difference(
 )
 RECURRENT_EMPTY = Difference(
     "GRU LSTM",
-    "ends the process where inputs are empty",
-    "asks nothing",
+    "aborts the process if inputs are empty",
+    "requires nothing",
 )
 RECURRENT_HIDDEN_SIZE = Difference(
     "RNN GRU LSTM",
@@ -195,82 +195,82 @@ RECURRENT_HIDDEN_SIZE = Difference(
 )
 ARG_EMPTY = Difference(
     "ArgMax ArgMin",
-    "searches an empty axis where another axis is empty too",
+    "searches an empty axis if another axis is empty too",
     "an axis to search is not empty",
 )
 LAYER_NORM_EMPTY = Difference(
     "LayerNormalization RMSNormalization SimplifiedLayerNormalization",
     "refuses empty axes to normalise over",
-    "asks nothing",
+    "requires nothing",
 )
 GROUP_NORM_FUNCTION = Difference(
     "GroupNormalization",
-    "runs its definition by other operators, which broadcasts",
+    "runs the definition by other operators, which broadcasts",
     "scale and bias have one number for each channel",
 )
 GATHER_ND_EMPTY = Difference(
     "GatherND",
-    "does not look at indices of slices that hold nothing",
+    "ignores indices of empty slices",
     "each index is within its axis",
 )
 RESHAPE_BESIDE_ZERO = Difference(
     "Reshape",
     "leaves sizes of 0 out of both products to work out a -1, with allowzero",
-    "a -1 beside a 0 is an error",
+    "a -1 together with a 0 is an error",
 )
 NMS_THRESHOLDS = Difference(
     "NonMaxSuppression",
-    "takes the first of several thresholds",
+    "uses the first of several thresholds",
     "a threshold is one number",
 )
 ATTENTION_EMPTY = Difference(
     "Attention",
     "refuses Q, K and V that are empty",
-    "asks nothing",
+    "requires nothing",
 )
 ATTENTION_MASK = Difference(
     "Attention",
-    "broadcasts the mask over batch and heads alone",
+    "broadcasts the mask over batch and heads only",
     "a mask is broadcast onto the scores",
 )
 ATTENTION_HEADS = Difference(
     "Attention",
-    "does not look at numbers of heads below 0 beside Q, K and V of four axes, before opset 25",
+    "ignores negative numbers of heads if Q, K and V have four axes, before opset 25",
     "these are the heads that Q, K and V have",
 )
 ATTENTION_SCALE = Difference(
     "Attention",
-    "wants a scale above 0, before opset 25",
-    "asks nothing",
+    "requires a scale above 0, before opset 25",
+    "requires nothing",
 )
 ROTARY_CACHE = Difference(
     "RotaryEmbedding",
-    "refuses a sequence longer than the caches, beside position_ids too",
+    "refuses a sequence longer than the caches, even with position_ids",
     "position_ids may name a position more than once",
 )
 INSTANCE_NORM_AXES = Difference(
     "InstanceNormalization",
-    "wants an axis after batch and channels",
-    "asks for a batch and channels",
+    "requires an axis after batch and channels",
+    "requires a batch and channels",
 )
 LRN_IMAGES = Difference(
     "LRN",
-    "normalises images alone, over an odd number of channels",
-    "asks for a batch and channels",
+    "normalises only images, over an odd number of channels",
+    "requires a batch and channels",
 )
 MEL_EDGES = Difference(
     "MelWeightMatrix",
-    "wants both edges to be among the frequencies",
-    "asks nothing",
+    "requires both edges to be among the frequencies",
+    "requires nothing",
 )
 GATHER_ND_BATCHES = Difference(
     "GatherND",
-    "wants as many indices for each of the batch, whatever their axes",
+    "requires equally many indices for each batch element, whatever their axes",
     "the sizes of the batch are equal",
 )
 LOSS_FUNCTION = Difference(
     "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss",
-    "runs its definition by other operators, which gathers",
+    "runs the definition by other operators, which gathers",
     "there is a weight for each class, and a target for each place",
 )
 SOFTMAX_AXIS = Difference(
@@ -281,7 +281,7 @@ SOFTMAX_AXIS = Difference(
 DIVISION_BY_ZERO = Difference(
     "Div Mod",
     "refuses to divide integers by 0",
-    "leaves open what comes of it",
+    "leaves the result open",
 )
 PRELU_BOTH_WAYS = Difference(
     "PRelu",
@@ -295,42 +295,42 @@ FLOAT_SCALES = Difference(
 )
 FLOAT_RATIO = Difference(
     "Resize",
-    "finds the ratio that axes keep, and what it makes of them, in 32-bit floats",
+    "computes the kept aspect ratio and the resulting sizes in 32-bit floats",
     "the ratio is exact",
 )
 LOOP_NO_TURNS = Difference(
     "Loop",
-    "gives outputs of other sizes where there is no turn",
-    "they have the sizes of one turn",
+    "gives outputs of other sizes if there is no iteration",
+    "they have the sizes of one iteration",
 )
 SCAN_EMPTY = Difference(
     "Scan",
     "refuses to scan nothing",
-    "there may be no turns",
+    "there may be no iterations",
 )
 FEATURES_FROM_FRONT = Difference(
     "ArrayFeatureExtractor",
-    "wants an index, and none below 0",
+    "requires an index, and none below 0",
     "an index may be counted from the end",
 )
 SCAN_DECLARED = Difference(
     "Scan",
-    "wants what the body's outputs hold to have the sizes that it declares",
+    "requires the contents of the body's outputs to have the sizes that it declares",
     "a declared size decides nothing",
 )
 SCAN_STATES = Difference(
     "Scan",
-    "lets a state change its shape once, where that is inferred in numbers",
+    "lets a state change its shape once, if the shape is inferred as numbers",
     "a state keeps its shape",
 )
 SKIP_NORM_EMPTY = Difference(
     "SkipLayerNormalization SkipSimplifiedLayerNormalization",
     "refuses an empty last axis",
-    "asks nothing",
+    "requires nothing",
 )
 SKIP_NORM_BATCH = Difference(
     "SkipLayerNormalization SkipSimplifiedLayerNormalization",
-    "does not look at the batch of skip",
+    "ignores the batch of skip",
     "it is that of the input, or 1",
 )
 PAD_NUMBER = Difference(
@@ -345,18 +345,18 @@ SPLIT_TO_SEQUENCE_KEEPDIMS = Difference(
 )
 SEQUENCE_MAP_LENGTHS = Difference(
     "SequenceMap",
-    "takes further sequences that are longer than the first one",
+    "accepts further sequences that are longer than the first one",
     "all sequences have as many tensors",
 )
 PAD_ELEMENTS = Difference(
     "Pad",
-    "wants elements on axes that are not padded too, and takes more away than there is where as much is put",
-    "asks it of padded axes alone",
+    "requires elements even on unpadded axes, and removes more than there is if as much is added",
+    "requires that of padded axes only",
 )
 SLICE_GREATEST_END = Difference(
     "Slice",
-    "takes the greatest integer of 32 or 64 bits as an end for the whole axis, in negative steps too",
-    "in negative steps the least integer does so: the greatest is the last element, which leaves nothing",
+    "treats the greatest integer of 32 or 64 bits as the end of the whole axis, even for negative steps",
+    "for negative steps the least integer does so; the greatest is the last element, which leaves nothing",
 )
 DECODER_BUFFER = Difference(
     "DecoderMaskedMultiHeadAttention",
@@ -370,13 +370,13 @@ EXPERTS_LAYERS = Difference(
 )
 CENTER_CROP_SIZES = Difference(
     "CenterCropPad",
-    "takes a size below 0 for 0",
+    "treats a negative size as 0",
     "a size is not negative",
 )
 LINEAR_BLOCKS = Difference(
     "QuantizeLinear DequantizeLinear",
     "has no blocks for a scale of one axis with one number",
-    "one block will do",
+    "one block works",
 )
 
 

@@ -1,9 +1,9 @@
-"""Contents worked out by running an operator over arrays of exact elements.
+"""Compute contents by running an operator over arrays of exact elements.
 
-Where every element of every input is known, whatever an operator makes of them follows from its definition. onnx's
-reference implementation of the operator is run: on plain arrays where all elements are integers and truth values, else
-on arrays of `Number`, which are sizes, fractions and truth values with exact arithmetic. A comparison that sizes
-decide, a number that floats would round, and anything that needs a plain number raises, and the content stays unknown.
+If every element of every input is known, the outputs follow from the operator's definition. onnx's reference
+implementation of the operator is run: on plain arrays if all elements are integers and truth values, else on arrays of
+`Number`, which are sizes, fractions and truth values with exact arithmetic. A comparison that depends on sizes, a
+number that floats would round, and anything that needs a plain number raises, and the content stays unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _FOLLOWED = INTEGERS | FLOATS | {BOOL}
 _MOST_SYMBOLIC = 256
-"""How many elements of inputs an operator is run over where they are no plain integers."""
+"""Largest number of input elements to run an operator over if they are not plain integers."""
 _OWN = frozenset(
     {
         *BINARY,
@@ -41,16 +41,16 @@ _OWN = frozenset(
         "Where",
     }
 )
-"""Operators whose own functions work with each element: where these do not know one, it is not known."""
+"""Operators whose own functions compute elements; an element that these do not know stays unknown."""
 _OTHERWISE = frozenset({
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
     "ImageDecoder", "StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch", "TfIdfVectorizer",
 })  # fmt: skip
-"""Operators whose outputs are random, or of texts."""
+"""Operators whose outputs are random or text."""
 
 
 class UnfollowedError(Exception):
-    """An operator needs to know of an element what sizes decide, or what is not exact."""
+    """An operator needs a fact about an element that depends on sizes or is not exact."""
 
 
 class Number:
@@ -146,7 +146,7 @@ def _read(number: object) -> Element:
 
 
 def with_contents(call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
-    """Return the outputs of a node, those whose elements are not known with them where all inputs are known."""
+    """Return the outputs of a node; if all inputs are known, fill in outputs with unknown elements."""
     node = call.node
     if node.domain or node.op_type in _OWN or node.op_type in _OTHERWISE:
         return outputs
@@ -155,7 +155,7 @@ def with_contents(call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
     arrays = _arrays(call)
     if arrays is None or node.graphs:
         return outputs
-    # Runtimes take a line of one number for a number, which the reference implementations do not all do.
+    # Runtimes accept a vector of one number as a scalar; not all reference implementations do.
     found = _run(call, arrays) or _run(call, [*arrays[:1], *map(_as_number, arrays[1:])])
     if found is None:
         return outputs
@@ -191,7 +191,7 @@ def _is_plain(dtype: int, items: Sequence[Element]) -> bool:
 
 
 def _array(call: NodeCall, value: Value, sizes: tuple[int, ...], items: Sequence[Element], *, is_plain: bool) -> Any:
-    """Return elements as an array: of their own type where all of the node's are plain, or where they are axes."""
+    """Return elements as an array; of their own type if all of the node's are plain, or if they are axes."""
     import numpy as np
     from onnx import helper
 
@@ -207,7 +207,7 @@ def _as_number(array: Any) -> Any:
 
 
 def _run(call: NodeCall, arrays: Sequence[Any]) -> list[Any] | None:
-    """Return what an operator makes of arrays by its reference implementation; None where that cannot tell."""
+    """Run an operator's reference implementation on arrays; None if it fails."""
     import numpy as np
 
     names = [name for name, array in zip(call.node.inputs, arrays, strict=False) if array is not None]
@@ -235,7 +235,7 @@ def _evaluator(node: bytes, version: int) -> Any:
 
 
 def _completed(call: NodeCall, value: Value, array: Any) -> Value:
-    """Return an output with the elements that were worked out, where these may be its."""
+    """Return an output with the computed elements, if they fit it."""
     import numpy as np
 
     found = np.asarray(array)

@@ -1,4 +1,4 @@
-"""Functions, of a model or of the standard: their bodies as nodes, for one call."""
+"""Functions of a model or of the standard: the nodes of their bodies for one call."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def body_of(function: Any, node: Any, absent: Set[str]) -> list[Any]:
-    """Return the nodes of a function as they are where ``node`` calls it without the inputs ``absent``.
+    """Return the nodes of a function for the call ``node`` without the inputs ``absent``.
 
-    An attribute that refers to one of the function's own has its value; one that has none is left out.
+    A reference to an attribute of the function is replaced by its value, or dropped if it has none.
     """
     given = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
     return [_called(inner, given, absent) for inner in function.node]
@@ -27,7 +27,7 @@ def _called(node: Any, given: Mapping[str, Any], absent: Set[str]) -> Any:
 
 
 def _leave_out(node: Any, absent: Set[str]) -> None:
-    """Leave the names ``absent`` out of the inputs of a node and of those within it, where they mean the same there."""
+    """Remove the names ``absent`` from the inputs of a node and of inner nodes that do not shadow them."""
     node.input[:] = ["" if name in absent else name for name in node.input]
     for graph in _graphs(node):
         own = {t.name for t in (*graph.initializer, *graph.input)} | {name for n in graph.node for name in n.output}
@@ -63,7 +63,7 @@ def _put_in(node: Any, given: Mapping[str, Any]) -> None:
 
 
 def definition_of(schema: Any, node: Any, version: int, types: Sequence[Any]) -> Any:
-    """Return the standard's definition of an operator by others, for a version and inputs of such types; None without.
+    """Return the standard's definition of an operator by others, for a version and input types; None without one.
 
     ``types`` are those of all inputs of ``node``, empty where nothing is known.
     """
@@ -79,7 +79,7 @@ def definition_of(schema: Any, node: Any, version: int, types: Sequence[Any]) ->
         found = schema.get_context_dependent_function_with_opset_version(
             max(versions), node.SerializeToString(), [t.SerializeToString() for t in types]
         )
-    except Exception:  # of whatever kind onnx's bindings make of it: what cannot be built is inferred
+    except Exception:  # onnx's bindings raise any kind; an operator that cannot be built is inferred
         return None
     return FunctionProto.FromString(found) if found else None
 

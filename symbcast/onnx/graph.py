@@ -1,4 +1,4 @@
-"""Graphs of ONNX as they are walked, from protobuf."""
+"""ONNX graphs for the walk, read from protobuf."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GRAPH, _GRAPHS = 5, 10
 
 
 class OnnxNode(Node):
-    """A node; ``raw`` is its ``NodeProto``. Attributes that are tensors or types stay as protobuf has them."""
+    """A node; ``raw`` is its ``NodeProto``. Attributes that are tensors or types stay protobuf messages."""
 
     def __init__(self, proto: Any, versions: Mapping[str, int]) -> None:
         domain = normal(proto.domain)
@@ -50,7 +50,7 @@ class OnnxNode(Node):
 
     @cached_property
     def graphs(self) -> Mapping[str, Graph]:
-        """The graphs that it runs; of a list of them, each with its number behind the name."""
+        """The graphs that it runs, by attribute name; those of a list have their index appended."""
         found = {}
         for attribute in self.raw.attribute:
             if attribute.type == _GRAPH:
@@ -93,7 +93,7 @@ class OnnxGraph(Graph):
 
     @property
     def constants(self) -> Mapping[str, Value]:
-        """The initializers, made anew for each walk: it learns more of them."""
+        """The initializers, new for each walk, because a walk adds knowledge to them."""
         found: dict[str, Value] = {tensor.name: TensorConstant(tensor) for tensor in self.raw.initializer}
         for tensor in self.raw.sparse_initializer:
             found[tensor.values.name] = Value(tuple(tensor.dims), tensor.values.data_type)
@@ -101,5 +101,5 @@ class OnnxGraph(Graph):
 
 
 def nodes_of(protos: Iterable[Any], versions: Mapping[str, int]) -> list[Node]:
-    """Return nodes as they are walked, of operator sets of such versions."""
+    """Wrap nodes for the walk, with the versions of the imported operator sets."""
     return [OnnxNode(proto, versions) for proto in protos]

@@ -1,7 +1,7 @@
-"""How far nodes look into inputs of unknown rank: which of their axes, and which rank where they say it.
+"""Which axes of inputs of unknown rank a node depends on, and which rank it requires, if any.
 
-Only operators are here whose functions pass on the axes that they do not look at, each as it is: these see a sequence
-of axes as one axis (`symbcast.graphs.unknown_ranks`).
+Only operators that pass all other axes on unchanged are listed: their functions see a sequence of axes as one axis
+(`symbcast.graphs.unknown_ranks`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from symbcast.operators.recorded.operator import find_operator
 
 _MATRIX = Reach(rank=2)
 _LEGACY = 8
-"""Before this version of the operator set, operands were broadcast otherwise."""
+"""Before this version of the operator set, broadcasting was different."""
 
 
 def reaches_of(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """Return how far a node looks into each input, None for one of which the rank must be known.
+    """Return a node's reach into each input; None if the rank of the input must be known.
 
-    Raises `UnknownShapeError` for an operator that needs them all, and where it depends on what is not known.
+    Raises `UnknownShapeError` if the operator needs every rank, or if the reach depends on unknown values.
     """
     found = _REACHES.get(call.node.op_type) if not call.node.domain else None
     if found is None:
@@ -43,7 +43,7 @@ def _broadcast(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach 
 
 
 def _along(default: int) -> Reaches:
-    """Return the reach of what works along an axis; the other inputs are of known rank, or broadcast onto the first."""
+    """Return the reach of an operator along an axis; other inputs have known rank or are broadcast onto the first."""
 
     def reaches(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
         return [reach_of([call.integer("axis", default)])]
@@ -82,7 +82,7 @@ def _searched(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach |
 
 def _axes_needed(call: NodeCall) -> list[int]:
     axes = call.axes("axes", 1, 13)
-    if not axes:  # what has no axes named looks at all of them
+    if not axes:  # without a list of axes it depends on all of them
         raise UnknownShapeError
     return axes
 
@@ -105,7 +105,7 @@ def _matmul(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | N
 
 
 def _einsum(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """An ellipsis stands for as many axes in each term, so that one sequence may be under it, and not two."""
+    """An ellipsis means the same number of axes in each term, so it can cover one sequence, but not two."""
     equation = call.text("equation")
     terms, _, output = equation.partition("->")
     if terms.count("...") > 1 or (terms.count("...") and output and "..." not in output):
@@ -139,7 +139,7 @@ def _normalised_batch(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence
 
 
 def _taken_sizes(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """So many of the last axes, which are fewer where there are not so many."""
+    """The last ``-start`` axes, or all of them if there are fewer."""
     start, end = call.integer("start"), call.attribute("end")
     return [Reach(last=-start, is_written=True)] if start < 0 and (end is None or end < 0) else []
 
@@ -150,18 +150,18 @@ def _transposed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach
 
 
 def _ranks(*ranks: int) -> Reaches:
-    """Return the reach of what takes operands of fixed ranks."""
+    """Return the reach of an operator with operands of fixed ranks."""
     found = [Reach(rank=rank) for rank in ranks]
     return lambda call, shapes: found
 
 
 def _gemm(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """What is added is broadcast onto the product. To ONNX Runtime a first operand of one axis is a row."""
+    """The bias is broadcast onto the product. ONNX Runtime treats a first operand of one axis as a row."""
     return [None if call.asker.runtime == "onnxruntime" else _MATRIX, _MATRIX, ANY]
 
 
 def _windowed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """The rank is that of data or weights where one of them is known, else two more than the kernel has sizes."""
+    """The rank is two more than the length of ``kernel_shape``, or else the known rank of data or weights."""
     kernel, known = call.integers("kernel_shape"), [len(s) for s in shapes[:2] if s is not None and place_of(s) is None]
     is_pool = call.node.op_type.endswith("Pool")
     rank = len(kernel) + 2 if kernel else None if is_pool or not known else known[0]
@@ -173,7 +173,7 @@ def _windowed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach |
 
 
 def _of_length(position: int) -> Reaches:
-    """Return the reach of what has as many axes as there are numbers in an input, unless it names axes."""
+    """Return the reach of an operator whose rank is the length of an input, unless it lists axes."""
 
     def reaches(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
         shape = shapes[position] if position < len(shapes) else None

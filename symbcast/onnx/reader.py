@@ -1,4 +1,4 @@
-"""Models of ONNX as they are walked: loaded, found to be well formed, and what a session says of them."""
+"""ONNX models for the walk: loaded, validated, and checked for whether a session opens them."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class OnnxModel(Model):
         return input_names(self.raw.graph)
 
     def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
-        """Return the inputs as values, with what a caller knows of them."""
+        """Return the inputs as values, with the caller's knowledge of them."""
         return read_inputs(self.raw.graph, env, given, are_open=are_open)
 
     @cached_property
     def _refusal(self) -> Refusal | None:
-        """Why ONNX Runtime does not open it, where that is asked about."""
+        """Why ONNX Runtime does not open it, if that runtime is asked about."""
         return refusal(self.examined) if self._runtime == "onnxruntime" else None
 
     def note(self, walk: Walk) -> None:
-        """Refuse what ONNX Runtime does not open, and note where that is in doubt."""
+        """Refuse a model that ONNX Runtime does not open, and note uncertain cases."""
         if self._runtime == "onnxruntime":
             self._open(walk)
 
@@ -74,12 +74,12 @@ class OnnxModel(Model):
                 walk.doubt(self._node(doubt.node), f"ONNX Runtime may not open the model: {doubt.text}")
             for place in _impossible(walk.asker):
                 if place.node.domain not in KNOWN_DOMAINS:
-                    walk.leave(place, "no sizes do for it: ONNX Runtime may not open the model")
+                    walk.leave(place, "no sizes work for it: ONNX Runtime may not open the model")
 
     def settle(self, walk: Walk) -> None:
-        """Raise `ModelError` where values have element types that they cannot have; onnx is asked where it seems so.
+        """Raise `ModelError` for wrong element types; onnx confirms any that seem wrong.
 
-        That outputs are of the types that they are declared of is asked by ONNX Runtime, and not by ``onnx.checker``.
+        ONNX Runtime requires outputs to have their declared types; ``onnx.checker`` does not.
         """
         mistyped = cast("OnnxWalk", walk).mistyped
         outputs: dict[str, int] = {}
@@ -91,14 +91,14 @@ class OnnxModel(Model):
 
 
 def _impossible(asker: Asker) -> Iterator[Place]:
-    """Yield the nodes whose own requirements no sizes meet, be it that they are not run."""
+    """Yield the nodes whose own requirements no sizes meet, even if they are never run."""
     for (name, _), reason in asker.reasons.items():
         if evaluated(reason.formula) == FALSE:
             yield asker.places[name]
 
 
 def read(model: Any, runtime: str) -> OnnxModel:
-    """Return a model, which is a file, a ``ModelProto`` or an ``onnx_ir.Model``; raises `ModelError` for no such."""
+    """Load a file, a ``ModelProto`` or an ``onnx_ir.Model``; raises `ModelError` for anything else."""
     source, loaded = load(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     asked = cast("Runtime", runtime)

@@ -1,4 +1,4 @@
-"""The table of ONNX operators; those that ONNX Runtime adds have a domain of their own."""
+"""The table of ONNX operators; those that ONNX Runtime adds have their own domains."""
 
 from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.table import OperatorTable

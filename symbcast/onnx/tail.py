@@ -1,8 +1,8 @@
-"""Operators that have no rule of their own here.
+"""Operators without a rule of their own.
 
-Some are functions: the standard defines them by other operators, and these are walked, so that their shapes and what
-they ask are exact. Of the rest onnx infers the shapes, one node at a time. Dimensions are handed over as tokens: one
-that comes back is that dimension; onnx's own arithmetic is left to numbers.
+Some are functions: the standard defines them by other operators, which are walked, so their shapes and requirements are
+exact. For the rest onnx infers the shapes, one node at a time. Dimensions are passed as tokens: a token that comes back
+is that dimension. onnx computes only with numbers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 """The domains whose operators onnx knows."""
 
 _ASK_NOTHING = frozenset({"ImageDecoder"})
-"""Operators that run on inputs of whatever sizes."""
+"""Operators that accept inputs of any size."""
 
 _MAX_HANDED = 1024
-"""How many elements of a constant are handed over; longer ones are weights."""
+"""The largest constant passed to onnx, in elements; longer ones are weights."""
 
 _INTEGERS = (6, 7)
 
@@ -55,12 +55,12 @@ def infer(call: NodeCall) -> Sequence[Value]:
         )
         return _completed(call, schema, outputs)
     if call.node.op_type not in _ASK_NOTHING:
-        call.note("the shape is as onnx infers it; what the operator asks was not looked at")
+        call.note("not checked: the operator's requirements; its shape is as onnx infers it")
     return _inferred(call, schema)
 
 
 def _completed(call: NodeCall, schema: Any, outputs: Sequence[Value]) -> Sequence[Value]:
-    """Return the outputs of a definition, with the shapes that onnx infers where the definition comes to none."""
+    """Return the outputs of a definition, with onnx's inferred shapes where the definition gives none."""
     open_ones = [v for v in outputs if type(v) in (Value, OpenValue) and v.shape is None and v is not NEVER]
     if not open_ones:
         return outputs
@@ -68,13 +68,13 @@ def _completed(call: NodeCall, schema: Any, outputs: Sequence[Value]) -> Sequenc
         inferred = _inferred(call, schema)
     except UnknownShapeError:
         return outputs
-    # A definition has all outputs of the operator, a node perhaps fewer.
+    # A definition has all outputs of the operator; a node may have fewer.
     return [b if a in open_ones else a for a, b in zip(outputs, inferred, strict=False)]
 
 
 @lru_cache(maxsize=1024)
 def _schema(op_type: str, version: int, domain: str) -> Any:
-    """Return what onnx says of an operator; None where it has none."""
+    """Return onnx's schema of an operator; None without one."""
     from onnx import defs
 
     try:
@@ -92,14 +92,14 @@ def _inferred(call: NodeCall, schema: Any) -> Sequence[Value]:
     imports = [helper.make_opsetid(call.node.domain, call.version)]
     try:
         found = shape_inference.infer_node_outputs(schema, call.node.raw, types, held, opset_imports=imports)
-    except Exception as error:  # what onnx raises is a RuntimeError of its own or whatever its bindings make of it
+    except Exception as error:  # onnx raises its own RuntimeError, or any error of its bindings
         raise UnknownShapeError(f"onnx could not infer its shape: {str(error).splitlines()[0]}") from None
     dims = {token: dim for dim, token in tokens.items()}
     return [_value(call, name, found.get(name), dims) for name in call.node.outputs]
 
 
 def _type_of(value: Value | None, tokens: dict[Dim, str]) -> Any:
-    """Return the type of a value as onnx writes it, each dimension that is no number as a token."""
+    """Return the type of a value in onnx's form, with a token for each dimension that is not a number."""
     from onnx import TypeProto
 
     made = TypeProto()
@@ -118,7 +118,7 @@ def _type_of(value: Value | None, tokens: dict[Dim, str]) -> Any:
 
 
 def _tensor_of(value: Value | None) -> Any:
-    """Return a short tensor whose elements are known as onnx writes it."""
+    """Return a short tensor with known elements in onnx's form."""
     from onnx import helper
 
     shape = None if value is None else numbers_of(value.shape)

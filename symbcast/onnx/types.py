@@ -1,4 +1,4 @@
-"""Types, as models declare them, as values."""
+"""Declared types as values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TENSORS = ("tensor_type", "sparse_tensor_type")
 
 Read: TypeAlias = "Callable[[Any, int, bool], Dim | None]"
-"""Returns a declared size of an axis; the last argument says whether many tensors may each have one of their own."""
+"""Returns a declared size of an axis; the last argument says whether several tensors may differ in it."""
 
 
 def number(dim: Any, _axis: int = 0, _is_of_many: bool = False) -> int | None:
@@ -23,9 +23,9 @@ def number(dim: Any, _axis: int = 0, _is_of_many: bool = False) -> int | None:
 
 
 def value_of(kind: Any, read: Read = number, length: Dim = 0, is_there: Formula = FALSE) -> Value:
-    """Return a value of a declared type, of which nothing but the type is known.
+    """Return a value of a declared type; nothing else about it is known.
 
-    ``length`` is that of a sequence, ``is_there`` says when something optional is there.
+    ``length`` is that of a sequence, ``is_there`` the condition under which an optional holds a value.
     """
     which = kind.WhichOneof("value")
     if which == "optional_type":

@@ -1,6 +1,6 @@
 """The walk through an ONNX model: its functions, the element types of its nodes, and contents by the standard.
 
-What decides the elements that a node makes follows from what decides those of its inputs, by the operator's schema.
+Whether sizes or data decide a node's elements follows from its inputs, by the operator's schema.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class WalkableOnnx(Walkable, Protocol):
-    """What a walk needs of an ONNX model besides."""
+    """What a walk also needs from an ONNX model."""
 
     examined: Examined
 
@@ -45,15 +45,15 @@ class OnnxWalk(Walk):
         self._functions = model.examined.functions
         self._versions = model.examined.versions
         self._calls: dict[tuple[Any, ...], Sequence[Value]] = {}
-        """What calls of functions gave that nothing but their arguments decides."""
+        """Results of function calls that depend only on their arguments."""
         self._typed: set[tuple[Any, ...]] = set()
-        """Operators with the element types of their inputs that they take."""
+        """Operators with accepted combinations of input element types."""
         self.mistyped: list[Mistyped] = []
-        """Nodes of which the inputs seem to have types that they do not take."""
+        """Nodes whose inputs seem to have types that they do not accept."""
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Forget afterwards what is noted meanwhile."""
+        """Discard on exit whatever is recorded meanwhile."""
         calls, self._calls = self._calls, dict(self._calls)
         try:
             with super().trying():
@@ -62,7 +62,7 @@ class OnnxWalk(Walk):
             self._calls = calls
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
-        """Return what decides the elements of the output at a position, which are not known exactly."""
+        """Return what decides the inexactly known elements of the output at a position."""
         return decider_of_output(node, inputs, position)
 
     def answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
@@ -77,13 +77,13 @@ class OnnxWalk(Walk):
         return super().answered(place, scope)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
-        """Return outputs with what follows of their elements from those of the inputs."""
+        """Return outputs with whatever the inputs imply about their elements."""
         if self.front_end.operator(call.node) is None:
             return outputs
         return with_intervals(call, with_contents(call, outputs))
 
     def _type(self, node: Node, types: tuple[int | None, ...]) -> None:
-        """Look at the element types of the inputs of a node, once for all nodes of an operator with the same types."""
+        """Check the element types of a node's inputs, once for all nodes of an operator with the same types."""
         numbers = [dtype or 0 for dtype in types]
         found = mistyped(node.op_type, node.domain, node.version, numbers)
         if found is None:
@@ -92,10 +92,10 @@ class OnnxWalk(Walk):
             self.mistyped.append(Mistyped(node.raw, numbers, *found))
 
     def _call(self, function: Any, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
-        """Walk through the body of a function of the model, or return what came of an earlier call.
+        """Walk through the body of a function of the model, or return the result of an earlier call.
 
-        A call of the same arguments under the same conditions asks what was asked then, and gives the same sizes. It is
-        not kept where it made a size of its own, which data decide anew each time, or left something open.
+        A call with the same arguments under the same conditions has the same requirements and gives the same sizes. A
+        result is not kept if the call created a size, which data decide anew each time, or left something open.
         """
         key = _key_of_call(node, inputs, self.asker.guards)
         found = self._calls.get(key) if key is not None else None
@@ -126,7 +126,7 @@ class OnnxWalk(Walk):
 
 
 def _key_of_call(node: Node, inputs: Sequence[Value | None], guards: tuple[Formula, ...]) -> tuple[Any, ...] | None:
-    """Return all that a call of a function depends on; None where that cannot be told."""
+    """Return everything that a function call depends on; None if it cannot be hashed."""
     attributes = tuple(a.SerializeToString(deterministic=True) for a in node.raw.attribute)
     found = (*key_of(node.domain, node.op_type, node.raw), attributes, tuple(map(_key_of_value, inputs)), guards)
     try:
@@ -137,7 +137,7 @@ def _key_of_call(node: Node, inputs: Sequence[Value | None], guards: tuple[Formu
 
 
 def _key_of_value(value: Value | None) -> Any:
-    """Return what is known of a value; a constant, of which more may become known, stands for itself."""
+    """Return the facts known about a value; a constant, whose facts may grow, is its own key."""
     return tuple(getattr(value, name) for name in Value.__slots__) if type(value) is Value else value
 
 
@@ -146,13 +146,13 @@ _RANDOM = frozenset({
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
 })  # fmt: skip
 _SELECTING = frozenset({"Clip", "Max", "Min"})
-"""Operators that take elements of one operand or another by their values."""
+"""Operators that select elements of an operand by their values."""
 
 
 def decider_of_output(node: Node, inputs: Sequence[Value | None], position: int) -> Decider:
-    """Return what decides the output at a position, whose elements are not known exactly, from what decides the inputs.
+    """Derive what decides the inexactly known elements of the output at a position from what decides the inputs.
 
-    Inputs of the output's own type variable hold what the elements are made of; the others say how they are laid out.
+    Inputs with the output's own type variable supply its elements; the others determine their layout.
     """
     op_type = node.op_type
     if op_type in _SHAPES_ONLY:
@@ -175,7 +175,7 @@ def decider_of_output(node: Node, inputs: Sequence[Value | None], position: int)
 class _Signature:
     """The types of an operator's inputs and outputs, as the standard names them.
 
-    ``parametric`` are those that hold texts as well as numbers: nothing is computed with these, elements are moved.
+    ``parametric`` are those that allow text as well as numbers: such operators move elements without computing.
     """
 
     __slots__ = ("inputs", "outputs", "parametric")

@@ -1,1 +1,1 @@
-"""Models as they come: from files, from memory, and what their inputs are called."""
+"""Loading models from files and memory, and naming their inputs."""

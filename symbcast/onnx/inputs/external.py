@@ -1,4 +1,4 @@
-"""Tensors whose data lie in files beside the model: the small ones, which may decide shapes, are taken into it."""
+"""External tensor data: small tensors, which may decide shapes, are read into the model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 MAX_BYTES = 1 << 20
 MAX_REALS = 1024
-"""How many real numbers are read: scales of a few axes decide shapes, longer tensors are weights."""
+"""How many real numbers are read: the scales of a few axes decide shapes; longer tensors are weights."""
 
 _EXTERNAL = 1
 _INTEGERS = {2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 12: 4, 13: 8}
@@ -60,7 +60,7 @@ def _size(tensor: Any) -> int | None:
 
 
 def _within(location: str, folders: Sequence[Path]) -> Path | None:
-    """Return the file at a location, if it is one in a folder of the model's; a link may not lead out of them."""
+    """Return the file at a location if it is in one of the model's folders; a link may not lead out of them."""
     if PurePath(location).is_absolute() or ".." in PurePath(location).parts:
         return None
     path = (folders[0] / location).resolve()

@@ -1,4 +1,4 @@
-"""Model files: read whole, in the format that the name's ending says, and recognised where they hold something else."""
+"""Reading model files in the format of their file extension, and recognising other kinds of file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from symbcast.errors import ModelError
 
 MAX_BYTES = (1 << 31) - 1
-"""What one protobuf message can hold."""
+"""The largest size of a protobuf message."""
 
 Parser: TypeAlias = Callable[[bytes], Any]
 
 
 class Kind(NamedTuple):
-    """What a file is that is no model, and what to do."""
+    """A kind of file that is not a model, and a hint on what to do."""
 
     problem: str
     hint: str = "export the model to ONNX, and give that file"
@@ -36,7 +36,7 @@ def read(path: str) -> Any:
         return _TEXTUAL.get(ending, _from_protobuf)(data)
     except MemoryError:
         raise
-    except Exception as error:  # each parser has errors of its own
+    except Exception as error:  # each parser has its own errors
         if ending in _TEXTUAL:
             raise ModelError(path, f"is no model in the format of {ending}: {_first_line(error)}") from error
         raise ModelError(path, *(recognised(data) or _damaged(data))) from error
@@ -120,10 +120,10 @@ _TEXTUAL: Mapping[str, Parser] = {
     ".textproto": _from_textproto,
     ".txtpb": _from_textproto,
 }
-"""The formats of text, by the endings that the onnx package knows them by."""
+"""The text formats, by the file extensions of the onnx package."""
 
 
-# What else a file may be.
+# Other kinds of file.
 
 _UNZIP = "unzip it, or let its name end in .onnx.gz if it holds a model"
 _FETCH = "fetch the file itself, such as with git lfs pull"
@@ -147,7 +147,7 @@ _PRINTED = frozenset(range(32, 256)) | {9, 10, 13}
 
 
 def recognised(data: bytes) -> Kind | None:
-    """Return what data are that are no ONNX model, if they are something known."""
+    """Return the kind of data that are not an ONNX model, if it is recognised."""
     for place, signature, kind in _SIGNATURES:
         if data.startswith(signature, place):
             return kind

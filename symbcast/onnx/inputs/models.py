@@ -1,6 +1,6 @@
-"""Models as they come: a file, a ``ModelProto`` or an ``onnx_ir.Model``; and their inputs.
+"""Loading models, from a file, a ``ModelProto`` or an ``onnx_ir.Model``, and their inputs.
 
-Each dynamic dimension of an input is a size, called as the model calls it.
+Each dynamic dimension of an input is a size with the model's name for it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _IR_VERSION_WITH_OPSETS = 3
 
 
 def load(model: Any) -> tuple[str, Any]:
-    """Return what a model is called, and the model as a ``ModelProto``; large weights outside of it are left there.
+    """Return a model's name and its ``ModelProto``; large external weights are not loaded.
 
-    A ``ModelProto`` is returned as it is. Raises `ModelError` for what is no model or cannot be read.
+    A ``ModelProto`` is returned as it is. Raises `ModelError` if it is not a model or cannot be read.
     """
     onnx = _library()
     if isinstance(model, (str, os.PathLike)):
@@ -62,7 +62,7 @@ def _from_file(source: str) -> tuple[str, Any]:
     from symbcast.onnx.inputs.files import read
 
     found = _checked(source, read(source))
-    # Caches of downloads link to files that lie somewhere together: what is beside the model there is its own too.
+    # Download caches link to files in another folder: external data next to the link's target belong to it too.
     take_in(_tensors(found[1].graph), (Path(source).parent, Path(source).resolve().parent))
     return found
 
@@ -90,7 +90,7 @@ def _name(model: Any) -> str:
 
 
 def _checked(source: str, model: Any) -> tuple[str, Any]:
-    """Return the model; raises `ModelError` where there is too little in it to be one."""
+    """Return the model; raises `ModelError` if it lacks a graph or an operator set."""
     again = "it may be cut short; fetch it or export it again"
     if not model.HasField("graph"):
         raise ModelError(source, "the model holds no graph", again)
@@ -118,14 +118,14 @@ def _graphs(node: Any) -> Iterator[Any]:
 
 
 def outside(model: Any) -> Iterator[str]:
-    """Yield where data of a model lie that are not in it: files beside it, some several times."""
+    """Yield the locations of a model's external data; a file may occur several times."""
     for tensor in _tensors(model.graph):
         if tensor.data_location == tensor.EXTERNAL:
             yield from (entry.value for entry in tensor.external_data if entry.key == "location")
 
 
 _NAME = r"[^\W\d][\w.]*"
-"""Names with hyphens between them are one name too, such as batch-size, unless one is that of a dimension elsewhere."""
+"""Hyphenated names such as batch-size are one name, unless a part names another dimension."""
 
 _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
@@ -133,8 +133,8 @@ _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True) -> Inputs:
     """Read the inputs of a graph that are not constants of it, with what the caller knows of them.
 
-    Sizes that the caller binds are numbers in the shapes. ``are_open`` says that a tensor whose rank nobody says has a
-    sequence of axes. Raises `BindingError` where what is given cannot be of these inputs.
+    Sizes that the caller binds are numbers in the shapes. With ``are_open``, a tensor of unknown rank has a
+    sequence of axes. Raises `BindingError` if the given facts cannot hold for these inputs.
     """
     inputs = _given(graph)
     taken = {d.dim_param for i in inputs for d in _dims(i.type)}
@@ -154,7 +154,7 @@ def _given(graph: Any) -> list[Any]:
 
 
 def _declared(declared: Any, env: ShapeEnv, taken: set[str], flags: dict[Symbol, str]) -> Value:
-    """Return an input as it is declared; how long a sequence is, and whether what may be there is, get a name each."""
+    """Return an input as declared; the length of a sequence and the presence of an optional each get a name."""
     name, kind = declared.name, declared.type
 
     def read(dim: Any, axis: int, is_of_many: bool) -> Dim | None:
@@ -172,13 +172,13 @@ def _declared(declared: Any, env: ShapeEnv, taken: set[str], flags: dict[Symbol,
 
 
 def _holds(kind: Any, which: str) -> bool:
-    """Return whether a type is of some kind, or may be."""
+    """Return whether a type is, or may be, of some kind."""
     found = kind.WhichOneof("value")
     return bool(found == which or (found == "optional_type" and _holds(kind.optional_type.elem_type, which)))
 
 
 def _dims(kind: Any) -> Iterator[Any]:
-    """Yield all sizes that a type speaks of."""
+    """Yield all sizes in a type."""
     which = kind.WhichOneof("value")
     if which in TENSORS:
         yield from getattr(kind, which).shape.dim
@@ -204,7 +204,7 @@ def _read(dim: Any, name: str, axis: int, taken: set[str]) -> Dim:
 
 
 def _expression(text: str) -> Dim:
-    """Return a dimension that the model gives as an expression, or by a name that is none elsewhere."""
+    """Return a dimension that the model gives as an expression, or by a text that is not a valid name."""
     from symbcast.core.text import parse_shape
 
     try:

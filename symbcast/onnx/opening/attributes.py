@@ -1,4 +1,4 @@
-"""Attributes that the kernels of ONNX Runtime demand as a session creates them, where the schemas do not."""
+"""Attributes that ONNX Runtime's kernels require on creation, although the schemas do not."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CHOICES: Mapping[str, tuple[str, tuple[bytes, ...]]] = {
     ":BitShift": ("direction", (b"LEFT", b"RIGHT")),
     ":TfIdfVectorizer": ("mode", (b"TF", b"IDF", b"TFIDF")),
 }
-"""By operator, an attribute and the texts that it may be."""
+"""By operator, an attribute and its allowed texts."""
 
 
 def problem_of(node: Any, domain: str) -> str | None:
-    """Return what a kernel says of the attributes of a node; None where it takes them."""
+    """Return a kernel's error about the attributes of a node; None if it accepts them."""
     name = f"{domain}:{node.op_type}"
     held = {a.name: a for a in node.attribute}
     for group in NEEDED.get(name, ()):

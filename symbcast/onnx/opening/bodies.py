@@ -1,4 +1,4 @@
-"""The graphs within nodes: the types of their inputs, as onnx's inference of ``Loop`` and ``Scan`` hands them over."""
+"""Inner graphs: the input types that onnx's inference of ``Loop`` and ``Scan`` passes to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stub(graph: Any, outputs: Sequence[Any] | None) -> Any:
 
 
 def _loop(node: Any, scope: Types) -> list[Any]:
-    """The turn, the condition, and what is carried: its shape may change from turn to turn."""
+    """The iteration number, the condition and the carried values, whose shapes may change."""
     return [
         _without_shape(tensor_type(_INT64, ())),
         scope.type_of(node.input[1]) if len(node.input) > 1 and node.input[1] else None,
@@ -35,7 +35,7 @@ def _loop(node: Any, scope: Types) -> list[Any]:
 
 
 def _scan(node: Any, scope: Types) -> list[Any]:
-    """The states, and a slice of what is scanned along its axis."""
+    """The states, and a slice of each scanned input along its axis."""
     if scope.versions.get("", 1) < _WITHOUT_LENGTHS:
         return []
     attributes = {a.name: a for a in node.attribute}
@@ -47,7 +47,7 @@ def _scan(node: Any, scope: Types) -> list[Any]:
 
 
 _WITHOUT_LENGTHS = 9
-"""The version from which on Scan has no lengths of sequences before its states."""
+"""The first version of Scan without sequence lengths before its states."""
 
 
 def _without_shape(found: Any | None) -> Any | None:
@@ -71,4 +71,4 @@ def _slice(found: Any | None, axis: int) -> Any | None:
 
 
 BODIES: Mapping[str, Callable[[Any, Types], list[Any]]] = {"Loop": _loop, "Scan": _scan}
-"""What gives the types of the inputs of a body, by operator; others have none, or are not followed."""
+"""By operator, the function that gives a body's input types; others have no body or are not followed."""

@@ -15,9 +15,9 @@ from typing import Any
 from symbcast.onnx.opening.types import sizes_in
 
 MAX_ELEMENTS = 1024
-"""How many elements a constant may have that is computed with, or handed to an inference; longer ones are weights."""
+"""Largest constant to compute with or to pass to an inference, in elements; longer ones are weights."""
 MAX_FOLDED = 64
-"""How many elements a constant may have that is computed: longer ones are no shapes, scales or bounds."""
+"""Largest constant to compute, in elements; longer ones are not shapes, scales or bounds."""
 _INT64 = 7
 _RANDOM = frozenset(
     {
@@ -57,14 +57,14 @@ def constant_of(node: Any) -> Any | None:
 
 
 def is_short(tensor: Any) -> bool:
-    """Return whether a tensor is one to compute with: small, and with its data in the model."""
+    """Return whether to compute with a tensor: it is small, and its data are in the model."""
     return bool(tensor.data_location != tensor.EXTERNAL and prod(tensor.dims) <= MAX_ELEMENTS)
 
 
 def folded(node: Any, version: int, types: Sequence[Any], held: Sequence[Any], made: Mapping[str, Any]) -> list[Any]:
-    """Return the constants that a node makes; none where it is not computed before the first run.
+    """Return the constants that a node makes; none if it is not folded before the first run.
 
-    ``types`` and ``held`` are the types of its inputs and the constants among them, ``made`` what is inferred of its
+    ``types`` and ``held`` are the types of its inputs and the constants among them, ``made`` the types inferred for its
     outputs.
     """
     if node.domain not in ("", "ai.onnx"):
@@ -114,5 +114,5 @@ def _computed(node: bytes, version: int, given: tuple[bytes, ...]) -> list[Any]:
             warnings.simplefilter("ignore")
             found = ReferenceEvaluator(model).run(None, feeds)
         return [numpy_helper.from_array(np.asarray(a)) for a in found]
-    except Exception:  # of whatever kind an implementation raises: what fails is not folded
+    except Exception:  # implementations raise any kind; a node that fails is not folded
         return []

@@ -31,10 +31,10 @@ LETTERS: Mapping[str, str] = {
     "tensor(uint32)": "J",
     "tensor(uint64)": "K",
 }
-"""The letters of the types that most kernels take; all others are written out."""
+"""One letter for each type that most kernels take; other types are written out."""
 _HALF, _FLOAT = "tensor(float16)", "tensor(float)"
 _OPEN = 2**31 - 1
-"""The last version of a kernel that implements its first version alone."""
+"""The last version of a kernel that implements only its first version."""
 
 
 @cache
@@ -51,7 +51,7 @@ def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
 
 
 def is_implemented(node: Any, schema: Any, types: Mapping[str, Any], *, with_casts: bool = False) -> bool:
-    """Return whether there is a kernel for a node whose values have such types.
+    """Return whether there is a kernel for a node whose values have these types.
 
     ``with_casts`` takes float16 for float32: ONNX Runtime puts casts around nodes that have neither a kernel for
     float16 nor a definition by other operators.

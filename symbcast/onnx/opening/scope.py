@@ -1,4 +1,4 @@
-"""What is known of the values of a graph while ONNX Runtime opens a model: their types, and which are constants."""
+"""Types and constants of a graph's values while ONNX Runtime opens a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbcast.onnx.opening.types import declared_type, has_type, tensor_type
 
 
 def _imports(versions: Mapping[str, int]) -> list[Any]:
-    """Return versions of operator sets as onnx writes them."""
+    """Return operator set versions as onnx protobuf messages."""
     from onnx import helper
 
     return [helper.make_opsetid(domain, version) for domain, version in versions.items()]
@@ -41,7 +41,7 @@ class Types:
         self._folded: set[str] = set()
 
     def declare(self, graph: Any) -> None:
-        """Take in what a graph declares of values that it makes; what it says of outputs goes before the rest."""
+        """Record the types that a graph declares; those of its outputs override ``value_info``."""
         for value in (*graph.value_info, *graph.output):
             found = declared_type(value.type)
             if has_type(found):
@@ -49,7 +49,7 @@ class Types:
         self.outputs = frozenset(o.name for o in graph.output)
 
     def type_of(self, name: str) -> Any | None:
-        """Return the type of a value; None where nothing is known of it."""
+        """Return the type of a value; None if it is unknown."""
         scope: Types | None = self
         while scope is not None:
             if name in scope.types:
@@ -58,7 +58,7 @@ class Types:
         return None
 
     def unfolded_type_of(self, name: str) -> Any | None:
-        """Return the type of a value before constants are folded; None where nothing is known of it."""
+        """Return the type of a value before constants are folded; None if it is unknown."""
         scope: Types | None = self
         while scope is not None:
             if name in scope.types:
@@ -67,7 +67,7 @@ class Types:
         return None
 
     def constant(self, name: str) -> Any | None:
-        """Return the tensor of a constant; a value of an inner graph hides one of its name around it."""
+        """Return the tensor of a constant; a value of an inner graph shadows an outer one of the same name."""
         scope: Types | None = self
         while scope is not None:
             if name in scope.types:
@@ -76,7 +76,7 @@ class Types:
         return None
 
     def fold(self, name: str, tensor: Any) -> None:
-        """Take in a constant that is computed from others."""
+        """Add a constant that is computed from others."""
         if name in self.types:
             self.unfolded.setdefault(name, self.types[name])
         self.types[name] = tensor_type(tensor.data_type, tensor.dims)

@@ -2,13 +2,13 @@
 
 1. Each node's own inference (onnx's, ``InferAndVerifyTypeMatch`` in graph.cc) sees the types of its inputs and the
    constants among them. An error that it raises refuses the model, wherever the node is: in a branch that is never
-   taken, in a function, or unused. A declared shape that contradicts the inferred one is a warning; the element type of
-   an output that does is an error, and that of an inner value a doubt here.
-2. Constants are folded, and the inference runs again, with what they hold; in branches that are never taken too.
+   taken, in a function, or unused. A declared shape that contradicts the inferred one is a warning. A declared element
+   type that does so is an error for an output; for an inner value, the outcome is uncertain and noted here.
+2. Constants are folded, and the inference runs again with their contents, also in branches that are never taken.
 3. Each node left must have a kernel that takes its types and attributes, or a definition by other operators. A branch
    of an ``If`` whose condition is a constant is removed before that.
 
-Operators of ONNX Runtime's own domains have schemas of its own; nothing is inferred of their outputs here.
+Operators of ONNX Runtime's own domains have its own schemas; their outputs are not inferred here.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import Key, key_of, normal
 
 MAX_DEPTH = 32
-"""How deep graphs and functions are followed into one another."""
+"""How deeply nested graphs and functions are followed."""
 MAX_NODES = 20_000
-"""How many nodes of functions and inner graphs are looked at: calls of calls double them with each level."""
+"""How many nodes of functions and inner graphs are examined; nested calls can double them at each level."""
 
 
 Known: TypeAlias = "Callable[[str], Value | None]"
 
 
 class Refusal(NamedTuple):
-    """Why ONNX Runtime does not open a model: at a node, in its words, with the types of the node's inputs.
+    """Why ONNX Runtime does not open a model: the node, ONNX Runtime's message, and the node's input types.
 
-    ``is_certain`` is false where it may open it all the same.
+    ``is_certain`` is false if it may still open the model.
     """
 
     node: Any
@@ -61,10 +61,10 @@ class RefusedSessionError(Exception):
 
 
 def refusal(examined: Examined, known: Known | None = None) -> Refusal | None:
-    """Return why ONNX Runtime does not open a model; None where nothing speaks against it.
+    """Return why ONNX Runtime does not open a model; None if no reason is found.
 
-    ``known`` returns what a walk found of a value by its name: taken for what operators of other domains make. A
-    refusal that rests on it is a doubt only, as ONNX Runtime may infer less.
+    ``known`` returns a walk's result for a value by name; it is used for outputs of operators of other domains. A
+    refusal that depends on it is uncertain, because ONNX Runtime may infer less.
     """
     model = examined.model
     opening = _Opening(examined.functions, known, can_override=not 0 < model.ir_version < _OVERRIDABLE)
@@ -78,7 +78,7 @@ def refusal(examined: Examined, known: Known | None = None) -> Refusal | None:
 _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
 """Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema."""
 _OVERRIDABLE = 4
-"""The version of the IR from which on an initializer that is an input too is only its default."""
+"""The first IR version in which an initializer that is also an input is only its default."""
 
 
 class _Opening:
@@ -89,17 +89,17 @@ class _Opening:
         self._left = MAX_NODES
         self._depth = 0
         self._is_removed = False
-        """Whether the nodes at hand are in a branch that is removed before kernels are looked up."""
+        """Whether the current nodes are in a branch that is removed before kernels are looked up."""
         self.unimplemented: Refusal | None = None
-        """The first node without a kernel: looked up only once all else is well."""
+        """The first node without a kernel; reported only if everything else is fine."""
         self.mislabelled: Refusal | None = None
-        """The first node that makes an inner value of another type than the graph notes down.
+        """The first node whose inner value has another type than the graph declares.
 
-        Tools that look at inner values drop these notes, and then the model opens: no more than a doubt.
+        This is only uncertain: tools that process inner values drop these declarations, and then the model opens.
         """
 
     def graph(self, graph: Any, scope: Types, given: Sequence[Any | None]) -> list[Any]:
-        """Look at a graph with inputs of the types ``given``; return the types of its outputs."""
+        """Infer a graph with inputs of the types ``given``; return the types of its outputs."""
         scope.declare(graph)
         for position, declared in enumerate(graph.input):
             found, handed = declared_type(declared.type), given[position] if position < len(given) else None
@@ -169,7 +169,7 @@ class _Opening:
             scope.fold(name, tensor)
 
     def _foreign(self, node: Any, scope: Types) -> None:
-        """Take in what a walk found of the outputs of a node whose schema onnx does not have."""
+        """Record a walk's results for the outputs of a node whose schema onnx does not have."""
         if scope.is_in_function and node.op_type in _NOT_IN_FUNCTIONS:
             raise _refused(node, f"{node.op_type} in a function has a type that it does not give", scope)
         if scope.is_in_function and not node.domain:
@@ -191,12 +191,12 @@ class _Opening:
         self._keep(node, made, scope)
 
     def _infer_unfolded(self, node: Any, schema: Any, held: Mapping[str, Any], scope: Types) -> None:
-        """Infer a node's outputs as they are before constants are folded, where that makes a difference.
+        """Infer a node's outputs before constants are folded, if that makes a difference.
 
-        ``held`` are the constants that the model holds, and the sizes that are known without folding.
+        ``held`` are the model's constants and the sizes that are known without folding.
 
-        What is inferred then stays: ``Split`` gives its outputs a rank where the size that it splits is unknown, and
-        none where that size is a number and the sizes of the parts are not.
+        These inferred types stay: ``Split`` gives its outputs a rank if the size that it splits is unknown, and none if
+        that size is a number but the sizes of the parts are unknown.
         """
         names = [name for name in node.input if name]
         types = {name: found for name in names if (found := scope.unfolded_type_of(name)) is not None}
@@ -213,7 +213,7 @@ class _Opening:
     def _inferred(
         self, node: Any, schema: Any, types: Mapping[str, Any], held: Mapping[str, Any], scope: Types
     ) -> dict[str, Any]:
-        """Return what onnx infers of a node's outputs; raises `RefusedSessionError` where it raises an error."""
+        """Return the types that onnx infers for a node's outputs; raises `RefusedSessionError` if that fails."""
         from onnx import checker, shape_inference
 
         try:
@@ -222,12 +222,12 @@ class _Opening:
             )
         except (shape_inference.InferenceError, checker.ValidationError) as error:
             raise _refused(node, _words(error), scope) from None
-        except (RuntimeError, ValueError, TypeError):  # nothing that the operator itself says
+        except (RuntimeError, ValueError, TypeError):  # not an error of the operator itself
             return {}
         return {name: kept_type(made) for name, made in found.items()}
 
     def _keep(self, node: Any, made: Mapping[str, Any], scope: Types) -> None:
-        """Merge what is inferred of the outputs of a node with what is declared of them."""
+        """Merge the inferred types of a node's outputs with the declared ones."""
         for name in node.output:
             if not name:
                 continue
@@ -237,7 +237,7 @@ class _Opening:
                     scope.types[name] = kept
                 continue
             if not is_real(inferred):
-                raise _refused(node, f"{name!r} is of an element type that there is not", scope)
+                raise _refused(node, f"{name!r} has an element type that does not exist", scope)
             if kept is None:
                 scope.types[name] = inferred
                 continue
@@ -252,10 +252,10 @@ class _Opening:
             merge(inferred, kept)
             scope.types[name] = kept
 
-    # Graphs and functions within.
+    # Inner graphs and functions.
 
     def _within(self, follow: Callable[[], Any], count: int) -> Any:
-        """Follow what lies within a node; None where it lies too deep, or there is too much of it."""
+        """Follow the graphs or the function of a node; None if they are too deep or too large."""
         if self._depth >= MAX_DEPTH or count > self._left:
             return None
         self._left -= count
@@ -285,7 +285,7 @@ class _Opening:
         return made
 
     def _call(self, function: Any, node: Any, scope: Types, *, is_local: bool = False) -> dict[str, Any]:
-        """Look at the body of a function as it is for a call; return the types of the outputs of the node.
+        """Infer the body of a function for one call; return the types of the node's outputs.
 
         ``is_local`` says that it is a function of the model. The nodes of the standard's definitions become nodes of
         the graph, and are of the versions that the model imports.
@@ -310,7 +310,7 @@ class _Opening:
         return {given: found for given, name in pairs if (found := own.type_of(name)) is not None}
 
     def _defined(self, node: Any, schema: Any, scope: Types) -> dict[str, Any] | None:
-        """Look at the standard's definition of an operator by others, as `_call` does; None where it has none."""
+        """Infer the standard's definition of an operator by others, as `_call` does; None without a definition."""
         from onnx import TypeProto
 
         types = [scope.type_of(name) or TypeProto() for name in node.input]
@@ -320,7 +320,7 @@ class _Opening:
         return self._call(body, with_defaults(node, schema), scope)
 
     def _look_up(self, node: Any, schema: Any, scope: Types) -> None:
-        """Note a node that has no kernel, nor a definition by other operators."""
+        """Note a node without a kernel or a definition by other operators."""
         if self.unimplemented is not None or self._is_removed:
             return
         types = {n: t for n in (*node.input, *node.output) if n and has_type(t := scope.type_of(n))}
@@ -350,7 +350,7 @@ def _refused(node: Any, text: str, scope: Types) -> RefusedSessionError:
 
 
 def _removed(node: Any, scope: Types) -> str:
-    """Return the attribute with the branch that is removed: the condition is a constant that never takes it."""
+    """Return the attribute of the branch that is removed because a constant condition never takes it."""
     from onnx import numpy_helper
 
     chosen = scope.constant(node.input[0]) if node.op_type == "If" else None
@@ -384,7 +384,7 @@ def _is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:
 
 
 def _words(error: Exception) -> str:
-    """Return what an inference says, without its own prefix."""
+    """Return an inference's error message without its prefix."""
     text = str(error).strip().splitlines()[0]
     return text.split("Error] ", 1)[-1].split("): ", 1)[-1].rstrip(".")
 

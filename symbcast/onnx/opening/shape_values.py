@@ -1,7 +1,7 @@
 """Sizes that ONNX Runtime knows in the values of a graph before it folds constants.
 
-It keeps them as 64-bit integers whatever a ``Cast`` makes of them (``Graph::SaveShapeValuesFromDataPropagation``). So
-``Range`` from a real number to a size refuses a model, as its inputs seem to have different types.
+It keeps them as 64-bit integers even after a ``Cast`` (``Graph::SaveShapeValuesFromDataPropagation``). So a ``Range``
+from a real number to a size refuses a model, because its inputs seem to have different types.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ShapeValues:
         return {name: self._tensor(self._known[name]) for name in node.input if name in self._known}
 
     def take(self, node: Any, held: Mapping[str, Any]) -> None:
-        """Take in the sizes that a node hands on; ``held`` are the constants among its inputs."""
+        """Record the sizes that a node passes on; ``held`` are the constants among its inputs."""
         if len(node.output) == 1:
             made = self._made(node, held)
             if made is not None:

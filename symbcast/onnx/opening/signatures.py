@@ -1,7 +1,7 @@
 """The element types of operators of ONNX Runtime's own domains, whose schemas onnx does not have.
 
-`signatures.json` lists them as recorded from ONNX Runtime 1.32 by ``tests/onnx/record_kernels.py``. What these
-operators infer of shapes is not recorded.
+`signatures.json` lists them as recorded from ONNX Runtime 1.32 by ``tests/onnx/record_kernels.py``. Their shape
+inference is not recorded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Signature(NamedTuple):
 
 
 class MistypedError(Exception):
-    """An input is not there, or has a type that the operator does not take."""
+    """An input is missing, or has a type that the operator does not take."""
 
 
 @cache
@@ -48,9 +48,9 @@ def _signatures() -> Mapping[str, Signature]:
 
 
 def outputs_of(node: Any, types: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types of the outputs of a node, as far as its signature tells them; raises `MistypedError`.
+    """Return the types of a node's outputs, as far as its signature determines them; raises `MistypedError`.
 
-    ``types`` are the types that are known of values, by name.
+    ``types`` are the known types of values, by name.
     """
     signature = _signatures().get(f"{node.domain}:{node.op_type}")
     if signature is None:

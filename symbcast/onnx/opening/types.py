@@ -21,7 +21,7 @@ def tensor_type(dtype: int, dims: Any) -> Any:
 
 
 def declared_type(declared: Any) -> Any:
-    """Return a declared type without sizes that cannot be: negative numbers and names without a letter.
+    """Return a declared type without invalid sizes: negative numbers and names without a letter.
 
     As ``RemoveInvalidValues`` in ONNX Runtime's graph.cc does.
     """
@@ -35,13 +35,13 @@ def declared_type(declared: Any) -> Any:
 
 
 def has_type(found: Any) -> bool:
-    """Return whether anything is known of a type."""
+    """Return whether a type is known at all."""
     kind = None if found is None else found.WhichOneof("value")
     return kind is not None and (kind not in (TENSOR, SPARSE) or bool(getattr(found, kind).elem_type))
 
 
 def is_real(found: Any) -> bool:
-    """Return whether the element type of a tensor is one that there is; an attribute can name any number."""
+    """Return whether the element type of a tensor exists; an attribute can hold any number."""
     from onnx import TensorProto
 
     kind = found.WhichOneof("value")
@@ -58,7 +58,7 @@ def shape_of(found: Any) -> Any | None:
 
 
 def sizes_in(found: Any) -> list[int | None] | None:
-    """Return the sizes in a type, None for those that are no numbers; None where the rank is unknown."""
+    """Return the sizes in a type, None for those that are not numbers; None if the rank is unknown."""
     shape = None if found is None else shape_of(found)
     if shape is None:
         return None
@@ -105,10 +105,10 @@ def _name(dtype: int) -> str:
 
 
 def merge(inferred: Any, kept: Any) -> bool:
-    """Put what is inferred of a shape into the type that is kept; return False where the two contradict each other.
+    """Merge an inferred shape into the kept type; return False if the two contradict each other.
 
-    As ``mergeInShapeInfo`` of onnx does: what is kept goes before what is inferred, and numbers before names. After a
-    contradiction the sizes that differ are unknown (``UnionShapeInfo``): ONNX Runtime only warns of it.
+    Like onnx's ``mergeInShapeInfo``: kept sizes take precedence over inferred ones, and numbers over names. After a
+    contradiction the sizes that differ are unknown (``UnionShapeInfo``): ONNX Runtime only warns about it.
     """
     found = shape_of(inferred)
     if found is None:

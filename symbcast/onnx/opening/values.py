@@ -19,7 +19,7 @@ def value_of(found: Any | None) -> Value | None:
 
 
 def type_of(value: Value) -> Any:
-    """Return the type of a value, its sizes where they are numbers; an empty one where it is no tensor."""
+    """Return the type of a value, with sizes that are numbers; an empty type if it is not a tensor."""
     from onnx import TypeProto
 
     made = TypeProto()

@@ -1,1 +1,1 @@
-"""What is said of a model that was checked: findings, words, pages, data, and the model with its shapes."""
+"""Reports on checked models: findings, words, pages, data, and the model annotated with shapes."""

@@ -1,4 +1,4 @@
-"""A model with the shapes of its values written down: sizes as numbers, names as they are, expressions as text."""
+"""Annotate a model with the shapes of its values: numbers, names, and expressions as text."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def annotated(checked: Checked) -> Any:
     """Return a copy of a model with ``value_info`` of every tensor whose shape is known, and its outputs' shapes.
 
     A size that is a number is a ``dim_value``; others are a ``dim_param``: a name as the model has it, or an
-    expression as text. Dimensions of inputs without a name get the one that they have in the report. What the model
-    itself says of a size that data decide, or of a value whose shape is not known here, stays.
+    expression as text. Unnamed dimensions of inputs get their names from the report. The model's own declarations
+    stay for sizes that data decide and for values of unknown shape.
     """
     made = type(checked.model.raw)()
     made.CopyFrom(checked.model.raw)
@@ -48,13 +48,13 @@ class _Annotator:
         self._fill(graph, self._walk.top.values)
         inner = [g for g in graphs_of(graph) if g is not graph]
         made = Counter(name for g in inner for node in g.node for name in node.output)
-        # One name may be a value in each of several branches: which of them the walk kept is not known.
+        # A name may occur in several branches, and it is unknown which of the values the walk kept.
         known = {name: value for name, value in self._walk.inner.items() if made[name] == 1}
         for found in inner:
             self._fill(found, known)
 
     def _fill(self, graph: Any, values: Mapping[str, Value]) -> None:
-        """Write the shapes of what the nodes of a graph make."""
+        """Write the shapes of the values that a graph's nodes make."""
         declared = {v.name: v for v in (*graph.value_info, *graph.output)}
         for name in (n for node in graph.node for n in node.output if n):
             value = values.get(name)
@@ -68,7 +68,7 @@ class _Annotator:
                 self._write(made, value)
 
     def _write(self, declared: Any, value: Value) -> None:
-        """Write a shape into what is declared of a value, unless that is no tensor."""
+        """Write a shape into a value's declared type, if it is a tensor."""
         if declared.type.WhichOneof("value") not in (None, _TENSOR) or value.shape is None:
             return
         tensor = declared.type.tensor_type
@@ -79,7 +79,7 @@ class _Annotator:
         if len(said) != len(value.shape):
             said = [None] * len(value.shape)
         tensor.elem_type = dtype
-        tensor.shape.SetInParent()  # that there are no axes is said, too
+        tensor.shape.SetInParent()  # also record that a scalar has no axes
         del tensor.shape.dim[:]
         for dim, before in zip(value.shape, said, strict=True):
             self._write_dim(tensor.shape.dim.add(), before if before is not None and self._is_open(dim) else dim)
@@ -107,7 +107,7 @@ class _Annotator:
 
 
 def _said(dim: Any) -> int | str | None:
-    """Return what a model says of a dimension, None where it says nothing."""
+    """Return a model's number or name for a dimension; None without either."""
     if dim.WhichOneof("value") == "dim_value":
         return int(dim.dim_value) if dim.dim_value >= 0 else None
     return str(dim.dim_param) or None

@@ -1,4 +1,4 @@
-"""What ONNX Runtime says to a report: the model is run where the report says that it runs, and where it fails."""
+"""Confirm a report with ONNX Runtime: run the model where it should run and where it should fail."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 from symbcast.graphs.report.answer import GraphAnswer
 
 LARGEST = 1 << 28
-"""How many elements a tensor may have for the model to be run."""
+"""The largest tensor with which a model is run, in elements."""
 LONGEST = 400
 
 _AT_NODE = re.compile(r"running (\w+) node\. Name:'([^']*)'")
@@ -41,8 +41,8 @@ _AT_LOADED_NODE = re.compile(r"Node ?\(([^()]*)\) Op ?\((\w+)\)")
 class Confirmation(NamedTuple):
     """A run of the model, and whether it went as the report says.
 
-    ``expected`` is ``"runs"`` or the node that is to fail, ``happened`` is ``"ran"`` or the error; ``agrees`` is None
-    where the run says nothing, and ``reason`` why it does not agree, or says nothing. ``finding`` is None at the
+    ``expected`` is ``"runs"`` or the node that should fail, ``happened`` is ``"ran"`` or the error. ``agrees`` is None
+    if the run is inconclusive; ``reason`` says why it does not agree or is inconclusive. ``finding`` is None at the
     witness.
     """
 
@@ -54,7 +54,7 @@ class Confirmation(NamedTuple):
     finding: Finding | None = None
 
     def __str__(self) -> str:
-        word = {True: "agrees", False: "DISAGREES", None: "says nothing"}[self.agrees]
+        word = {True: "agrees", False: "DISAGREES", None: "not confirmed"}[self.agrees]
         expected = "it runs" if self.finding is None else f"{cut(self.expected, 44)} fails"
         why = f"; {self.reason}" if self.reason else ""
         happened = _WHERE_IN_RUNTIME.sub("", self.happened.rpartition("Status Message: ")[2])
@@ -62,7 +62,7 @@ class Confirmation(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """Sizes at which the model is to be run; ``feeds`` is None, and ``reason`` says why, where it cannot be."""
+    """Sizes at which to run the model; if it cannot be run, ``feeds`` is None and ``reason`` says why."""
 
     given: dict[str, int]
     sizes: Sizes
@@ -72,7 +72,7 @@ class _Trial(NamedTuple):
 
 
 def confirmations(report: GraphAnswer) -> tuple[Confirmation, ...]:
-    """Run a model at the witness and at the smallest sizes at which each finding says that it fails."""
+    """Run a model at the witness and at each finding's smallest counterexample."""
     if find_spec("onnxruntime") is None:
         raise MissingExtraError("symbcast.onnx: confirm()", "onnxruntime")
     checked = report._checked
@@ -99,22 +99,22 @@ def _trials(report: GraphAnswer) -> Iterator[_Trial]:
 
 def _trial(checked: Checked, given: dict[str, int], sizes: Sizes | None, finding: Finding | None) -> _Trial:
     if sizes is None:
-        return _Trial(given, {}, finding, None, "no sizes were found for what data decide")
+        return _Trial(given, {}, finding, None, "no values were found for the sizes that data decide")
     reason = _obstacle(checked, sizes, finding)
     feeds = None if reason else tuple(_feed(name, v, sizes) for name, v in checked.inputs.values.items())
     return _Trial(given, sizes, finding, feeds, reason)
 
 
 def _obstacle(checked: Checked, sizes: Sizes, finding: Finding | None) -> str:
-    """Return why a model cannot be run at some sizes, or would say nothing; empty where nothing is in the way."""
+    """Return why a run at some sizes is impossible or would be inconclusive; empty if there is no reason."""
     for name, value in checked.inputs.values.items():
         if sizes_known(value) is None or value.dtype not in FILLED:
-            return f"the input {name} is not one that can be filled: its shape or its element type is not known here"
+            return f"the input {name} cannot be filled: its shape or its element type is not known here"
     held = {s for v in checked.inputs.values.values() for s in _held(v)}
     if finding is not None and finding.formula is not None:
         decided = [s for s in symbols_in(finding.formula) if s in checked.asker.origins and s not in held]
         if decided:
-            return f"{decided[0].name} is what data decide, and not to be had by sizes"
+            return f"{decided[0].name} is decided by data, so no input sizes can set it"
     for name, value in (*checked.walk.inner.items(), *checked.walk.top.values.items()):
         dims = axes_at(sizes_known(value) or (), sizes)
         if all(d is not None for d in dims) and prod(d for d in dims if d is not None) > LARGEST:
@@ -123,7 +123,7 @@ def _obstacle(checked: Checked, sizes: Sizes, finding: Finding | None) -> str:
 
 
 def _held(value: Value) -> tuple[Element, ...]:
-    """Return the elements of an input whose numbers sizes come from."""
+    """Return the elements of an input that determine sizes."""
     return value.content.items if isinstance(value.content, Elements) else ()
 
 
@@ -135,7 +135,7 @@ def _feed(name: str, value: Value, sizes: Sizes) -> Feed:
 
 
 def _with_zeros(trials: Sequence[_Trial], ran: dict[tuple[Feed, ...], Ran]) -> list[tuple[Feed, ...]]:
-    """Return the inputs of the runs that failed against what was expected, with 0 in the place of 1."""
+    """Return the inputs of the runs that failed unexpectedly, filled with 0 instead of 1."""
     failed = [t.feeds for t in trials if t.finding is None and t.feeds in ran and ran[t.feeds].shapes is None]
     return [_zeros(feeds) for feeds in failed if feeds is not None and ran[feeds].is_loaded]
 
@@ -146,7 +146,7 @@ def _zeros(feeds: tuple[Feed, ...]) -> tuple[Feed, ...]:
 
 @contextmanager
 def _file(checked: Checked) -> Iterator[tuple[Path | None, str]]:
-    """Give a file of the model, beside its weights where it came from one; or else why there is none."""
+    """Yield a file of the model, the original one if its weights lie next to it; or why there is none."""
     if checked.model.path is not None and checked.model.path.suffix == ".onnx":
         yield checked.model.path, ""
         return
@@ -186,7 +186,7 @@ def _where_it_runs(report: GraphAnswer, trial: _Trial, found: Ran, ran: dict[tup
         second = ran.get(_zeros(trial.feeds))
         if second is None or second.shapes is None:
             open_to_data = bool(report.data_sizes or report.unanalysed)
-            why = "what data decide, or nodes that were not looked at, may be to blame" if open_to_data else "it failed"
+            why = "data or unchecked nodes may be the cause" if open_to_data else "it failed"
             return _error(found), None if open_to_data or not found.is_known else False, why
         found = second
     wrong = [f"{n} is {tuple(real)}, and not {told}" for n, told, real in _outputs(report, trial.sizes, found)]
@@ -194,7 +194,7 @@ def _where_it_runs(report: GraphAnswer, trial: _Trial, found: Ran, ran: dict[tup
 
 
 def _outputs(report: GraphAnswer, sizes: Sizes, found: Ran) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
-    """Yield the outputs whose shape is not the one that was told."""
+    """Yield the outputs whose real shape differs from the reported one."""
     own = without(sizes, report._checked.asker.origins)
     for name, shape in report.outputs.items():
         real = (found.shapes or {}).get(name)
@@ -221,16 +221,16 @@ def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, found:
             "" if not name or _is_called(name, places[finding.node].node.name) else f"at {name}, which fails there too"
         )
         return _error(found), True, other
-    return _error(found), None, f"it failed at another node, {name or kind}" if kind else "it names no node"
+    return _error(found), None, f"it failed earlier, at another node, {name or kind}" if kind else "it names no node"
 
 
 def _is_called(name: str, own: str) -> bool:
-    """Return whether the runtime means a node by a name: those of functions it takes in under names of its own."""
+    """Return whether a runtime's name means a node; nodes of inlined functions get generated names."""
     return name == own or (bool(own) and name.startswith(_TAKEN_IN) and name.endswith(f"_{own}"))
 
 
 def _node_of(error: str) -> tuple[str, str]:
-    """Return the name and the operator of the node that an error is about, the innermost one; empty where none is."""
+    """Return name and operator of the innermost node in an error; empty if it names none."""
     found = _AT_NODE.findall(error)
     if found:
         kind, name = found[-1]

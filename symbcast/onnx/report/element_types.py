@@ -8,7 +8,7 @@ from symbcast.onnx.report.graphs import graphs_of
 
 _TENSOR = "tensor_type"
 _LARGE = 1024
-"""Constants in nodes from so many elements on are weights."""
+"""Constants in nodes with at least this many elements are weights."""
 
 
 def element_types(model: Any) -> dict[str, int]:
@@ -24,7 +24,7 @@ def element_types(model: Any) -> dict[str, int]:
 
 
 def _without_weights(model: Any) -> Any:
-    """Return a model of the same nodes whose weights are inputs, of which the type is told."""
+    """Return a model with the same nodes whose weights are replaced by typed inputs."""
     made = type(model)()
     made.ir_version = model.ir_version
     made.opset_import.extend(model.opset_import)

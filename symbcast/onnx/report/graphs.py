@@ -1,4 +1,4 @@
-"""The graphs of a model: its own, and those that lie in its nodes."""
+"""The graphs of a model: the main graph and those inside nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GRAPH, GRAPHS = 5, 10
 
 
 def graphs_of(graph: Any) -> Iterator[Any]:
-    """Yield a graph and all that lie in it, however deep."""
+    """Yield a graph and all graphs nested in it."""
     pending = [graph]
     while pending:
         found = pending.pop()

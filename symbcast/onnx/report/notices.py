@@ -1,4 +1,4 @@
-"""Notices of runs that did not go as a report says."""
+"""Notices for runs that contradict a report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DISAGREEMENT = Kind("disagreement", "ONNX Runtime must do what is said of a mode
 
 
 def disagreements(confirmed: Iterable[Confirmation]) -> Iterator[Notice]:
-    """Yield a notice for each run in ONNX Runtime that did not go as the report says."""
+    """Yield a notice for each run in ONNX Runtime that contradicts the report."""
     for run in confirmed:
         if run.agrees is False:
             yield Notice(DISAGREEMENT, DISAGREEMENT.level, "", "", f"ONNX Runtime {run}")

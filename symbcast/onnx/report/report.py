@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class ModelReport(GraphReport):
-    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+    """The input sizes for which a model runs, every shape in it, and each node's requirements.
 
-    Nothing is worked out before it is asked for, and the model is never changed.
+    Everything is computed on first use, and the model is never changed.
     """
 
     def confirm(self) -> tuple[Confirmation, ...]:
-        """Run the model in ONNX Runtime, at the witness and where each finding says that it fails.
+        """Run the model in ONNX Runtime, at the witness and at each finding's counterexample.
 
         Raises `MissingExtraError` where onnxruntime is not installed.
         """
@@ -28,7 +28,7 @@ class ModelReport(GraphReport):
         return confirmations(self)
 
     def annotate(self) -> onnx.ModelProto:
-        """Return a copy of the model in which the shapes of values are written down."""
+        """Return a copy of the model annotated with the shapes of values."""
         from symbcast.onnx.report.annotations import annotated
 
         return cast("onnx.ModelProto", annotated(self._checked))

@@ -1,7 +1,7 @@
-"""Runs of a model in ONNX Runtime, in a process of their own: sizes at which a model fails may end the process too.
+"""Run a model in ONNX Runtime in a separate process, because sizes at which it fails may crash the process.
 
-``python -m symbcast.onnx.report.runs REQUEST.json`` reads which model is to be run on what, and writes a line of
-JSON for each run: its outputs' shapes, or the error. A first line says whether the model could be loaded.
+``python -m symbcast.onnx.report.runs REQUEST.json`` reads a model and its inputs, and writes a line of
+JSON for each run: the shapes of the outputs, or the error. A first line says whether the model could be loaded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIME_LIMIT = 120.0
 
 
 class Feed(NamedTuple):
-    """What an input is filled with: ``values`` in order, or where that is None by its element type.
+    """The contents of an input: ``values`` in order or, if that is None, by its element type.
 
     Real numbers are random ones from 0 up to 1, from a fixed seed; integers and truth values are ``number``.
     """
@@ -35,17 +35,17 @@ class Feed(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What became of a run: the shapes of the outputs, or the error."""
+    """The result of a run: the shapes of the outputs, or the error."""
 
     shapes: dict[str, list[int] | None] | None
     error: str = ""
     is_loaded: bool = True
     is_known: bool = True
-    """Whether it was run at all, or came to an end of its own."""
+    """Whether it was run at all, or ended by itself."""
 
 
 def run_all(model: Path, feeds: Sequence[Sequence[Feed]]) -> list[Ran]:
-    """Return what became of a model on each of some inputs; a run that ends the process does not stop the others."""
+    """Run a model on each of some inputs; a run that crashes the process does not stop the others."""
     found: list[Ran] = []
     while len(found) < len(feeds):
         answers, ending = _process(model, feeds[len(found) :])
@@ -56,7 +56,7 @@ def run_all(model: Path, feeds: Sequence[Sequence[Feed]]) -> list[Ran]:
 
 
 def _process(model: Path, feeds: Sequence[Sequence[Feed]]) -> tuple[list[Ran], str]:
-    """Return the answers of one process, and how it came to its end."""
+    """Return the answers of one process, and how it ended."""
     with tempfile.TemporaryDirectory() as folder:
         request = Path(folder, "request.json")
         request.write_text(json.dumps({"model": str(model.absolute()), "feeds": feeds}), "utf-8")
@@ -78,13 +78,13 @@ def _process(model: Path, feeds: Sequence[Sequence[Feed]]) -> tuple[list[Ran], s
 
 
 def main(request: Path) -> None:
-    """Run a model as a request asks for, and print what became of it."""
+    """Run a model as requested, and print the result."""
     import onnxruntime
 
     asked = json.loads(request.read_text("utf-8"))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    # Nodes stay what they are in the model, so that errors name them.
+    # Optimisations are off so that errors name the model's own nodes.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(asked["model"], options, providers=["CPUExecutionProvider"])

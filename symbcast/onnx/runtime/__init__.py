@@ -1,1 +1,1 @@
-"""What ONNX Runtime does otherwise than the documents of ONNX."""
+"""Where ONNX Runtime differs from the ONNX documents."""

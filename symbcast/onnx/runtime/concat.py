@@ -1,4 +1,4 @@
-"""How ONNX Runtime puts tensors together of which some hold nothing (seen with 1.31)."""
+"""How ONNX Runtime concatenates tensors if some are empty (seen with 1.31)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
-    """Return the sizes that all tensors have but for one axis.
+    """Return the sizes that all tensors share except on one axis.
 
-    The runtime does not look at those of tensors that hold nothing; where all do, the first one's are taken.
+    The runtime ignores empty tensors; if all are empty, it takes the sizes of the first one.
     """
     empty = [call.empty(s) for s in shapes]
     chosen = next((n for n, e in enumerate(empty) if e == FALSE), len(shapes) - 1)
@@ -39,7 +39,7 @@ def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis
 
 
 def _by_emptiness(call: NodeCall, sizes: Sequence[Dim], empty: Sequence[Formula], axis: int) -> Dim:
-    """Return the size of the first tensor that holds something, or else of the first one."""
+    """Return the size of the first nonempty tensor, or else of the first one."""
     what = f"axis {axis}, of the first of them that holds something"
     name = f"{call.place.name}_dim_{axis}"
     if len(set(sizes)) == 1:

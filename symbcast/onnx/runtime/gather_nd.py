@@ -1,4 +1,4 @@
-"""Which batches ONNX Runtime's GatherND takes side by side (seen with 1.31)."""
+"""Which batches ONNX Runtime's GatherND accepts together (seen with 1.31)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from symbcast.operators.context import Context, Dims
 
 
 def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) -> None:
-    """Require that the indices be as many for each of the batch, whatever their axes are, if anything is taken."""
-    if exact_quotient(slices, batches) is not None:  # where there is no batch, there is no index then
+    """Require equally many indices for each batch element, whatever their axes, if anything is gathered."""
+    if exact_quotient(slices, batches) is not None:  # without a batch there is no index either
         return
     above, below = reduced_fraction(slices, batches)
     is_whole = equal(modulo(above, context.bounds.larger(below, 1)), 0)

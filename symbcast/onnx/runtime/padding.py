@@ -1,4 +1,4 @@
-"""What ONNX Runtime asks of padded axes (seen with 1.31)."""
+"""ONNX Runtime's requirements on padded axes (seen with 1.31)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from symbcast.operators.padding import NOT_BELOW, Padding, has_elements, require
 def pad_in_runtime(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
     """Return the padded sizes.
 
-    The runtime takes away more than there is, where as much is put to the other end. To repeat elements it wants some
-    on every axis, padded or not; but it lets an empty tensor pass that stays empty along its empty axes, other than to
-    wrap it.
+    The runtime removes more elements than there are if as many are added at the other end. To repeat elements it
+    requires some on every axis, padded or not; but except in wrap mode, it accepts an empty tensor that stays empty
+    along its empty axes.
     """
     for padding in paddings:
         context.at_most(0, padding.padded, NOT_BELOW)

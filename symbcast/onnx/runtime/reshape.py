@@ -1,4 +1,4 @@
-"""How ONNX Runtime works out a -1 beside sizes of 0 (seen with 1.31)."""
+"""How ONNX Runtime infers a -1 together with sizes of 0 (seen with 1.31)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
-    """Return the size at a -1 where others may be 0: the runtime leaves sizes of 0 out on both sides."""
+    """Return the size at a -1 if others may be 0: the runtime leaves sizes of 0 out of both products."""
     empty = call.empty(given)
     if call.is_known(empty) is False:
         return infer_size(context, data, given)

@@ -1,4 +1,4 @@
-"""How many positions ONNX Runtime finds for windows (seen with 1.31)."""
+"""The number of window positions in ONNX Runtime (seen with 1.31)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def rounded_towards_zero(context: Context, size: Dim, window: Window) -> Dim:
-    """Return how many positions a window has where a quotient below 0 is rounded up: C++ divides so.
+    """Return the number of window positions if negative quotients round up, as division in C++ does.
 
     So a window somewhat larger than its input has one position too, and one larger by a stride has none.
     """
@@ -33,9 +33,9 @@ def _divided(context: Context, room: Dim, stride: int) -> Dim:
 
 
 def covering_positions(context: Context, size: Dim, window: Window, *, rounds_up: bool, is_strict: bool) -> Dim:
-    """Return the number of positions of a pool with padding that is found for them.
+    """Return the number of positions of a pool with automatic padding.
 
-    The runtime finds it for a window without gaps, and ``is_strict`` kernels refuse to have it taken away.
+    The runtime computes the padding for an undilated window, and ``is_strict`` kernels refuse negative padding.
     """
     count = covering(size, window.stride)
     distance = multiply(subtract(count, 1), window.stride)
@@ -52,7 +52,7 @@ def covering_positions(context: Context, size: Dim, window: Window, *, rounds_up
 
 
 def transposed_positions(call: NodeCall, size: Dim, window: Window, asked: int) -> None:
-    """Require as many elements at least as there are windows in an output that is asked for."""
+    """Require at least as many elements as there are windows in a requested output."""
     needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
     call.at_most(needed, size, "the output that is asked for is too large for the input")
     call.at_most(1, size, "the input must not be empty")

@@ -1,1 +1,1 @@
-"""What a model must be before it is asked for which sizes it runs; what is not is a `ModelError`."""
+"""Validation of a model before the walk; a malformed model is a `ModelError`."""

@@ -9,7 +9,7 @@ from symbcast.onnx.validity.faults import Source, label
 
 
 class Count(NamedTuple):
-    """How many of something a node has, and how many it must have."""
+    """An actual and a required count."""
 
     what: str
     found: int
@@ -34,7 +34,7 @@ def _if(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Coun
 
 
 def _loop(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
-    """The body takes the turn, the condition and what is carried; it gives the condition, that, and what is stacked."""
+    """The body takes the iteration number, condition and carried values; it returns condition, carried values and stacks."""
     body = attributes["body"].g
     yield Count("inputs of its body", len(body.input), len(node.input))
     yield Count("outputs of its body", len(body.output), len(node.output) + 1)
@@ -42,8 +42,8 @@ def _loop(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Co
 
 
 def _scan(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
-    """The body takes the states and a slice of each scanned input; it gives the states, and what is stacked."""
-    if version < 9:  # that one has lengths of sequences before its states
+    """The body takes the states and a slice of each scanned input; it returns the states and the stacked outputs."""
+    if version < 9:  # version 8 has sequence lengths before its states
         return
     body, scanned = attributes["body"].g, attributes["num_scan_inputs"].i
     yield Count("inputs in its num_scan_inputs", scanned, min(max(scanned, 1), len(node.input)))

@@ -1,4 +1,4 @@
-"""What a graph declares of its values, as ONNX Runtime looks at it before it infers anything."""
+"""ONNX Runtime's checks of declared values, before it infers anything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TENSOR = "tensor_type"
 
 
 def check_unused(graph: Any, source: Source) -> None:
-    """Raise `ModelError` for a constant that is no input, and that no node uses: before version 4 of the IR."""
+    """Raise `ModelError` for an unused constant that is not an input, before version 4 of the IR."""
     known = {v.name for v in (*graph.input, *graph.output)} | {name for node in graph.node for name in node.input}
     for tensor in graph.initializer:
         if tensor.name not in known:
@@ -42,7 +42,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _fits(dims: Any, shape: Any) -> bool:
-    """Return whether sizes are those that are declared; names and negative numbers stand for any."""
+    """Return whether sizes match the declared ones; names and negative numbers match any size."""
     return len(dims) == len(shape.dim) and all(
         d.WhichOneof("value") != "dim_value" or d.dim_value < 0 or d.dim_value == n
         for n, d in zip(dims, shape.dim, strict=True)

@@ -1,4 +1,4 @@
-"""Where a model is malformed, as the error that says so."""
+"""Errors for malformed models."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ DAMAGED = "the model holds names that are no text", "it is damaged; fetch it or 
 
 
 def label(node: Any) -> str:
-    """Return what a node is called in a message: by its name, or by what it makes, and its operator."""
+    """Return a node's label for messages: its name or its output, and its operator."""
     name = node.name or next((o for o in node.output if o), "")
     return f"the node {quoted(name)} ({quoted(node.op_type, '')})" if name else f"a node ({quoted(node.op_type, '')})"
 
 
 def quoted(name: Any, quote: str = "'") -> str:
-    """Return a name, which may be of any length and no text, as it is shown."""
+    """Return a name for display; it may be of any length and contain unprintable characters."""
     text = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
     return f"{quote}{cut(''.join(c if c.isprintable() else '?' for c in text[: 2 * _LONGEST]), _LONGEST)}{quote}"
 
 
 class Source:
-    """A model by its name, and in which of its functions a fault lies."""
+    """A model's name, and the function that contains a fault, if any."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The graphs of a model: that each name is made once and before it is used, and each node is what its operator is."""
+"""Check a model's graphs: each name is made once, before its uses, and each node matches its operator's schema."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from symbcast.onnx.validity.opsets import Key, key_of, title
 from symbcast.onnx.validity.tensors import problem_of, sparse_problem_of
 
 MAX_DEPTH = 64
-"""How deep graphs in one another are examined; `symbcast.graphs.walk` follows fewer."""
+"""How many levels of nested graphs are examined; `symbcast.graphs.walk` follows fewer."""
 _OVERRIDABLE = 4
-"""The version of the IR from which on constants need not be inputs."""
+"""The first version of the IR in which constants need not be inputs."""
 _TENSOR, _GRAPH, _GRAPHS = 4, 5, 10
 _ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
 """The types of attributes that are numbers or texts, by how many they hold."""
@@ -29,7 +29,7 @@ class UnsortedError(ModelError):
 class Graphs:
     """The examination of all graphs of a model.
 
-    What a node must be is looked up once for all nodes of one operator with the same attributes and as many inputs.
+    Requirements are looked up once for all nodes of one operator with the same attributes and number of inputs.
     """
 
     def __init__(self, source: Source, model: Any, functions: Mapping[Key, Any], *, of_runtime: bool) -> None:
@@ -37,12 +37,12 @@ class Graphs:
         self._model = model
         self._functions = functions
         self._of_runtime = of_runtime
-        """Whether ONNX Runtime's own demands are made: names of nodes, and what is declared of values."""
+        """Whether to check ONNX Runtime's own requirements on node names and declared values."""
         self.count = -len(model.graph.node)
-        """How many nodes there are in functions, and in the graphs within graphs."""
+        """The number of nodes in functions and nested graphs."""
         self._versions: Mapping[str, int] = {}
         self._right: set[tuple[Any, ...]] = set()
-        """Nodes that are what their operators are, by all that this depends on, under the versions at hand."""
+        """Keys of valid nodes: all facts on which validity depends, under the current versions."""
 
     def check(self, versions: Mapping[str, int]) -> None:
         """Examine the graph of the model, under versions of the operator sets."""
@@ -133,7 +133,7 @@ class Graphs:
                 self._titled(title, titles)
 
     def _titled(self, title: str | bytes, titles: set[str]) -> None:
-        """Take in what a node is called."""
+        """Record a node's name."""
         if isinstance(title, bytes):
             raise self._source.fault(*DAMAGED)
         if self._of_runtime:
@@ -142,7 +142,7 @@ class Graphs:
             titles.add(title)
 
     def _node(self, node: Any) -> None:
-        """Examine what a node has in common with others of its operator."""
+        """Examine what is the same for all nodes of an operator with the same attributes."""
         key = key_of(node.domain, node.op_type, node)
         function = self._functions.get(key)
         if function is None:
@@ -150,7 +150,7 @@ class Graphs:
             return
         if key[0] not in self._versions:
             raise self._source.fault(
-                f"{label(node)} is of the domain {quoted(key[0] or 'ai.onnx')}, of which no version is imported",
+                f"{label(node)} uses the domain {quoted(key[0] or 'ai.onnx')}, which the model does not import",
                 "add it to the model's opset_import",
             )
         for what, count, most in (
@@ -161,7 +161,7 @@ class Graphs:
                 raise self._source.fault(f"{label(node)} has {count} {what}, and the function {title(key)} has {most}")
 
     def _within(self, node: Any, attributes: Iterable[Any], around: Sequence[set[str]]) -> None:
-        """Examine the attributes of a node that hold tensors, graphs, or something else than their type says."""
+        """Examine the attributes of a node that hold tensors, graphs, or a value that does not match their type."""
         for attribute in attributes:
             kind = attribute.type
             if kind == _TENSOR and attribute.HasField("t"):
@@ -176,7 +176,7 @@ class Graphs:
                     self._graph(graph, around)
 
     def _undefined(self, node: Any, name: Any, nodes: Any, around: Sequence[set[str]]) -> ModelError:
-        """Return the error of a name that nothing has made before."""
+        """Return the error for a name that nothing has made before."""
         if isinstance(name, bytes):
             return self._source.fault(*DAMAGED)
         is_later = any(name in other.output for other in nodes)

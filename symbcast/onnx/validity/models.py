@@ -17,7 +17,7 @@ class Examined(NamedTuple):
         model: the model itself, or a copy with its nodes sorted.
         versions: those of its operator sets.
         functions: its functions, by domain, name and overload.
-        inner: how many nodes there are in its functions, and in the graphs within graphs.
+        inner: the number of nodes in its functions and nested graphs.
     """
 
     model: Any
@@ -27,10 +27,10 @@ class Examined(NamedTuple):
 
 
 def examined(name: str, model: Any, runtime: Runtime) -> Examined:
-    """Return a model that is found to be well formed; raises `ModelError` where it is not.
+    """Return a model as well formed; raises `ModelError` if it is not.
 
-    What ONNX Runtime accepts is accepted where that is asked about: it sorts the nodes by itself, and imports the
-    operator sets that it knows.
+    For ``runtime="onnxruntime"``, whatever it accepts is accepted: it sorts the nodes itself, and imports the operator
+    sets that it knows.
     """
     source = Source(name)
     if model.ir_version > _newest_ir():
@@ -63,7 +63,7 @@ def _newest_ir() -> int:
 
 
 def _check_inputs(graph: Any, source: Source) -> None:
-    """Raise `ModelError` where an input has no type, or one that there is not."""
+    """Raise `ModelError` if an input has no type, or one that does not exist."""
     held = {t.name for t in graph.initializer}
     for given in graph.input:
         kind = given.type.WhichOneof("value")
@@ -74,7 +74,7 @@ def _check_inputs(graph: Any, source: Source) -> None:
             tensor = given.type.tensor_type
             if tensor.elem_type not in _element_types():
                 raise source.fault(
-                    f"the input {quoted(given.name)} is of the element type {tensor.elem_type}, which there is not"
+                    f"the input {quoted(given.name)} has the element type {tensor.elem_type}, which does not exist"
                 )
             if any(isinstance(d.dim_param, bytes) for d in tensor.shape.dim):
                 raise source.fault(*DAMAGED)

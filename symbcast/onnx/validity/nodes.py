@@ -1,4 +1,4 @@
-"""A node against what the standard says of its operator: its attributes, and how many inputs and outputs it has."""
+"""Check a node against its operator's schema: attributes, and numbers of inputs and outputs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _VALUES_OF_CONSTANT = frozenset(
 
 
 def check_node(node: Any, versions: Mapping[str, int], source: Source) -> None:
-    """Raise `ModelError` where a node is not what its operator is: of what it is called, takes, has and gives."""
+    """Raise `ModelError` if a node's name, attributes, inputs or outputs do not match its operator."""
     if any(isinstance(text, bytes) for text in (node.op_type, node.domain, *(a.name for a in node.attribute))):
         raise source.fault(*DAMAGED)
     if not node.op_type:
@@ -69,11 +69,11 @@ def check_node(node: Any, versions: Mapping[str, int], source: Source) -> None:
     version = versions.get(domain)
     if version is None:
         raise source.fault(
-            f"{label(node)} is of the domain {quoted(domain or 'ai.onnx')}, of which no version is imported",
+            f"{label(node)} uses the domain {quoted(domain or 'ai.onnx')}, which the model does not import",
             "add it to the model's opset_import",
         )
     if version < 1:
-        raise source.fault(f"{label(node)} is of the domain {quoted(domain)}, of which version {version} is imported")
+        raise source.fault(f"{label(node)} uses the domain {quoted(domain)}, which is imported in version {version}")
     found = schema(node.op_type, version, domain) if domain in KNOWN_DOMAINS else None
     _check_attributes(node, found, version, source)
     if found is not None:
@@ -95,7 +95,7 @@ def _check_attributes(node: Any, found: Schema | None, version: int, source: Sou
         if name in given:
             raise source.fault(f"{label(node)} has the attribute {quoted(name)} twice")
         given.add(name)
-        if found is None or name[:2] == "__":  # such names are a tool's own, and no part of the operator
+        if found is None or name[:2] == "__":  # tools use such names; they are not part of the operator
             continue
         wanted = found.attributes.get(name)
         if wanted is None:
@@ -120,7 +120,7 @@ def _check_attributes(node: Any, found: Schema | None, version: int, source: Sou
 
 
 def _elsewhere(node: Any, name: str, found: Schema, version: int) -> str:
-    """Return in which versions an operator has an attribute, if it has it in any before."""
+    """Return the earlier versions in which an operator has an attribute, if any."""
     before = found.since - 1
     while before > 0:
         older = schema(node.op_type, before, normal(node.domain))
@@ -163,13 +163,13 @@ def _counted(count: int, what: str) -> str:
 
 
 def check_held(node: Any, attribute: Any, source: Source) -> None:
-    """Raise `ModelError` where an attribute holds something else than its type says."""
+    """Raise `ModelError` if an attribute's value does not match its type."""
     kind = attribute.type
     if attribute.ref_attr_name:
         return
     if not 0 < kind < len(FIELDS):
         raise source.fault(
-            f"{label(node)} has the attribute {quoted(attribute.name)} of type {kind}, which there is not"
+            f"{label(node)} has the attribute {quoted(attribute.name)} of type {kind}, which does not exist"
         )
     for other, field in enumerate(FIELDS):
         if other not in (0, kind) and _is_there(attribute, field):

@@ -1,4 +1,4 @@
-"""The versions of operator sets that a model imports, and its functions: each there once, none calling itself."""
+"""A model's imported operator sets, and its functions: each is defined once, and none calls itself."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 from symbcast.onnx.validity.faults import Source, quoted
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
-"""What is asked about: the documents, or what ONNX Runtime does."""
+"""What to follow: the documents or ONNX Runtime."""
 
 _WITH_OPSETS = 3
-"""The version of the IR from which on a model imports operator sets."""
+"""The first version of the IR in which a model imports operator sets."""
 _IMPORTED_BY_RUNTIME = frozenset({"com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc"})
-"""Domains of ONNX Runtime's own, of which it knows one version: it takes them for imported (seen with 1.31)."""
+"""ONNX Runtime's own domains, each with a single version, which it imports implicitly (seen with 1.31)."""
 
 
 _NEWEST_OF_RUNTIME = {
@@ -28,11 +28,11 @@ _NEWEST_OF_RUNTIME = {
     "com.microsoft.nchwc": 1,
     "com.ms.internal.nhwc": 28,
 }
-"""The newest versions that ONNX Runtime 1.32 takes of the domains it knows; of others it takes any."""
+"""The newest versions that ONNX Runtime 1.32 accepts, for the domains it knows; it accepts any of other domains."""
 
 
 def normal(domain: str) -> str:
-    """Return a domain; the one of ONNX has two names."""
+    """Return a domain's canonical name; ONNX's own domain has two names."""
     return "" if domain == "ai.onnx" else domain
 
 
@@ -45,9 +45,9 @@ def newest() -> Mapping[str, int]:
 
 
 def versions(imports: Any, source: Source, runtime: Runtime, ir_version: int = _WITH_OPSETS) -> dict[str, int]:
-    """Return the version of each domain that is imported; raises `ModelError` for a version that there is not.
+    """Return the version of each imported domain; raises `ModelError` for a version that does not exist.
 
-    ONNX Runtime takes the newest version of its own domains, and of ONNX's, where a model imports none.
+    ONNX Runtime uses the newest version of its own domains, and of ONNX's, if a model imports none.
     """
     found = {normal(o.domain): int(o.version) for o in imports}
     for domain, version in found.items():
@@ -77,12 +77,12 @@ Key: TypeAlias = "tuple[str, str, str]"
 
 
 def key_of(domain: str, name: str, proto: Any) -> Key:
-    """Return what a function, or a node that calls it, is found by; onnx before 1.16 knows no overloads."""
+    """Return the key of a function or of a node that calls it; onnx before 1.16 has no overloads."""
     return normal(domain), name, str(getattr(proto, "overload", ""))
 
 
 def functions_of(model: Any, source: Source) -> dict[Key, Any]:
-    """Return the functions of a model; raises `ModelError` where one is there twice, or calls itself."""
+    """Return the functions of a model; raises `ModelError` if one is defined twice or calls itself."""
     found: dict[Key, Any] = {}
     for function in model.functions:
         key = key_of(function.domain, function.name, function)
@@ -94,13 +94,13 @@ def functions_of(model: Any, source: Source) -> dict[Key, Any]:
 
 
 def title(key: Key) -> str:
-    """Return what a function is called in a message."""
+    """Return a function's name for messages."""
     domain, name, overload = key
     return quoted(f"{domain}.{name}" + (f":{overload}" if overload else ""))
 
 
 def _check_calls(functions: Mapping[Key, Any], source: Source) -> None:
-    """Walk depth first from each function to those that it calls: one that is met again on the way calls itself."""
+    """Search the calls depth first; a function that is met again on the current path calls itself."""
     done: set[Key] = set()
     for first in functions:
         way: list[tuple[Key, Iterator[Key]]] = [] if first in done else [(first, _called(functions, first))]

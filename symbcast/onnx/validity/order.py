@@ -1,4 +1,4 @@
-"""The order of nodes: what makes a value comes before what uses it."""
+"""Sort nodes so that each value is made before it is used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbcast.onnx.validity.faults import Source, label
 
 
 def in_order(model: Any, source: Source) -> Any:
-    """Return a copy of a model whose own nodes are sorted; raises `ModelError` where they go in a circle.
+    """Return a copy of a model with its main graph sorted; raises `ModelError` if the nodes form a cycle.
 
     ONNX Runtime does so: see ``Graph::PerformTopologicalSortAndCheckIsAcyclic``.
     """
@@ -48,7 +48,7 @@ def _used(node: Any) -> Iterator[str]:
 
 
 def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]) -> str:
-    """Return the text for nodes that need one another: back from one of them until one is met again."""
+    """Return the message for a cycle of nodes, found by following inputs back until a node repeats."""
     way, places, n = [start], {start: 0}, start
     while True:
         n = min(other for other in needs[n] if left[other])

@@ -1,6 +1,6 @@
-"""What the standard says of an operator: its attributes, inputs, outputs and the element types that they take.
+"""Operator schemas of the standard: attributes, inputs, outputs and their element types.
 
-onnx's schemas, each read once.
+Each of onnx's schemas is read once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from symbcast.onnx.validity.faults import Source, label, quoted
 
 KNOWN_DOMAINS = frozenset({"", "ai.onnx.ml"})
-"""The domains whose operators are all known: others have schemas that change under one version, or none."""
+"""The domains whose operators are all known; schemas of other domains are missing or change within a version."""
 
 OF_RUNTIME = frozenset(
     {
@@ -33,28 +33,28 @@ OF_RUNTIME = frozenset(
         "ThresholdedRelu",
     }
 )
-"""Operators of ONNX's domain that ONNX Runtime (1.31) has from version 1 on; the standard has not, or has them later.
+"""Operators that ONNX Runtime (1.31) has in ONNX's domain from version 1 on; the standard has them later or never.
 
 From ``onnxruntime.capi.onnxruntime_pybind11_state.get_all_operator_schema()``: its optimiser writes them.
 """
 
 
 class Slot(NamedTuple):
-    """An input: whether it must be given, which one of the operator's types it has, and the types it may have."""
+    """An input: whether it is required, its type parameter, and its allowed types."""
 
     is_single: bool
     type_name: str
     allowed: frozenset[int]
-    """Numbers of ``TensorProto.DataType``; empty where something else than tensors may come."""
+    """Numbers of ``TensorProto.DataType``; empty if the input may be something other than a tensor."""
 
 
 class Schema(NamedTuple):
     """An operator of one version.
 
     Attributes:
-        since: the version that it is from.
+        since: the version that introduced it.
         inputs, outputs: the least and the greatest number of them.
-        slots: the inputs; the last one stands for any number more where it is variadic.
+        slots: the inputs; a variadic last one repeats.
         attributes: by name, the number of the type and whether it must be given.
     """
 
@@ -64,9 +64,9 @@ class Schema(NamedTuple):
     slots: tuple[Slot, ...]
     attributes: Mapping[str, tuple[int, bool]]
     is_deprecated: bool
-    """Whether it must not be used; one that is defined by others may be, such as GroupNormalization of version 18."""
+    """Whether it must not be used; one with a definition by others may be, such as GroupNormalization of version 18."""
     is_homogeneous: bool
-    """Whether all inputs of a variadic one have one type."""
+    """Whether all variadic inputs have the same type."""
 
     def slot(self, position: int) -> Slot:
         """Return the input at a position."""
@@ -75,7 +75,7 @@ class Schema(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def schema(op_type: str, version: int, domain: str) -> Schema | None:
-    """Return what the standard says of an operator; None where there is no such in the version."""
+    """Return the schema of an operator; None if the version does not have it."""
     from onnx import AttributeProto, defs
 
     try:
@@ -115,7 +115,7 @@ def _type_numbers() -> Mapping[str, int]:
 
 
 def first_version(op_type: str, domain: str) -> int | None:
-    """Return the version from which on there is an operator; None where there never was."""
+    """Return the version that introduced an operator; None if there is none."""
     from onnx import defs
 
     versions = [s.since_version for s in defs.get_all_schemas_with_history() if (s.name, s.domain) == (op_type, domain)]
@@ -123,13 +123,13 @@ def first_version(op_type: str, domain: str) -> int | None:
 
 
 class Mistyped(NamedTuple):
-    """A node whose inputs have element types that its operator does not take together.
+    """A node whose combination of input element types its operator does not accept.
 
     Attributes:
         node: the node.
-        types: the element types of its inputs, 0 where one is not known.
+        types: the element types of its inputs, 0 for unknown ones.
         position: the input at fault.
-        other: the input that has to have the same type; None where no type of the others would do.
+        other: the input that must have the same type; None if it does not depend on another input.
     """
 
     node: Any
@@ -139,7 +139,7 @@ class Mistyped(NamedTuple):
 
 
 def mistyped(op_type: str, domain: str, version: int, types: Sequence[int]) -> tuple[int, int | None] | None:
-    """Return which input of an operator has a wrong element type, and which one it has to be like; None of none.
+    """Return the input of an operator with a wrong element type and the one it must match; None if all are right.
 
     >>> mistyped("Add", "", 14, (1, 1)), mistyped("Add", "", 14, (1, 7)), mistyped("Gather", "", 13, (1, 1))
     (None, (1, 0), (1, None))
@@ -161,20 +161,20 @@ def mistyped(op_type: str, domain: str, version: int, types: Sequence[int]) -> t
 
 
 def other_outputs(model: Any, found: Mapping[str, int]) -> dict[str, int]:
-    """Return the outputs of a model that are declared of another type than was found, with that."""
+    """Return the outputs of a model whose declared type differs from the one found, with the latter."""
     declared = {o.name: o.type.tensor_type.elem_type for o in model.graph.output}
     return {name: found[name] for name, dtype in declared.items() if dtype and found.get(name, 0) not in (0, dtype)}
 
 
 class Found(NamedTuple):
-    """What seems to be wrong: nodes, and the types of outputs that are declared otherwise."""
+    """Suspected faults: nodes, and outputs whose declared type differs."""
 
     nodes: Iterable[Mistyped]
     outputs: Mapping[str, int]
 
 
 def check_types(source: str, model: Any, found: Found, known: Mapping[str, int]) -> None:
-    """Raise `ModelError` for wrong types, of inputs of a node or of outputs, that onnx infers, ``known``, too."""
+    """Raise `ModelError` for wrong types of node inputs or outputs that onnx's inference, ``known``, confirms."""
     held = dict(known)
     for given in model.graph.input:
         held[given.name] = given.type.tensor_type.elem_type

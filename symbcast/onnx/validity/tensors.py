@@ -1,4 +1,4 @@
-"""Tensors that a model holds: whether their data are as many as their shape says."""
+"""Check that a model's tensors have the amount of data that their shapes require."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 _STRING, _EXTERNAL = 8, 1
 _MAX_READ = 1 << 16
-"""How many bytes of a tensor are read to count them: protobuf copies them, and weights are large."""
+"""The largest tensor, in bytes, whose data are counted: protobuf copies them, and weights are large."""
 _MAX_HELD = 1 << 31
-"""How many bytes one protobuf message can hold."""
+"""The largest size of a protobuf message, in bytes."""
 
 _BITS: Mapping[int, int] = {
     **dict.fromkeys((25, 26), 2),
@@ -32,14 +32,14 @@ _FIELDS: Mapping[int, tuple[str, int]] = {
     7: ("int64_data", 1),
     _STRING: ("string_data", 1),
 }
-"""Where elements are that are not in ``raw_data``, and how many numbers each of them takes.
+"""The fields for elements outside ``raw_data``, and how many numbers each element takes.
 
-All others are in ``int32_data``: one for each, or as many as fit into a byte.
+All other types are in ``int32_data``: one element to a number, or as many as fit into a byte.
 """
 
 
 def problem_of(tensor: Any) -> str | None:
-    """Return what is wrong with a tensor, as the end of a sentence; None where nothing is.
+    """Return what is wrong with a tensor, as the end of a sentence; None if it is valid.
 
     >>> from onnx import TensorProto
     >>> problem_of(TensorProto(name="w", data_type=1, dims=[2, 3], raw_data=b"12345678"))
@@ -47,7 +47,7 @@ def problem_of(tensor: Any) -> str | None:
     """
     dtype = tensor.data_type
     if dtype not in _BITS and dtype != _STRING and (not dtype or dtype not in _known_types()):
-        return f"is of the element type {dtype}, which there is not"
+        return f"has the element type {dtype}, which does not exist"
     dims = tensor.dims
     if any(d < 0 for d in dims):
         return f"has the shape {_shape(dims)}: no size can be negative"
@@ -78,9 +78,9 @@ def _of_data(tensor: Any, count: int) -> str | None:
 
 
 def sparse_problem_of(tensor: Any) -> str | None:
-    """Return what is wrong with a sparse tensor, as the end of a sentence; None where nothing is.
+    """Return what is wrong with a sparse tensor, as the end of a sentence; None if it is valid.
 
-    ONNX Runtime makes it dense as it opens a model: each value needs a place within the shape.
+    ONNX Runtime makes it dense when it opens a model, so each value needs an index within the shape.
     """
     values, indices, dims = tensor.values, tensor.indices, tensor.dims
     for part, what in ((values, "values"), (indices, "indices")):
@@ -97,7 +97,7 @@ def sparse_problem_of(tensor: Any) -> str | None:
 
 
 def _of_places(tensor: Any, count: int) -> str | None:
-    """Return where the indices of a sparse tensor are out of its shape."""
+    """Return an error for indices of a sparse tensor outside its shape."""
     from onnx import numpy_helper
 
     if tensor.indices.data_location == _EXTERNAL or count > _MAX_READ:
@@ -111,7 +111,7 @@ def _of_places(tensor: Any, count: int) -> str | None:
 
 
 def _count(dims: Any) -> int:
-    """Return how many elements there are: not exactly where no model could hold them."""
+    """Return the number of elements; inexact if no model could hold that many."""
     count = 0 if 0 in dims else 1
     for size in dims:
         count *= size

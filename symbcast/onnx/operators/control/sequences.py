@@ -236,7 +236,7 @@ def concat_from(call: NodeCall) -> Value:
 
 
 def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool) -> Value:
-    """Concatenate a sequence of which only the sizes that its tensors share are known."""
+    """Concatenate a sequence if only the sizes that its tensors share are known."""
     common = given.common
     if common is None:
         call.give_up(f"the ranks of the tensors in {call.input_name(0)} are not known")

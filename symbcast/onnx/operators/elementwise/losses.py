@@ -16,7 +16,7 @@ from symbcast.onnx.tail import infer
 def loss(call: NodeCall) -> Value | Sequence[Value]:
     """One number for each place of (N, C, ...), or one for all; each place has a target class.
 
-    ONNX Runtime has no kernel for it; it runs the definition by other operators.
+    ONNX Runtime has no kernel for it; it uses the definition by other operators.
     """
     if call.does(LOSS_FUNCTION):
         return infer(call)

@@ -206,7 +206,7 @@ def local_response_normalization(call: NodeCall) -> Value:
 def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
     """The channels are in groups of one size; scale and bias have one number for each channel, or group.
 
-    ONNX Runtime has no kernel for it; it runs the definition by other operators, which broadcasts.
+    ONNX Runtime has no kernel for it; it uses the definition by other operators, which broadcasts.
     """
     groups = call.integer("num_groups", 1)
     if groups < 1:
