@@ -34,7 +34,7 @@ def check_many(  # noqa: PLR0913 - each is something that is known, or asked
 ) -> Iterator[FileResult]:
     """Check model files and yield each result as it finishes; a failing model does not stop the others.
 
-    The arguments are those of `check`; sizes and inputs that a model does not have are ignored for it.
+    The arguments are those of `check`; sizes and inputs that they name apply to the models that have them.
     ``executor`` is any `concurrent.futures` executor: threads, processes, or ``Client.get_executor()`` of
     dask.distributed. None means one process per core of this machine; a model that crashes does not end the run.
     A model that takes longer than ``timeout`` seconds has the status ``"timed out"`` and no verdict. Only a few models

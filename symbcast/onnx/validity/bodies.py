@@ -34,7 +34,7 @@ def _if(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Coun
 
 
 def _loop(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
-    """The body takes the iteration number, condition and carried values; it returns condition, carried values and stacks."""
+    """The body takes iteration number, condition and carried values; it gives condition, values and stacked outputs."""
     body = attributes["body"].g
     yield Count("inputs of its body", len(body.input), len(node.input))
     yield Count("outputs of its body", len(body.output), len(node.output) + 1)

@@ -129,7 +129,7 @@ class Mistyped(NamedTuple):
         node: the node.
         types: the element types of its inputs, 0 for unknown ones.
         position: the input at fault.
-        other: the input that must have the same type; None if it does not depend on another input.
+        other: the input that must have the same type; None if the operator never accepts the type at that position.
     """
 
     node: Any
