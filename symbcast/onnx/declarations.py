@@ -2,17 +2,17 @@
 
 A signature lists the inputs and then, after an arrow, the output:
 
-    X                a shape, whatever it is, and equal wherever a name comes again; "*" one that need not be known
-    (N, C, ...)      sizes by name, which are equal wherever a name comes again; "..." any number of axes between
-    (N, 2*C, @heads) sums of products of names, numbers and attributes, and "rest", which is as much as "..." together;
-                     one name in a product may be new: what is left of the size by the rest of it
-    (N|1)            one size or the other
-    number           one number, in no axis or in one
-    input?           one that may be left out
-    -> X             the shape, or the sizes by name, as they came in
-    -> X, (M)        several; a name that no input has is a new size
+    X                any shape; equal names mean equal shapes; "*" is a shape that need not be known
+    (N, C, ...)      named sizes; equal names mean equal sizes; "..." is any number of axes
+    (N, 2*C, @heads) sums of products of names, numbers and attributes, and "rest", the product of the axes under "...";
+                     one name in a product may be new: it is the size divided by the other factors
+    (N|1)            either size
+    number           one number, a scalar or a vector of length 1
+    input?           an optional input
+    -> X             the shape, or the named sizes, of the inputs
+    -> X, (M)        several outputs; a name that no input has is a new size
     -> broadcast     the inputs broadcast together, by the operator's version
-    -> reduced       the first input without some axes, as attributes and inputs say
+    -> reduced       the first input reduced over the axes that attributes and inputs give
 
 A new operator of this kind is a line here, and a row in the recorded runs of `tests/onnx`.
 """

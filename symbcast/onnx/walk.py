@@ -95,7 +95,7 @@ class OnnxWalk(Walk):
         """Walk through the body of a function of the model, or return the result of an earlier call.
 
         A call with the same arguments under the same conditions has the same requirements and gives the same sizes. A
-        result is not kept if the call created a size, which data decide anew each time, or left something open.
+        result is not kept if the call created a size, which data decide for each call, or left something open.
         """
         key = _key_of_call(node, inputs, self.asker.guards)
         found = self._calls.get(key) if key is not None else None

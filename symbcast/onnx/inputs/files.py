@@ -25,7 +25,7 @@ class Kind(NamedTuple):
 
 
 def read(path: str) -> Any:
-    """Return the ``ModelProto`` in a file; raises `ModelError` where there is none to be read."""
+    """Return the ``ModelProto`` in a file; raises `ModelError` if it cannot be read."""
     if not path or "\0" in path:
         raise ModelError(repr(path), "is not a path")
     data = _read_bytes(path)

@@ -34,7 +34,7 @@ _NOT_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeL
 
 
 def constant_of(node: Any) -> Any | None:
-    """Return the tensor that a ``Constant`` makes; None where it makes something else."""
+    """Return the tensor that a ``Constant`` makes; None if it makes something else."""
     from onnx import TensorProto, helper
 
     for attribute in node.attribute:
@@ -95,7 +95,7 @@ def _shape(node: Any, of: Any) -> list[Any]:
 
 @lru_cache(maxsize=1024)
 def _computed(node: bytes, version: int, given: tuple[bytes, ...]) -> list[Any]:
-    """Return what the reference implementation of onnx computes; nothing where it cannot."""
+    """Return the results of onnx's reference implementation; nothing if it fails."""
     import numpy as np
     from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
     from onnx.reference import ReferenceEvaluator

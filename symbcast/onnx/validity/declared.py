@@ -14,9 +14,7 @@ def check_unused(graph: Any, source: Source) -> None:
     known = {v.name for v in (*graph.input, *graph.output)} | {name for node in graph.node for name in node.input}
     for tensor in graph.initializer:
         if tensor.name not in known:
-            raise source.fault(
-                f"the initializer {quoted(tensor.name)} is no input, which the version of the IR asks for"
-            )
+            raise source.fault(f"the initializer {quoted(tensor.name)} must also be an input in this version of the IR")
 
 
 def check_declared(graph: Any, source: Source) -> None:

@@ -102,7 +102,7 @@ def _slot(given: Any) -> Slot:
 
 
 def _tensor_types(texts: Any) -> list[int]:
-    """Return the element types in texts such as ``tensor(float)``; none where there is any other text."""
+    """Return the element types in texts such as ``tensor(float)``; none if there is any other text."""
     found = [_type_numbers().get(text) for text in texts]
     return [] if None in found else [n for n in found if n is not None]
 

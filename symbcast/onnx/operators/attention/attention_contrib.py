@@ -121,7 +121,7 @@ def multi_head_attention(call: NodeCall) -> Sequence[Value]:
         queries = in_heads(call, query, heads, "the query")
     batch, _, length, width = queries
     keys, values = _keys_and_values(call, query, queries)
-    # ONNX Runtime wants cached values as wide as the keys.
+    # ONNX Runtime requires cached values to be as wide as the keys.
     before = past_length(call, 6, keys, keys)
     scores = (*queries[:3], add(before, keys[2]))
     hidden, out = multiply(heads, width), multiply(heads, values[3])

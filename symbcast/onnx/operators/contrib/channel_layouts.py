@@ -92,7 +92,7 @@ operator("NhwcMaxPool", domain=MICROSOFT)(_all_last(pool_))
 
 @operator("BatchNormalization", domain=NHWC)
 def batch_normalization_(call: NodeCall) -> Sequence[Value]:
-    """Scale, bias, mean and variance have one number for each channel, and stay as they are."""
+    """Scale, bias, mean and variance have one number for each channel, and are passed on unchanged."""
     image, *statistics = batch_normalization(call.of([_first(call), *call.inputs[1:]], 15))
     return [_moved(image, channels_last), *statistics]
 

@@ -180,7 +180,7 @@ class _Sizes:
 
 
 def _unchanged(declaration: Declaration, signature: Signature, call: NodeCall) -> Value | Sequence[Value]:
-    """Return the output of a call that has the shape and the type of its one input: the input as it is, as a rule."""
+    """Return an output with the shape and type of the only input: usually the input itself."""
     value = call.value(0)
     if value.shape is not None and type(value) is Value and value.content is None:
         return value
