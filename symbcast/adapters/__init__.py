@@ -1,13 +1,13 @@
-"""Dimensions in from, and out to, the objects that compilers hold: one module a framework, loaded when it is used.
+"""Convert dimensions from and to the objects of other frameworks: one module per framework, loaded on demand.
 
-Every module has the same functions, as far as its framework has something to say:
+Every module has the same functions, as far as its framework supports them:
 
-    read(value)          the `Shape` of a framework's object; one size there is one dimension here, however often read
-    assumptions(*values) what the framework holds of those sizes besides: ranges, constraints, guards; for ``assume=``
-    write(shape, ...)    the framework's own shape; ``assume=`` and ``min_size=`` are what is known, as in `broadcast`
-    write_all(shapes)    the same for several shapes, so that what they share is shared there too
+    read(value)          the `Shape` of a framework's object; each of its sizes always maps to the same dimension
+    assumptions(*values) what else the framework knows about those sizes: ranges, constraints, guards; for ``assume=``
+    write(shape, ...)    the framework's own shape; ``assume=`` and ``min_size=`` are as in `broadcast`
+    write_all(shapes)    the same for several shapes, which then share symbols in the framework too
 
-``read(write(shape))`` is the shape again, up to how its arithmetic is written. What a framework cannot express is a
+``read(write(shape))`` equals the shape, up to the form of its arithmetic. What a framework cannot express raises a
 `DimensionError` that says what to write instead. The objects can also be passed to `symbcast.shape` and
 `symbcast.broadcast` directly; then the framework's assumptions are not carried along, and the answer is for all
 sizes from 0 on.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["jax", "onnx_ir", "openvino", "sympy", "torch"]
 
 
-if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
 
     def __getattr__(name: str) -> object:
         if name not in __all__:

@@ -1,12 +1,12 @@
 """Jax: the symbolic dimensions of ``jax.export``, in a shape, a `jax.ShapeDtypeStruct` or anything with a ``.shape``.
 
-In: everything that jax has (``+ - * ^``, ``floordiv``, ``mod``, ``max``, ``min``, as in Python). A dimension belongs to
-its scope: ``a`` of one scope and ``a`` of another are two sizes. Jax takes every dimension variable to be at least 1;
-`assumptions` says so, and has the constraints of the scope.
+In: all of jax (``+ - * ^``, ``floordiv``, ``mod``, ``max``, ``min``, as in Python). A dimension belongs to
+its scope: ``a`` of one scope and ``a`` of another are two sizes. Jax assumes that every dimension variable is at least 1;
+`assumptions` returns that and the constraints of the scope.
 
-Out: into a new scope, the assumptions as its constraints. Not expressed are ``broadcast(N, M)``; a size that may be 0
-(assume ``N >= 1``); assumptions with ``or`` and ``!=``; names that are no identifiers, or are ``max``, ``min``, ``mod``
-or ``floordiv``. Jax simplifies by its constraints, so ``max(N, 1)`` is read back as ``N``.
+Out: into a new scope, with the assumptions as its constraints. Not supported: ``broadcast(N, M)``; a size that may be 0
+(assume ``N >= 1``); assumptions with ``or`` and ``!=``; names that are not identifiers, or that are ``max``, ``min``,
+``mod`` or ``floordiv``. Jax simplifies by its constraints, so ``max(N, 1)`` is read back as ``N``.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
         return None
     try:
         return _in_scope(parse_dim(_quoted(str(value))), value.scope)
-    except ShapeSyntaxError as error:  # too long, or a negative number that jax has not worked out
+    except ShapeSyntaxError as error:  # too long, or a negative number that jax has not evaluated
         raise DimensionError(value, error.problem) from error
 
 
 def assumptions(*values: object) -> list[sympy.Basic]:
-    """Return what jax takes for granted of the sizes in some shapes: at least 1 each, and the scope's constraints."""
+    """Return jax's assumptions about the sizes in some shapes: a minimum of 1, and the scope's constraints."""
     found: dict[sympy.Basic, None] = {}
     for scope in dict.fromkeys(d.scope for v in values for d in _dims(v) if _is_symbolic(d)):
         found.update(dict.fromkeys(_constraints(scope)))
@@ -69,13 +69,13 @@ def assumptions(*values: object) -> list[sympy.Basic]:
 def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> tuple[Any, ...]:
     """Return a shape for `jax.ShapeDtypeStruct`, in a new scope with the assumptions as its constraints.
 
-    Raises `DimensionError` for what jax cannot express.
+    Raises `DimensionError` for anything that jax cannot express.
     """
     return write_all([shape], assume=assume, min_size=min_size)[0]
 
 
 def write_all(shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0) -> list[tuple[Any, ...]]:
-    """Return several shapes in one new scope: only dimensions of one scope can meet in a computation."""
+    """Return several shapes in one new scope: a computation can only mix dimensions of one scope."""
     export = load("jax.export", "jax")
     settled = settle(shapes, assume, min_size)
     names = identifiers(settled.names, "jax", _RESERVED)
@@ -91,7 +91,7 @@ def write_all(shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size
 
 
 def dimension_text(dim: Dim) -> str:
-    """Return a dimension in the grammar of ``jax.export.symbolic_shape``, its names as they are.
+    """Return a dimension in the grammar of ``jax.export.symbolic_shape``, with its names unchanged.
 
     Raises `DimensionError` for a join, which jax does not have.
 
@@ -103,7 +103,7 @@ def dimension_text(dim: Dim) -> str:
 
 
 class _OwnNames(dict[Any, str]):
-    """The names of sizes, each its own."""
+    """A mapping from each size to its own name."""
 
     def __missing__(self, key: Any) -> str:
         return str(key.name)
@@ -118,7 +118,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
 
 
 def _size(value: Any) -> Any:
-    """Return a dimension if it is not a negative number, as jax may find one to be: -1 is no unknown here."""
+    """Return a dimension unless it is a negative number, which jax may compute: -1 is not an unknown here."""
     return check_size(value) if type(value) is int else value
 
 
@@ -137,7 +137,7 @@ def _in_scope(dim: Dim, scope: Any) -> Dim:
 
 def _constraints(scope: Any) -> Iterator[sympy.Basic]:
     """Yield the constraints of a scope, and that the sizes in them are at least 1."""
-    for constraint in scope._explicit_constraints:  # there is no other way to ask for them
+    for constraint in scope._explicit_constraints:  # jax has no public access to them
         text = constraint.debug_str
         formula = parse_formula(_quoted(text))
         inside = {s: _scopes.symbol(scope, s.name) for s in symbols_of(dims_of(formula))}
@@ -187,7 +187,7 @@ def _written(formula: Formula, names: dict[Any, str]) -> Iterator[str]:
         case Comparison("==", left, right) if isinstance(right, int) and len(term(left).coefficients) == 1:
             yield f"{_text(left, names)} == {right}"
         case Comparison("==", left, right):
-            # An equality would make jax put one side in for the other; two bounds say the same and leave both.
+            # An equality would make jax substitute one side for the other; two bounds say the same and keep both.
             yield f"{_text(right, names)} >= {_text(left, names)}"
             yield f"{_text(left, names)} >= {_text(right, names)}"
         case _:

@@ -1,14 +1,14 @@
 """onnx-ir: `SymbolicDim`, alone or in a `Shape`, or in the shape of a `Value`.
 
-In: a name is the size of that name, throughout a model; text that onnx-ir cannot parse is a name too. None, and the
-texts ``?`` and ``-1``, are unknowns, another one each time. Expressions are what onnx-ir reads in them: ``+ - * // %
-**``, ``floor``, ``Mod``, ``max`` and ``min``, but not ``/`` and ``sqrt``. It simplifies them as if every
-name were at least 1; `assumptions` says so of the names within expressions. A name alone may be 0.
+In: a name is one size throughout a model; text that onnx-ir cannot parse is a name too. None and the texts ``?`` and
+``-1`` are unknowns, a new one each time. Expressions are read as onnx-ir parses them: ``+ - * // % **``, ``floor``,
+``Mod``, ``max`` and ``min``, but not ``/`` and ``sqrt``. It simplifies them as if every name were at least 1;
+`assumptions` returns that for the names in expressions. A name on its own may be 0.
 
-Out: names, unknowns, and expressions that onnx-ir leaves the same: without ``broadcast``, with ``//`` and ``%`` by
-positive numbers only and not of a ``%``, ``min`` or ``max``, which sympy, and so onnx-ir, would evaluate wrongly, and
-not such as ``min(N, 1)``, which it takes for 1. Not expressed are unknowns with bounds or that occur twice, and all
-assumptions: onnx-ir has no place for them.
+Out: names, unknowns, and expressions that onnx-ir does not change: without ``broadcast``; with ``//`` and ``%`` only by
+positive numbers, and not of a ``%``, ``min`` or ``max``, which sympy, and so onnx-ir, evaluates wrongly; without terms
+like ``min(N, 1)``, which it simplifies to 1. Not supported: unknowns with bounds or that occur twice, and assumptions,
+which onnx-ir cannot store.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UNKNOWN = ("", "?", "-1")
 
 
 def read(value: object) -> Shape:
-    """Return the shape of an `onnx_ir.Shape`, of a `Value` or tensor that has one, or of a sequence of dimensions."""
+    """Return the shape of an `onnx_ir.Shape`, of a `Value` or tensor, or of a sequence of dimensions."""
     return any_shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
@@ -60,7 +60,7 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 
 
 def assumptions(*values: object) -> list[sympy.Basic]:
-    """Return that the names which occur within expressions are at least 1."""
+    """Return the assumptions that the names within expressions are at least 1."""
     dims = [read_dim(d) for v in values for d in _dims(v) if _is_symbolic(d)]
     named = symbols_of(d for d in dims if d is not None and not _is_name(d))
     return [to_sympy(at_most(1, s)) for s in named]
@@ -69,7 +69,7 @@ def assumptions(*values: object) -> list[sympy.Basic]:
 def write(shape: ShapeLike) -> onnx_ir.Shape:
     """Return a shape as `onnx_ir.Shape`.
 
-    Raises `DimensionError` for what it cannot express.
+    Raises `DimensionError` for anything that onnx-ir cannot express.
     """
     library = load("onnx_ir", "onnx-ir")
     found = known_rank(read_shape(shape), "a shape of onnx-ir").dims
@@ -99,16 +99,16 @@ def _dims(value: Any) -> tuple[Any, ...]:
 
 
 def _expression(value: Any) -> sympy.Expr | None:
-    """Return what onnx-ir reads in the text of a dimension, or None for a text that is no expression."""
+    """Return onnx-ir's expression for the text of a dimension, or None if it is not an expression."""
     try:
-        found: sympy.Expr | None = value._expr  # the only way to what a SymbolicDim made by arithmetic holds
+        found: sympy.Expr | None = value._expr  # the only access to the expression of a computed SymbolicDim
     except (ValueError, TypeError):
         return None
     return found
 
 
 def _renamed(expression: sympy.Expr) -> Dim:
-    """Return the dimension over our symbols, which may be 0."""
+    """Return the dimension in our symbols, which may be 0."""
     value = term(check_dim(expression))
     return substitute(value, {s: symbol(s.name) for s in value.symbols()}).dim()
 
@@ -142,7 +142,7 @@ def _written_expression(onnx_ir: Any, dim: Term) -> Any:
             raise cannot_join(dim, "onnx-ir")
         if operation.kind in ("//", "%"):
             _check_division(operation, dim)
-    expression = write_sympy(shape_of((dim,)))[0].doit()  # evaluated, as it is when it is read again
+    expression = write_sympy(shape_of((dim,)))[0].doit()  # evaluated, as reading it back does
     if expression.is_Integer:
         return check_size(int(expression))
     text = str(expression)

@@ -1,12 +1,12 @@
-"""OpenVINO: `PartialShape`, and what has one: a tensor, a node with one output, an output, a model's port.
+"""OpenVINO: `PartialShape`, and objects with one: tensors, nodes with one output, outputs, ports of a model.
 
-In: a fixed dimension is its size, one with a `Symbol` is one size wherever the symbol is, and any other is an unknown
-with the dimension's bounds, another one each time it is read. The bounds of a dimension with a symbol are in
+In: a fixed dimension is its size; a dimension with a `Symbol` is the same size wherever the symbol occurs; any other
+is an unknown with the dimension's bounds, a new one on every read. The bounds of a dimension with a symbol are in
 `assumptions`. A `PartialShape` of dynamic rank is ``...``: any number of axes.
 
-Out: sizes and symbols, each with its `Symbol` and, as bounds, the range that is assumed of it. Not expressed is all
-arithmetic (``N + 1``, ``N//2``, ``broadcast(N, M)``), and assumptions with gaps or over several symbols; of a shape of
-unknown rank, anything but that.
+Out: sizes and symbols, each with its `Symbol` and its assumed range as bounds. Not supported: arithmetic (``N + 1``,
+``N//2``, ``broadcast(N, M)``), assumptions with gaps or over several symbols, and shapes of unknown rank other than
+``...`` alone.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from symbcast.errors import DimensionError, ShapeTypeError
 if TYPE_CHECKING:
     import openvino
 
-# A Symbol is known as long as the dimension that it was read as: that one holds it, so no other takes its address.
+# A Symbol is known as long as its dimension lives: the dimension holds it, so no other takes its address.
 _dims_by_symbol: WeakValueDictionary[Any, Unknown] = WeakValueDictionary()
 _symbols_by_unknown: WeakKeyDictionary[Unknown, Any] = WeakKeyDictionary()
 
-# A size with a name has one Symbol for good.
+# A named size has one Symbol forever.
 _named: dict[Any, Symbol] = {}
 _symbols_by_name: dict[Symbol, Any] = {}
 
 
 def read(value: object) -> Shape:
-    """Return the shape of a `PartialShape`, or of anything of OpenVINO that has one."""
+    """Return the shape of a `PartialShape`, or of an OpenVINO object with one."""
     return any_shape_of(from_dim(d, n) for n, d in enumerate(_dims(value)))
 
 
@@ -57,7 +57,7 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 
 
 def assumptions(*values: object) -> list[sympy.Basic]:
-    """Return the bounds of the dimensions that have a symbol; the bounds of other ones are their own."""
+    """Return the bounds of dimensions with a symbol; other dimensions carry their own bounds."""
     found: dict[sympy.Basic, None] = {}
     for dim in (d for v in values for d in _dims(v) if d is not ...):
         read_as = from_dim(dim)
@@ -73,7 +73,7 @@ def assumptions(*values: object) -> list[sympy.Basic]:
 def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> openvino.PartialShape:
     """Return a shape as `PartialShape`.
 
-    Raises `DimensionError` for what a `PartialShape` cannot express.
+    Raises `DimensionError` for anything that a `PartialShape` cannot express.
     """
     return write_all([shape], assume=assume, min_size=min_size)[0]
 
@@ -81,10 +81,10 @@ def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> o
 def write_all(
     shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0
 ) -> list[openvino.PartialShape]:
-    """Return several shapes as `PartialShape`, their labels and assumptions in common."""
+    """Return several shapes as `PartialShape` with shared labels and assumptions."""
     openvino = load("openvino", "openvino")
     given = list(shapes)
-    # Of a shape that says nothing at all, nothing is to be said.
+    # A bare ``...`` has no dimensions to write.
     settled = settle([() if _says_nothing(s) else s for s in given], assume, min_size)
     settled.refuse_others("OpenVINO")
     made = {s: _written(openvino, s, *settled.bounds(s, "OpenVINO")) for s in settled.domains}
@@ -97,7 +97,7 @@ def write_all(
 
 
 def _says_nothing(given: ShapeLike) -> bool:
-    """Return whether a shape is a sequence of axes without a name, and no more."""
+    """Return whether a shape is an unnamed sequence of axes and nothing else."""
     return shape(given) == _DYNAMIC
 
 
@@ -118,7 +118,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
 
 
 def _shape_of(value: Any) -> Any:
-    """Return the partial shape of a node or a port, the shape of a tensor, and anything else as it is."""
+    """Return the partial shape of a node or a port, the shape of a tensor, and anything else unchanged."""
     if hasattr(value, "get_output_partial_shape"):
         if value.get_output_size() != 1:
             raise ShapeTypeError(value, "one shape", "pass one of its outputs")

@@ -1,4 +1,4 @@
-"""The sizes of a framework's scopes, and the symbols that stand for them here."""
+"""The sizes of a framework's scopes, and our symbols for them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _numbers = count(1)
 
 
 class ScopedSymbol(sympy.Dummy):
-    """A size of one scope of a framework: another scope's size of that name is another size.
+    """A size of one scope of a framework; the same name in another scope is a different size.
 
-    Text means it by its name wherever no other size has that name.
+    Its name in text refers to it unless another size has that name.
     """
 
     def __new__(cls, name: str, number: int | None = None) -> ScopedSymbol:
@@ -38,13 +38,13 @@ class ScopedSymbol(sympy.Dummy):
 
 
 class Scopes:
-    """For each scope of a framework, as long as it lives, the symbol that each name in it stands for."""
+    """The symbol of each name in each scope of a framework, kept as long as the scope lives."""
 
     def __init__(self) -> None:
         self._symbols: WeakKeyDictionary[Any, dict[str, Symbol]] = WeakKeyDictionary()
 
     def symbol(self, scope: Any, name: str) -> Symbol:
-        """Return the symbol of a name in a scope: one and the same however often it is asked for."""
+        """Return the symbol of a name in a scope, the same one on every call."""
         known = self._symbols.setdefault(scope, {})
         if name not in known:
             known[name] = read_symbol(ScopedSymbol(name))
@@ -55,5 +55,5 @@ class Scopes:
         return name in self._symbols.get(scope, {})
 
     def record(self, scope: Any, names: Mapping[Symbol, str]) -> None:
-        """Note the symbols that a scope was written from, so that reading it gives them back."""
+        """Record the symbols that a scope was written from, so that reading it returns them."""
         self._symbols.setdefault(scope, {}).update({name: symbol for symbol, name in names.items()})

@@ -1,12 +1,12 @@
 """Sympy expressions: they are dimensions already, so ``read`` checks them, and ``write`` uses sympy's functions only.
 
 In: integers, symbols, ``+ - *``, whole powers, ``floor``, ``ceiling``, ``Mod``, ``Min`` and ``Max``. What sympy knows
-of a symbol (positive, even, odd) is honoured. A ``Piecewise`` is not read, not even one that `write` made: it also has
-a value where the join has none.
+of a symbol (positive, even, odd) is honoured. A ``Piecewise`` is not read, not even one from `write`, because it has a
+value where the join is undefined.
 
 Out: everything. ``broadcast(N, M)`` is a `Piecewise` that is right wherever the join is defined; ``floordiv`` and
-``mod`` are spelled out with `floor` where sympy's own division is wrong. Where sympy 1.14 would evaluate that floor
-wrongly too (it takes half of an even size over 3 for a whole number), it is left unevaluated: put in sizes for all
+``mod`` are written with `floor` where sympy's own division is wrong. Where sympy 1.14 would evaluate that floor wrongly
+too (it assumes that half of an even size over 3 is an integer), it is left unevaluated: substitute sizes for all
 symbols at once.
 """
 
@@ -42,7 +42,7 @@ def read(value: Iterable[int | sympy.Expr]) -> Shape:
 
 
 def write(shape_like: ShapeLike, symbols: Mapping[sympy.Symbol, sympy.Symbol] | None = None) -> tuple[sympy.Expr, ...]:
-    """Return a shape as sympy expressions without functions of our own; ``symbols`` puts in other symbols.
+    """Return a shape as sympy expressions without our own functions; ``symbols`` substitutes other symbols.
 
     >>> write("N, 3, N % M")
     (N, 3, -M*floor(N/M) + N)
@@ -90,17 +90,17 @@ def _remainder(dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr:
 
 
 def _exact(kind: Literal["//", "%"], dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
-    """Return a division as sympy holds it itself, or None where sympy would evaluate it wrongly."""
+    """Return a division as a sympy expression, or None if sympy would evaluate it wrongly."""
     try:
         found = operate(kind, (term(from_sympy(dividend)), term(from_sympy(divisor)))).dim()
-    except DimensionError:  # a Piecewise in it, which stands for a join
+    except DimensionError:  # it contains a Piecewise for a join
         return None
     written = sympy.sympify(to_sympy(found))
     return None if written.has(floordiv, mod, broadcast) else written
 
 
 def _extremum(function: type[sympy.Expr], args: list[sympy.Expr]) -> sympy.Expr:
-    # sympy may compare symbols and numbers; what it finds out about a floor or a Piecewise is slow, or wrong.
+    # sympy may compare symbols and numbers; its reasoning about a floor or a Piecewise is slow or wrong.
     made: sympy.Expr = function(*args, evaluate=all(a.is_Atom for a in args))
     return made
 

@@ -1,14 +1,14 @@
 """Torch: `SymInt` in the shape of a (fake) tensor or alone, `torch.export.Dim`, the inputs of an `ExportedProgram`.
 
 In: a `SymInt` belongs to its `ShapeEnv`: ``s0`` of one and ``s0`` of another are two sizes. Reading adds no guard and
-specialises nothing; replacements that the `ShapeEnv` holds are put in. A `Dim` goes by its name, ``2*dim + 1`` is
-arithmetic on it. Not read are sizes that may be negative (an unbacked ``u0`` before ``torch._check(u0 >= 0)``) and
-ragged sizes of nested tensors. `assumptions` has the ranges of the `ShapeEnv`, its replacements, guards and runtime
-asserts, so far as they are about sizes: 0 and 1 are left out exactly where that `ShapeEnv` leaves them out.
+specialises nothing; the replacements of the `ShapeEnv` are substituted. A `Dim` is a size with its name, ``2*dim + 1``
+is arithmetic on it. Not supported: sizes that may be negative (an unbacked ``u0`` before ``torch._check(u0 >= 0)``) and
+ragged sizes of nested tensors. `assumptions` returns the ranges, replacements, guards and runtime asserts of the
+`ShapeEnv` that are about sizes: 0 and 1 are excluded exactly where the `ShapeEnv` excludes them.
 
-Out: a `Dim` with its range for a symbol, and ``a*dim + b`` (``a >= 1``) on it. Not expressed is anything else:
+Out: a `Dim` with its range for a symbol, and ``a*dim + b`` (``a >= 1``) on it. Nothing else is supported: no
 ``broadcast``, ``//``, ``%``, ``min``, ``max``, products, two symbols in one dimension, unknowns, assumptions with gaps
-or over several symbols. For a `SymInt`, write sympy (`symbcast.adapters.sympy`) and let your `ShapeEnv` make it.
+or over several symbols. For a `SymInt`, write sympy (`symbcast.adapters.sympy`) and let your `ShapeEnv` create it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read(value: object) -> Shape:
 
 
 def read_inputs(program: torch.export.ExportedProgram) -> dict[str, Shape]:
-    """Return the shapes of the tensors that an `ExportedProgram` takes from the user, by name."""
+    """Return the shapes of the user's input tensors of an `ExportedProgram`, by name."""
     return {name: read(value) for name, value in _inputs(program).items()}
 
 
@@ -64,9 +64,9 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 
 
 def assumptions(*values: object) -> list[sympy.Basic]:
-    """Return what torch holds of the sizes in some shapes, `SymInt`, `Dim` or an `ExportedProgram`.
+    """Return torch's facts about the sizes in some shapes, `SymInt`, `Dim` or an `ExportedProgram`.
 
-    Facts that are not comparisons of sizes are left out: without them the answer is for more sizes, not a wrong one.
+    Facts that are not comparisons of sizes are left out: the answer then covers more sizes, and is still right.
     """
     dims = [d for v in values for d in (_dims(v) if not _is_program(v) else _program_dims(v))]
     found: dict[sympy.Basic, None] = {}
@@ -84,9 +84,9 @@ def assumptions(*values: object) -> list[sympy.Basic]:
 
 
 def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> tuple[int | torch.export.Dim, ...]:
-    """Return a shape as `torch.export.Dim` and ``int``, for ``dynamic_shapes``; the ranges are what is assumed.
+    """Return a shape as `torch.export.Dim` and ``int``, for ``dynamic_shapes``, with the assumed ranges.
 
-    Raises `DimensionError` for what a `Dim` cannot express.
+    Raises `DimensionError` for anything that a `Dim` cannot express.
     """
     return write_all([shape], assume=assume, min_size=min_size)[0]
 
@@ -116,12 +116,12 @@ def _dims(value: Any) -> tuple[Any, ...]:
 def _dim(value: Any, unknowns: int) -> Dim:
     if value is None:
         raise DimensionError(value, "to torch.export, None is the size that the example has", "pass the example's size")
-    # A number below 0 is wrong in a shape of torch, where it is an unknown in ours.
+    # A negative number is an error in a shape of torch, but an unknown in ours.
     return check_size(value) if type(value) is int else from_dim(value, unknowns)
 
 
 def _is_export_dim(value: Any) -> bool:
-    # By name, since Dim was a function that made classes before torch 2.7.
+    # By name: before torch 2.7, Dim was a function that made classes.
     return hasattr(value, "__name__") and any(
         k.__module__ == "torch.export.dynamic_shapes" for k in type(value).__mro__
     )
@@ -154,7 +154,7 @@ def _read_symint(value: Any) -> Dim:
 
 
 def _leaf(env: Any) -> Any:
-    """Return the function from the symbols of a `ShapeEnv` to ours."""
+    """Return a function that maps the symbols of a `ShapeEnv` to ours."""
 
     def leaf(s: sympy.Symbol) -> Symbol:
         held = env.var_to_range.get(s)
@@ -166,9 +166,9 @@ def _leaf(env: Any) -> Any:
 
 
 def _facts(env: Any, symbols: set[Any]) -> Iterator[sympy.Basic]:
-    """Yield what a `ShapeEnv` holds of some symbols, and of those that this ties them to."""
+    """Yield the facts of a `ShapeEnv` about some symbols, and about symbols that these facts connect to them."""
     facts = list(_held(env))
-    # A size that has become another one since it was read is no longer in any shape.
+    # A size that was replaced after it was read is no longer in any shape.
     symbols = symbols.union(s for s in env.replacements if (env, s.name) in _scopes)
     grown = True
     while grown:
@@ -200,7 +200,7 @@ def _held(env: Any) -> Iterator[Any]:
 def _range(s: Symbol, low: Any, high: Any) -> Iterator[sympy.Basic]:
     if low > 0:
         yield to_sympy(at_most(int(low), s))
-    if high < MAX_SIZE - 1:  # one less is how torch wrote "no end" before it had an infinite integer
+    if high < MAX_SIZE - 1:  # torch wrote "no end" as MAX_SIZE - 1 before it had an infinite integer
         yield to_sympy(at_most(s, int(high)))
 
 
@@ -236,7 +236,7 @@ def _written(dim: Dim, made: dict[Symbol, Any]) -> Any:
             dim, f"it is negative where {s} is {made[s].min}", f"assume '{s} >= {-(offset // factor)}'"
         )
     if made[s].__name__ in sympy.__all__:
-        # torch reads the name with sympify, where N and S, say, are something else.
+        # torch parses the name with sympify, where N and S, for example, mean something else.
         raise DimensionError(dim, f"torch does no arithmetic on a Dim called {s}", "give it another name")
     scaled = factor * made[s] if factor > 1 else made[s]
     return scaled + offset if offset else scaled

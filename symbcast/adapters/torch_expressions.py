@@ -1,8 +1,8 @@
-"""Torch's symbolic expressions as terms: sympy with functions of torch's own, each by its documented meaning.
+"""Torch's symbolic expressions as terms: sympy with torch's own functions, read by their documented meaning.
 
-Torch writes a quotient that its guards say is whole as a fraction (``s0/2``); it is read as the quotient rounded down,
-which is the same wherever the guards hold. ``CeilToInt(IntTrueDiv(a, b))``, what ``math.ceil(a / b)`` becomes, is read
-as exact division; the floating-point one agrees for sizes below 2**53.
+Torch writes a quotient as a fraction (``s0/2``) if its guards require that it is exact. It is read as the quotient
+rounded down, which is the same wherever the guards hold. ``CeilToInt(IntTrueDiv(a, b))``, from ``math.ceil(a / b)``, is
+read as exact division; floating-point division agrees for sizes below 2**53.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ OPERATIONS: dict[str, Kind] = {
     "FloorDiv": "//",
     "CleanDiv": "//",
     "PythonMod": "%",
-    "Mod": "%",  # for a dividend that is not negative; the same there
+    "Mod": "%",  # for a non-negative dividend, where both agree
     "Max": "max",
     "Min": "min",
 }
-"""Torch's functions of sizes, by their names."""
+"""Torch's functions of sizes, by name."""
 _ROUNDINGS = ("CeilToInt", "FloorToInt", "TruncToInt", "ceiling", "floor")
 _RELATIONS: dict[str, Operator] = {
     "Equality": "==",
@@ -39,7 +39,7 @@ _RELATIONS: dict[str, Operator] = {
 
 
 def read_term(expr: Any, leaf: Leaf) -> Term:
-    """Return a torch expression as a term; ``leaf`` is the symbol that stands for one of torch's."""
+    """Return a torch expression as a term; ``leaf`` maps torch's symbols to terms."""
     kind = type(expr).__name__
     if isinstance(expr, sympy.Symbol):
         return leaf(expr)

@@ -1,4 +1,4 @@
-"""What every adapter needs to write dimensions out: the sizes settled, names for them, and a walk over a dimension."""
+"""Shared parts of the adapters for writing dimensions: settled sizes, names for them, and a fold over a dimension."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def load(module: str, extra: str) -> Any:
-    """Return a framework's module; raise `MissingExtraError` where it is not installed."""
+    """Return a framework's module; raise `MissingExtraError` if it is not installed."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -36,9 +36,9 @@ def load(module: str, extra: str) -> Any:
 
 @dataclass(frozen=True)
 class Settled:
-    """Shapes with everything put in that the assumptions fix, and what is left to say of the symbols in them.
+    """Shapes with fixed sizes substituted, and the remaining assumptions about their symbols.
 
-    ``domains`` are the sets that the symbols lie in, ``others`` the assumptions that tie several of them together.
+    ``domains`` are the sets of values of the symbols, ``others`` the assumptions that relate several symbols.
     """
 
     shapes: tuple[Shape, ...]
@@ -47,7 +47,7 @@ class Settled:
     names: Mapping[Symbol, str]
 
     def bounds(self, symbol: Symbol, framework: str) -> tuple[int, int | None]:
-        """Return the least and the greatest size of a symbol; raise where its sizes are not all those between."""
+        """Return the smallest and the largest size of a symbol; raise if there are gaps between them."""
         members = self.domains[symbol]
         low, high = members.least() or 0, members.greatest
         if not members.same(SizeSet.interval(low, high)):
@@ -55,7 +55,7 @@ class Settled:
         return low, high if high is None or high < MAX_SIZE else None
 
     def may_be_zero(self, symbol: Symbol) -> bool:
-        """Return whether a symbol may be 0, as far as can be told."""
+        """Return whether a symbol may be 0; True if that cannot be decided."""
         if 0 not in self.domains[symbol]:
             return False
         try:
@@ -65,16 +65,16 @@ class Settled:
         return True
 
     def refuse_others(self, framework: str) -> None:
-        """Raise if something is assumed that is not about one symbol alone."""
+        """Raise if an assumption relates several symbols."""
         if self.others:
             problem = f"{framework} holds nothing that ties several sizes together"
             raise DimensionError(formula_text(self.others[0]), problem, "leave this assumption out, and keep it here")
 
 
 def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> Settled:
-    """Return the shapes as they are under the assumptions; the names are bound as in one call of `broadcast`."""
+    """Return the shapes under the assumptions; names are bound as in one call of `broadcast`."""
     given = list(shapes)
-    # What is assumed may be of the sizes of other shapes too, which are told by themselves.
+    # Assumptions may mention sizes of other shapes, which are not written here.
     read = [known_rank(shape(s), "the sizes of another framework") for s in given]
     scope = Scope.asked(given, read, assume, min_size, is_linked=False)
     known = scope.knowledge
@@ -111,7 +111,7 @@ def fold(
     operation: Callable[[Kind, list[T]], T],
     total: Callable[[Sequence[tuple[int, list[T]]]], T],
 ) -> T:
-    """Return what a term is in another notation: ``total`` makes it from pairs of an integer and its factors."""
+    """Convert a term to another notation: ``total`` builds a sum from pairs of an integer and its factors."""
 
     def of(atom: Atom) -> T:
         if isinstance(atom, Symbol):
@@ -131,7 +131,7 @@ def operations(value: Term) -> Iterator[Operation]:
 
 
 def cannot_join(dim: Dim, framework: str) -> DimensionError:
-    """Return the error for a join: no framework has one."""
+    """Return the error for a join, which no framework supports."""
     hint = (
         "where it is known to be defined, dim.rewrite(sympy.Max) is the same size; or give the axis a name of its own"
     )

@@ -1,4 +1,4 @@
-"""Functions of JAX, run with dimensions that are sizes of ours: for which sizes they work."""
+"""Trace JAX functions with symbolic sizes, to find the sizes at which they work."""
 
 from importlib.util import find_spec
 

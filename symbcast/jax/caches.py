@@ -1,7 +1,7 @@
-"""JAX's caches after traces: entries that hold sizes of ours are removed before they add up.
+"""Clean JAX's caches after traces: remove entries that hold our sizes before they accumulate.
 
-They are never found again, but JAX keeps what it traced for as long as the function lives, which for its own functions
-is forever. `jax.clear_caches` would remove them too, and with them all that the user has compiled.
+They are never found again, but JAX keeps a trace as long as its function lives, which for JAX's own functions is
+forever. `jax.clear_caches` would remove them too, but also everything that the user has compiled.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from weakref import WeakKeyDictionary, ref
 from symbcast.jax.dimension import Dimension
 
 MAX_ENTRIES = 512
-"""How many entries a cache may gain before those with sizes are removed: looking through them takes time."""
+"""How many entries a cache may gain before those with sizes are removed; searching a cache takes time."""
 MAX_DEPTH = 8
-"""How deep keys are looked through; sizes were found at a depth of 6."""
+"""How deep keys are searched; sizes were found at a depth of 6."""
 
 _kept: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-"""How many entries each cache had when it was last looked through."""
+"""How many entries each cache had after its last search."""
 
 
 def remove_entries() -> None:
-    """Remove what JAX traced for sizes of ours, from caches that gained many entries.
+    """Remove traces with our sizes from JAX's caches that gained many entries.
 
-    What was traced for numbers is removed too, if it is of the same functions; what was compiled stays. A JAX that
-    cannot remove single entries (before 0.9) loses the whole cache of traces, but nothing that was compiled.
+    Traces of the same functions with numbers are removed too; compiled code stays. A JAX that cannot remove single
+    entries (before 0.9) loses its whole cache of traces, but no compiled code.
     """
     from jax._src import util
 
@@ -56,7 +56,7 @@ _LEAVES = (str, bytes, int, float, type, FunctionType, CodeType, ModuleType, par
 
 
 def _has_size(values: Iterable[Any], depth: int, seen: set[int]) -> bool:
-    """Return whether values hold a size; keys are of many kinds, some of them compiled, so all they refer to counts."""
+    """Return whether values contain a size; keys have many types, some compiled, so all referents are searched."""
     for value in values:
         if type(value) is Dimension:
             return True

@@ -1,4 +1,4 @@
-"""Sizes as JAX's symbolic dimensions: what it compares is asked of the path, and is never inconclusive."""
+"""Sizes as JAX's symbolic dimensions: the path answers every comparison, so none is inconclusive."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _HASH = 0x51D_5EED_0000
 _COMPARING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "sorted", "min", "max", "index"})
-"""Functions that compare values when they are called; any other call from JAX compares them to look something up."""
+"""Functions whose calls compare values; any other call from JAX compares them for a cache lookup."""
 _LOOKING = _COMPARING | {"Counter", "count", "fromkeys", "get", "pop", "remove", "setdefault"}
-"""The same in code of users, which looks up numbers."""
+"""The same in user code, which looks up numbers."""
 _UNHEEDED = frozenset({"broadcast_in_dim"})
-"""Functions of JAX that compare shapes and use the answer only where arrays are sharded."""
+"""JAX functions that compare shapes and use the answer only for sharded arrays."""
 _DELEGATES = frozenset({"__eq__", "__ne__", "__hash__"})
-"""Methods that compare or hash what they hold, for whoever called them."""
+"""Methods that compare or hash their contents on behalf of their caller."""
 _JAX = tuple(
     str(FilePath(place)) + os.sep
     for package in ("jax", "jaxlib")
@@ -41,7 +41,7 @@ _JAX = tuple(
     for place in found.submodule_search_locations or ()
 )
 _ENDED = Path((), Alternative((), {}), 0, {})
-"""Stands for every path that no longer exists; it never runs."""
+"""Represents every path that no longer exists; it never runs."""
 
 
 def _is_jax(frame: FrameType) -> bool:
@@ -49,10 +49,10 @@ def _is_jax(frame: FrameType) -> bool:
 
 
 def _is_lookup(frame: FrameType) -> bool:
-    """Return whether a frame compares or hashes sizes only to find an entry of a cache.
+    """Return whether a frame compares or hashes sizes only to find a cache entry.
 
-    JAX's caches are compiled: they compare keys below a call, also keys that merely share a few bits of their hash,
-    which differ from process to process. So a lookup must not depend on which sizes are equal, and must not ask.
+    JAX's caches are compiled code: they compare keys inside a call, even keys that only share a few bits of their hash,
+    which differ between processes. So a lookup must not depend on which sizes are equal, and must not ask the path.
     """
     while frame.f_code.co_name in _DELEGATES and frame.f_back is not None:
         frame = frame.f_back
@@ -62,13 +62,13 @@ def _is_lookup(frame: FrameType) -> bool:
 
 
 class Dimension(Size):
-    """A size on one path, as JAX takes any object with ``dimension_as_value`` for a symbolic dimension.
+    """A size on one path. JAX treats any object with ``dimension_as_value`` as a symbolic dimension.
 
-    JAX keeps what it traced by shapes, longer than a path lives. In a lookup a size equals only itself, on its own
-    path: no entry is found on another path, or by numbers. Sizes hold their path weakly, so no entry keeps it alive.
+    JAX caches traces by shapes for longer than a path lives. In a lookup, a size equals only itself, on its own path:
+    no entry is found on another path or by numbers. Sizes hold their path weakly, so no entry keeps it alive.
 
-    All sizes of a path have one hash, so that a set of sizes asks which of them are equal, in the same order each time.
-    Where a set may hold numbers too, a size that equals one of them has the hash of that number.
+    All sizes of a path have the same hash, so that a set of sizes compares them, in the same order each time. If a set
+    may contain numbers too, a size that equals one of them has the hash of that number.
     """
 
     __slots__ = ("_path", "_serial")
@@ -83,7 +83,7 @@ class Dimension(Size):
 
     @property
     def path(self) -> Asker:
-        """The path that the size is of."""
+        """The path of the size."""
         return self._path() or _ENDED
 
     @path.setter
@@ -99,7 +99,7 @@ class Dimension(Size):
         return _HASH + self._serial
 
     def __repr__(self) -> str:
-        # JAX writes shapes into messages, and into names that nothing depends on.
+        # JAX uses shapes in messages, and in names that nothing depends on.
         return str(self.dim)
 
     def __format__(self, spec: str) -> str:
@@ -115,7 +115,7 @@ class Dimension(Size):
         return type(other) is Dimension and other.dim is self.dim and other._path is self._path
 
     def _is_found(self, other: object, asking: FrameType) -> bool:
-        """Return whether a comparison is a lookup, or meets a size of another path."""
+        """Return whether a comparison is a lookup or involves a size of another path."""
         if type(other) is Dimension and other._path is not self._path:
             return True
         return _is_lookup(asking) or (_is_jax(asking) and not self.path.is_running())
@@ -131,23 +131,23 @@ class Dimension(Size):
         return self._quotient(dim_of(other), self.dim) if is_whole(other) else super().__rdivmod__(other)
 
     def _quotient(self, above: Dim, below: Dim) -> tuple[Any, Any]:
-        """Return a quotient and its remainder, and ask whether that is 0.
+        """Return a quotient and its remainder, and ask the path whether the remainder is 0.
 
-        JAX divides so the numbers of elements of two shapes, of which the second may have a negative size.
+        JAX divides the numbers of elements of two shapes this way; the second may have a negative size.
         """
         path = self.path
         self._no_zero(below)
         left, right = reduced_fraction((above,), (below,))
         if path.bounds.is_at_least(multiply(-1, right), 1):
             left, right = multiply(-1, left), multiply(-1, right)
-        # A multiple is one with either sign; the remainder of a sum without a sign is written shortest.
+        # A multiple has either sign; the remainder of a positive sum has the shortest text.
         size = multiply(-1, left) if path.bounds.is_at_least(multiply(-1, left), 0) else left
         if path.ask(equal(modulo(size, right), 0)):
             return sized(floor_divide(left, right), path), 0
         return sized(floor_divide(above, below), path), sized(modulo(above, below), path)
 
     def __index__(self) -> int:
-        # JAX finds out so which dimensions are numbers: none of these is. Code of others may need one.
+        # JAX uses this to detect dimensions that are numbers, and these are not. Other code may need a number.
         if _is_jax(sys._getframe(1)):
             raise TypeError(f"the size {self.dim} is not a number")
         return super().__index__()
@@ -158,13 +158,13 @@ class Dimension(Size):
         return self.dimension_as_value()
 
     def dimension_as_value(self) -> Any:
-        """Return the size as an array that no shape can depend on."""
+        """Return the size as an array; no shape can depend on it."""
         import jax.numpy as jnp
 
         return jnp.asarray(self.path.shown(self.dim))
 
     def max(self, other: Any) -> Any:
-        """Return the greater of two sizes, without asking which it is."""
+        """Return the larger of two sizes, without asking which it is."""
         return greatest([self, other], self.path)
 
     def min(self, other: Any) -> Any:
@@ -199,13 +199,13 @@ class Dimension(Size):
     __radd__, __rmul__ = __add__, __mul__
 
     def _beside(self, other: Any, name: str) -> Any:
-        """Return an operation with a number that is not whole, or an array: it has no part in any shape."""
+        """Return an operation with a non-integer or an array, which cannot occur in a shape."""
         value = other.dimension_as_value() if type(other) is Dimension else other
         return getattr(self.dimension_as_value(), name)(value)
 
 
 def register() -> None:
-    """Tell JAX of what type a dimension is where it counts as a number: as a dimension of JAX's own does."""
+    """Register dimensions with JAX as values of the type that its own symbolic dimensions have."""
     from jax._src import core, dtypes
 
     if Dimension not in core.pytype_aval_mappings:
@@ -222,8 +222,8 @@ def register() -> None:
 def _einsum_path(*operands: Any, **options: Any) -> Any:
     """Return operands and their contractions as JAX orders them for open sizes.
 
-    JAX orders them with a number of its own for each open size, and so refuses one that meets a number. Here numbers
-    other than 1 are open sizes too: whether those that meet are equal is asked where they are contracted.
+    To order them, JAX picks a number for each open size, and so refuses an open size that is contracted with a number.
+    Here numbers other than 1 are treated as open too: the contraction itself asks whether its sizes are equal.
     """
     from jax._src.numpy.einsum import _default_poly_einsum_handler
 

@@ -1,11 +1,11 @@
-"""Questions that JAX asks of sizes and that need no answer: decided, each would double the paths for nothing.
+"""Avoid needless questions of JAX about sizes: each decision would double the paths without any benefit.
 
-JAX lets ``definitely_equal`` say no of sizes that may be equal; its code goes the general way there. Where a no only
-costs JAX a shorter program, it gets one. Where it makes JAX raise, all that is asked at once is one question: whether
-a size is one of several, whether shapes are equal, whether they broadcast.
+JAX allows ``definitely_equal`` to be False for sizes that may be equal; its code then takes the general branch. If
+False only makes JAX's program longer, the answer is False. If it makes JAX raise, comparisons are combined into one
+question: whether a size is one of several, whether shapes are equal, whether they broadcast.
 
-These stand in for functions inside JAX for as long as a trace lasts. A version of JAX that does not have one of them is
-asked more questions, and answers the same.
+These functions replace functions inside JAX during a trace. With a version of JAX that lacks one of them, a trace asks
+more questions and gives the same answer.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from symbcast.paths.path import Path, current
 from symbcast.paths.size import dim_of, sized
 
 SHORTCUTS = frozenset({
-    "_broadcast_arrays",  # arrays of one shape are handed on as they are
+    "_broadcast_arrays",  # arrays of one shape are returned unchanged
     "_broadcast_shapes_uncached",  # equal shapes are not compared axis by axis
     "_gather",  # an empty slice is not gathered
     "_index_to_gather",  # a whole axis, and a slice without a step, are not gathered
-    "_maybe_broadcast",  # an array of the shape is handed on as it is
+    "_maybe_broadcast",  # an array of the target shape is returned unchanged
     "broadcast_batcher",  # arrays of one shape are not aligned
     "broadcast_to",
     "dilate_dim",  # a dilation by 1 is not computed
     "reshape",
 })  # fmt: skip
-"""Functions of JAX that ask whether sizes are equal only to do less."""
+"""JAX functions that compare sizes only to save work."""
 
 LIKES: dict[str, Callable[[Mapping[str, Any]], tuple[Any, Any]]] = {
-    # An axis of size 1 is left out where the other operand's is not 1.
+    # An axis of size 1 is dropped if the other operand's is not 1.
     "filter_singleton_dims": lambda at: (
         at["operand"].shape[at["i"]],
         at["other_shape"][at["j"]] if at["j"] >= 0 else at["operand"].shape[at["i"]],
     ),
-    # Axes that are both 1 are left out, and put back in.
+    # Axes of size 1 in both operands are dropped, and added back.
     "matmul": lambda at: (at["ba"], at["bb"]),
-    # An axis that was 1 and has become longer is summed over.
+    # An axis that was expanded from 1 is summed over.
     "_broadcast_in_dim_transpose_rule": lambda at: (at["sh"], at["shape"][at["broadcast_dimensions"][at["i"]]]),
 }
-"""Functions of JAX that ask whether a size is 1, which is nothing to them where it meets its like: both sizes."""
+"""JAX functions that ask whether a size is 1, which does not matter if both operands have the same size."""
 
 
 @cache
 def standins() -> StandIns:
-    """Return what stands in for functions of JAX."""
+    """Return the replacements for functions of JAX."""
     found = StandIns(_has_dimension)
     for module, name, ours in (
         ("jax._src.core", "definitely_equal", definitely_equal),
@@ -84,12 +84,12 @@ def _has_dimension(*args: Any, **_: Any) -> bool:
 
 def _here() -> Path:
     path = current.get()
-    assert path is not None, "a stand-in acts within a trace only"
+    assert path is not None, "a stand-in is only active during a trace"
     return path
 
 
 def definitely_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
-    """Answer whether two sizes are equal; with no where that is only to do less."""
+    """Return whether two sizes are equal; False if JAX asks only to save work."""
     asking = _asking()
     if asking.f_code.co_name in SHORTCUTS and not (type(right) is int and right == 0):
         return _are_same(left, right)
@@ -99,14 +99,14 @@ def definitely_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
 
 
 def is_one_of(real: Callable[..., Any], size: Any, others: Sequence[Any]) -> Any:
-    """Answer whether a size is one of several as one question."""
+    """Return whether a size is one of several, as one question."""
     if not all(_is_size(v) for v in (size, *others)):
         return real(size, others)
     return _here().ask(any_of(equal(dim_of(size), dim_of(v)) for v in others))
 
 
 def are_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
-    """Answer whether two shapes are equal as one question, or with no where that is only to do less."""
+    """Return whether two shapes are equal, as one question; False if JAX asks only to save work."""
     if len(left) != len(right) or not all(map(_is_size, (*left, *right))):
         return real(left, right)
     if _asking().f_code.co_name in SHORTCUTS:
@@ -115,7 +115,7 @@ def are_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
 
 
 def is_empty(real: Callable[..., Any], shape: Any) -> Any:
-    """Answer whether a shape has no elements as one question, or with no where that is only to do less."""
+    """Return whether a shape has no elements, as one question; False if JAX asks only to save work."""
     if not all(map(_is_size, shape)):
         return real(shape)
     if _asking().f_code.co_name in SHORTCUTS:
@@ -124,7 +124,7 @@ def is_empty(real: Callable[..., Any], shape: Any) -> Any:
 
 
 def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
-    """Return the sizes that differ: the first of each that are equal."""
+    """Return the distinct sizes, the first of each group of equal ones."""
     values = list(sizes)
     if not all(map(_is_size, values)):
         return cast("list[Any]", real(values))
@@ -136,7 +136,7 @@ def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
 
 
 def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
-    """Broadcast shapes of one rank: one question, whether they do."""
+    """Broadcast shapes of one rank; one question decides whether they are compatible."""
     path = _here()
     if len({len(s) for s in shapes}) != 1 or not all(_is_size(d) for s in shapes for d in s):
         return real(*shapes, name=name)
@@ -148,7 +148,7 @@ def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
 
 
 def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
-    """Return the shape of a reshape, of as many elements; JAX checks that of numbers only."""
+    """Return the shape of a reshape with the same number of elements, which JAX checks only for numbers."""
     found = real(array, shape)
     has_inferred = any(type(d) is int and d < 0 for d in (shape if isinstance(shape, (tuple, list)) else [shape]))
     if not has_inferred and not _has_as_many(array.shape, found):
@@ -157,9 +157,9 @@ def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
 
 
 def reshaped_by_user(real: Callable[..., Any], operand: Any, new_sizes: Any, *args: Any, **options: Any) -> Any:
-    """Reshape; that there are as many elements JAX checks no earlier than it compiles."""
+    """Reshape; JAX checks the number of elements only when it compiles."""
     if _JAX not in _asking().f_code.co_filename and not _has_as_many(operand.shape, new_sizes):
-        _here().fail_to_trace("jax.lax.reshape checks the number of elements only where it is compiled")
+        _here().fail_to_trace("jax.lax.reshape checks the number of elements only when it is compiled")
     return real(operand, new_sizes, *args, **options)
 
 
@@ -168,11 +168,11 @@ def _has_as_many(left: Iterable[Any], right: Iterable[Any]) -> bool:
     return _here().ask(equal(*counts))
 
 
-# Who asks.
+# The function that asks.
 
 
 def _asking() -> FrameType:
-    """Return the frame of JAX that asks, and not one of a comprehension in it, or of one of its other questions."""
+    """Return the JAX frame that asks, skipping frames of its comprehensions and of other questions."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (frame.f_code.co_filename.startswith(_OWN) or frame.f_code.co_name in _WITHIN):
         frame = frame.f_back
@@ -186,7 +186,7 @@ _WITHIN = frozenset({"<listcomp>", "<genexpr>", "definitely_equal_shape", "is_em
 
 
 def _has_its_like(asking: FrameType) -> bool:
-    """Return whether a function of `LIKES` asks of a size that meets its like."""
+    """Return whether a function of `LIKES` asks about a size that both operands have."""
     sizes = LIKES.get(asking.f_code.co_name)
     if sizes is None:
         return False
@@ -197,7 +197,7 @@ def _has_its_like(asking: FrameType) -> bool:
 
 
 def _within(asking: FrameType) -> FrameType:
-    """Return the frame of the comprehension that asks, where that has one of its own."""
+    """Return the frame of the comprehension that asks, if it has its own frame."""
     frame: FrameType | None = sys._getframe(1)
     found = asking
     while frame is not None and frame is not asking:

@@ -1,4 +1,4 @@
-"""The answer about a traced function of JAX."""
+"""The report on a traced JAX function."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 MAX_TRIED = 12
-"""How many ways to choose alternatives are tried."""
+"""How many combinations of alternatives are tried."""
 
 
 class JaxReport(TraceReport):
-    """For which sizes a function of JAX works, and the constraints under which `jax.export` takes it."""
+    """The sizes at which a JAX function works, and constraints under which `jax.export` exports it."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - all that it tells of
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the report
         self,
         scope: Scope,
         exploration: Exploration,
@@ -40,9 +40,9 @@ class JaxReport(TraceReport):
     def export_constraints(self) -> list[str]:
         """Return constraints for `jax.export.symbolic_shape` with which JAX exports the function.
 
-        JAX holds conjunctions of ``==`` and ``>=`` only, so they may ask more than `condition` does: they are those of
-        the first alternatives, the least demanding first, with which the export succeeds, or what one path asks. Raises
-        `DimensionError` where there is none.
+        JAX supports only conjunctions of ``==`` and ``>=``, so they may require more than `condition`: alternatives are
+        tried from the least demanding on, then the conditions of single paths, until the export succeeds. Raises
+        `DimensionError` if none works.
 
         >>> import jax.numpy as jnp
         >>> from symbcast.jax import trace
@@ -52,10 +52,10 @@ class JaxReport(TraceReport):
         for constraints in dict.fromkeys(map(tuple, self._candidates())):
             if self._is_exported(constraints):
                 return list(constraints)
-        raise DimensionError(self.name, "jax exports it under no constraints that it can hold")
+        raise DimensionError(self.name, "jax exports it under no constraints that it supports")
 
     def _candidates(self) -> Iterator[list[str]]:
-        """Yield what is tried: the clauses of the condition, one alternative of each, general ones first."""
+        """Yield constraints to try: the clauses of the condition, one alternative of each, general ones first."""
         assumed = [t for a in self.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
         asked = [e for c in clauses(self.formula) for e in (clauses(expand(c)) if isinstance(c, Compatible) else [c])]
         ways = [sorted(literals(c), key=_demands) for c in asked]
@@ -64,7 +64,7 @@ class JaxReport(TraceReport):
             for as_multiples in _WAYS:
                 texts = [t for f in chosen for c in clauses(f) for t in _texts(c, as_multiples)]
                 yield list(dict.fromkeys([*assumed, *texts]))
-                # Names may be 1 to jax, unless it is told.
+                # jax assumes that names may be 1 unless a constraint excludes it.
                 named = [f"{s.name} >= 2" for s in self.scope.names if s not in _fixed(chosen)]
                 yield list(dict.fromkeys([*assumed, *texts, *named]))
 
@@ -102,7 +102,7 @@ class JaxReport(TraceReport):
 
 
 def _demands(formula: Formula) -> tuple[int, int]:
-    """Return how much an alternative asks: that a size be a number leaves few."""
+    """Return how demanding an alternative is; a fixed size is the most demanding."""
     parts = clauses(formula)
     fixed = sum(
         isinstance(p, Comparison) and p.operator == "==" and isinstance(p.right, int) and _is_name(p.left)
@@ -120,17 +120,17 @@ def _is_name(dim: Dim) -> bool:
 
 
 def _fixed(chosen: Iterable[Formula]) -> set[Dim]:
-    """Return the sizes that are to be a number."""
+    """Return the sizes that must equal a number."""
     parts = [p for f in chosen for p in clauses(f) if isinstance(p, Comparison)]
     return {p.left for p in parts if p.operator == "==" and isinstance(p.right, int)}
 
 
 _WAYS = ("mod", "negative", "new name")
-"""How it is said that a size is a multiple: JAX divides the numbers of elements by a negative one for ``-1``."""
+"""Ways to write that a size is a multiple: for ``-1``, JAX divides the number of elements by a negative number."""
 
 
 def _multiple(clause: Comparison, way: str) -> str | None:
-    """Return the text in some way of a clause that says that a size is a multiple of a number; None for any other."""
+    """Return the text of a clause that a size is a multiple of a number; None for any other clause."""
     rest = clause.left
     if clause.operator != "==" or clause.right != 0 or not isinstance(rest, Operation) or rest.kind != "%":
         return None
@@ -146,9 +146,9 @@ def _multiple(clause: Comparison, way: str) -> str | None:
 
 
 def _texts(formula: Formula, as_multiples: str = "mod") -> Iterator[str]:
-    """Yield a formula as constraints; what JAX cannot say, such as that sizes differ, is left to it to find out.
+    """Yield a formula as constraints; what JAX cannot express, such as inequality, is left out for JAX to find.
 
-    A size that is to be a multiple may be said to be one of a new name: so JAX sees how to divide it.
+    A multiple may be written as a number times a new name, so that JAX sees how to divide it.
     """
     for clause in clauses(formula):
         if not isinstance(clause, Comparison):
@@ -164,7 +164,7 @@ def _texts(formula: Formula, as_multiples: str = "mod") -> Iterator[str]:
                     if isinstance(left, int) or (isinstance(right, Symbol) and not isinstance(left, Symbol)):
                         left, right = right, left
                     if not set(symbols_of((left,))).isdisjoint(symbols_of((right,))):
-                        continue  # jax puts one side in for the other, and would not come to an end
+                        continue  # jax would substitute one side for the other without end
                     yield f"{dimension_text(left)} == {dimension_text(right)}"
                 case "<=":
                     yield f"{dimension_text(right)} >= {dimension_text(left)}"

@@ -1,4 +1,4 @@
-"""Trace a function of JAX: `jax.eval_shape` along all its paths, with sizes of ours as dimensions."""
+"""Trace a JAX function: `jax.eval_shape` along all its paths, with our sizes as dimensions."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def trace(
     max_paths: int = MAX_PATHS,
     **named: Any,
 ) -> JaxReport:
-    """Run a function of JAX with sizes that are symbols, and return for which sizes it works.
+    """Run a JAX function with symbolic sizes, and return the sizes at which it works.
 
-    Arguments are as in `symbcast.trace`, of float32; they and the result may be pytrees. Sizes are 1 or more, as JAX
-    takes its own symbolic dimensions to be. Each path is confirmed with `jax.eval_shape` at sizes that are numbers,
-    as `symbcast.trace` does with real arrays; where the function does otherwise, nothing is said of that path.
+    Arguments are as in `symbcast.trace`, of float32; they and the result may be pytrees. Sizes are at least 1, as JAX
+    assumes for its own symbolic dimensions. Each path is confirmed with `jax.eval_shape` at concrete sizes, as
+    `symbcast.trace` does with real arrays; the report makes no claim about a path that the function contradicts.
 
     >>> import jax.numpy as jnp
     >>> report = trace(lambda x, y: jnp.concatenate([x, y]) + 1, "n, 3", "m, k")
@@ -88,7 +88,7 @@ class _Call:
         self._at: dict[tuple[int, ...], Any] = {}
 
     def shapes(self, size: Callable[[Dim], Any]) -> Any:
-        """Return what `jax.eval_shape` gives for sizes."""
+        """Return the result of `jax.eval_shape` for sizes."""
         import jax
 
         def make_array(dims: Sequence[Dim], dtype: Any) -> Any:
@@ -104,13 +104,13 @@ class _Call:
             args, options = jax.tree.unflatten(structure, whole)
             return self.function(*args, **options)
 
-        # A function of its own for each path: JAX keeps what it traced by the function and the shapes.
+        # A new function for each path: JAX caches traces by function and shapes.
         return jax.eval_shape(function, *(v for v, is_array in zip(leaves, traced, strict=True) if is_array))
 
     def real_error(self, error: Exception, path: Path) -> Exception:
-        """Return the error that is raised at the same line with numbers of a path, where it is of another kind.
+        """Return the error that concrete sizes of a path raise at the same line, if its type differs.
 
-        JAX checks dimensions that are numbers earlier than others, or in other words.
+        JAX checks concrete dimensions earlier than symbolic ones, or with other messages.
         """
         if isinstance(error, SymbcastError):
             return error
@@ -123,11 +123,11 @@ class _Call:
     has_data = False
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
-        """Yield the shapes that the function has for numbers, or the error that it raises."""
+        """Yield the result shapes at concrete sizes, or the error that the function raises."""
         yield self.at(at)
 
     def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
-        """Return whether shapes of a call with numbers are those that were found, at some sizes."""
+        """Return whether the shapes of a concrete call match the symbolic ones at some sizes."""
         import jax
 
         given = jax.tree.leaves(real, is_leaf=_is_shape)
@@ -142,7 +142,7 @@ class _Call:
         return True
 
     def is_of_data(self, error: BaseException) -> bool:
-        """Return False: there are no data."""
+        """Return False: there is no data."""
         return False
 
     def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
@@ -155,7 +155,7 @@ class _Call:
         return str(jax.tree.map(leaf, value, is_leaf=_is_shape))
 
     def at(self, at: Mapping[Symbol, int]) -> Any:
-        """Return what the call gives with numbers, or the error that it raises."""
+        """Return the result of the call at concrete sizes, or the error that it raises."""
         sizes = defaultdict(lambda: 2, at)
         key = tuple(sizes[s] for s in self._symbols)
         if key not in self._at:
@@ -173,7 +173,7 @@ class _Call:
 
 
 def told(value: Any) -> Any:
-    """Return what a function returned, in its structure: of arrays their shapes."""
+    """Return the result of a function with each array replaced by its shape, in the same structure."""
     import jax
 
     def leaf(found: Any) -> Any:

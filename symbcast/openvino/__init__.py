@@ -1,4 +1,4 @@
-"""Whole models of OpenVINO: every shape in them, and the exact condition under which they run."""
+"""OpenVINO models: every shape in them, and the exact condition under which they run."""
 
 from symbcast.graphs.findings.findings import Finding
 from symbcast.graphs.walk import Unanalysed

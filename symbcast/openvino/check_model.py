@@ -1,4 +1,4 @@
-"""``symbcast.openvino.check``: one question about a model."""
+"""``symbcast.openvino.check``: check an OpenVINO model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.given import ContentsLike
 
 
-def check(  # noqa: PLR0913 - each is something that is known, or asked
+def check(  # noqa: PLR0913 - each is a fact about the model or an option of the check
     model: str | PathLike[str] | openvino.Model,
     assume: Assumptions = (),
     min_size: int = 1,
@@ -29,16 +29,16 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     values: Mapping[str, ContentsLike] | None = None,
     budget: float | None = None,
 ) -> OpenVinoReport:
-    """Say for which sizes of its inputs a model of OpenVINO runs, and what every shape in it is.
+    """Find the input sizes at which an OpenVINO model runs, and every shape in it.
 
     ``model`` is a file that OpenVINO reads, such as ``model.xml``, or an ``openvino.Model``; it is not changed. A
-    dynamic dimension is called ``<input>_dim_<axis>``; dimensions that share an ``openvino.Symbol`` are one size. The
-    interval of a dimension, such as ``2..5``, is assumed. The other arguments are as in `symbcast.onnx.check`. "It
-    runs" is what an inference on the CPU does.
+    dynamic dimension is named ``<input>_dim_<axis>``; dimensions that share an ``openvino.Symbol`` are one size. The
+    interval of a dimension, such as ``2..5``, is assumed. The other arguments are as in `symbcast.onnx.check`.
+    "Runs" means that inference on the CPU succeeds.
 
-    Raises `ModelError` for what is no model, `BindingError` for shapes, sizes and contents that its inputs cannot have,
-    `AssumptionError` for assumptions that contradict each other or speak of sizes that the model does not have, and
-    `MissingExtraError` without the extra ``openvino``.
+    Raises `ModelError` for anything that is not a model, `BindingError` for shapes, sizes and contents that its inputs
+    cannot have, `AssumptionError` for assumptions that are contradictory or mention sizes that the model does not have,
+    and `MissingExtraError` without the extra ``openvino``.
 
     >>> import numpy as np
     >>> import openvino as ov

@@ -1,4 +1,4 @@
-"""The constants of a model; their numbers are read when they are asked for."""
+"""The constants of a model; their elements are read on demand."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _REALS = frozenset({1, 10, 11})
 
 
 class Held(Constant):
-    """A constant that a node of type Constant holds."""
+    """The constant of a Constant node."""
 
     def __init__(self, op: Any) -> None:
         super().__init__(op, tuple(op.get_output_shape(0)), number_of(op.get_output_element_type(0)))
 
     def read(self) -> Content | None:
-        """Return the elements of short tensors, and of long ones of integers."""
+        """Return the elements of short tensors, and of long integer tensors."""
         is_whole = self.dtype in INTEGERS or self.dtype == BOOL
         if not is_whole and (self.dtype not in _REALS or prod(self.raw.get_output_shape(0)) > MAX_ELEMENTS):
             return None

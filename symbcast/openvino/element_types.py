@@ -1,4 +1,4 @@
-"""The element types of OpenVINO, by the numbers that `symbcast.onnx` has for them (`TensorProto.DataType`)."""
+"""OpenVINO's element types as the numbers of `TensorProto.DataType` that `symbcast.onnx` uses."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ NUMBERS = {
 
 
 def number_of(element_type: Any) -> int:
-    """Return the number of an element type, 0 for one that ONNX does not have or that is dynamic."""
+    """Return the number of an element type; 0 if it is dynamic or unknown to ONNX."""
     return NUMBERS.get(element_type.get_type_name(), 0)

@@ -1,4 +1,4 @@
-"""OpenVINO as a front end."""
+"""The OpenVINO front end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An ``ov.Model`` as a graph of named values, in the order in which it is walked.
+"""An ``ov.Model`` as a graph of named values, in the order of the walk.
 
-A value is called by the name of its tensor, of several the one that its node has too; where it has none, by the
-friendly name of its node, with ``.0``, ``.1`` behind it where the node has several outputs, as OpenVINO does itself.
+A value has the name of its tensor; if the tensor has several names, the one that its node shares. Without a tensor
+name, it has the friendly name of its node, with ``.0``, ``.1`` appended if the node has several outputs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symbcast.graphs.graph import Graph, Node
 
 
 class OpenVinoNode(Node):
-    """A node; ``raw`` is OpenVINO's own. ``version`` is that of its operator set, ``domain`` that of any other."""
+    """A node; ``raw`` is OpenVINO's own object. ``version`` is that of its opset, ``domain`` names any other opset."""
 
     def __init__(
         self, op: Any, place: int, graph: OpenVinoGraph, inputs: Sequence[str], outputs: Sequence[str]
@@ -32,12 +32,12 @@ class OpenVinoNode(Node):
             raw=op,
         )
         self.place = place
-        """Which one it is of the nodes of its graph."""
+        """Its index among the nodes of its graph."""
         self.graph = graph
 
     @cached_property
     def attributes(self) -> Mapping[str, Any]:
-        """The attributes as OpenVINO gives them."""
+        """The attributes as OpenVINO returns them."""
         found: Mapping[str, Any] = self.raw.get_attributes()
         return found
 
@@ -79,7 +79,7 @@ class OpenVinoGraph(Graph):
         )
 
     def _call_outputs(self, op: Any) -> None:
-        """Give the outputs of a node their names: each of them one."""
+        """Give each output of a node a name."""
         outputs = op.outputs()
         for index, output in enumerate(outputs):
             own, names = op.get_friendly_name(), output.get_names()
@@ -100,15 +100,15 @@ class OpenVinoGraph(Graph):
         return OpenVinoNode(op, place, self, [self._of(v) for v in op.input_values()], outputs)
 
     def copy_of(self, node: OpenVinoNode) -> Any:
-        """Return a node of a copy of the model, which may be changed; each time the same one."""
+        """Return the node of a modifiable copy of the model, the same one on every call."""
         if self._copies is None:
             self._copy = self.raw.clone()
             self._copies = self._copy.get_ordered_ops()
         found = self._copies[node.place]
         if found.get_friendly_name() != node.name or found.get_type_info().name != node.op_type:
-            raise LookupError(f"a copy of the model has another node in the place of {node.name}")
+            raise LookupError(f"a copy of the model has a different node instead of {node.name}")
         return found
 
 
 BODIES = {"If": ("then_branch", "else_branch"), "Loop": ("body",), "TensorIterator": ("body",)}
-"""The operators that hold models, and what these are called here."""
+"""The operators that contain models, and our names for these models."""

@@ -1,4 +1,4 @@
-"""One node of OpenVINO with what is known of its inputs: all that an operator needs to answer for it."""
+"""One OpenVINO node with its known inputs: all that an operator function needs."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 
 class OpenVinoCall(NodeCall):
-    """A node with its inputs, whose outputs have the element types that OpenVINO gives them."""
+    """A node with its inputs; its outputs get OpenVINO's element types."""
 
     # Outputs.
 
     def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
-        """Return an output of the element type that OpenVINO gives it."""
+        """Return an output with OpenVINO's element type."""
         return Value(shape, number_of(self.node.raw.get_output_element_type(output)), content)
 
-    # Inputs that hold numbers.
+    # Numeric inputs.
 
     def input_numbers(self, position: int, what: str) -> list[int]:
-        """Return the numbers that an input holds; without them the node is given up."""
+        """Return the numbers in an input; give up on the node if they are unknown."""
         found = self.numbers(position)
         if found is None:
             self.give_up(f"{what} are what {self.input_name(position)} holds, which is not known")
         return found
 
     def input_axes(self, position: int, rank: int) -> list[int]:
-        """Return the axes that an input holds, counted from the front."""
+        """Return the axes in an input, counted from the front."""
         return [self.axis(a, rank) for a in self.input_numbers(position, "the axes")]
 
     def axes_of(self, dims: Dims, axes: Iterable[int]) -> list[int]:
-        """Return axes of data, counted from the front; 0 and -1 are axes of a scalar too, of which nothing comes."""
+        """Return axes counted from the front; 0 and -1 are valid for a scalar and dropped."""
         found = [self.axis(a, max(len(dims), 1)) for a in axes]
         return found if dims else []
 
     def input_sizes(self, position: int, least: int = 0) -> tuple[Dim, ...]:
-        """Return the sizes that an input holds; what is not known of them are sizes of their own."""
+        """Return the sizes in an input; each unknown size is a new symbol."""
         items: Sequence[object] | None = self.elements(position)
         if items is None:
             lengths = self.shape(position)

@@ -1,4 +1,4 @@
-"""How far nodes of OpenVINO look into inputs of unknown rank, as `symbcast.onnx.reaches` says it of ONNX's."""
+"""How far OpenVINO nodes look into inputs of unknown rank; the counterpart of `symbcast.onnx.reaches`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def reaches_of(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    """Return how far a node looks into each input, None for one of which the rank must be known.
+    """Return how far a node looks into each input, None for an input whose rank must be known.
 
-    Raises `UnknownShapeError` for an operator that needs them all, and where it depends on what is not known.
+    Raises `UnknownShapeError` for an operator that needs all ranks, or if the reach depends on something unknown.
     """
     found = _REACHES.get(call.node.op_type)
     if found is None:
@@ -38,7 +38,7 @@ def _along_axis(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
 
 
 def _may_be_number(shapes: Sequence[Dims | None]) -> bool:
-    """Return whether data may have no axes; then OpenVINO takes the last one, which is not there, as one of size 1."""
+    """Return whether data may be a scalar, which OpenVINO treats as if it had a last axis of size 1."""
     return len(shapes[0] or ()) == 1
 
 
@@ -82,7 +82,7 @@ def _matmul(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
 
 
 def _convolution(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    """Data and filters have one rank; with groups, filters have one axis more."""
+    """Data and filters have equal rank; with groups, filters have one more axis."""
     more = int(call.node.op_type.startswith("Group"))
     data, filters = (None if s is None or place_of(s) is not None else len(s) for s in shapes[:2])
     rank = data if data is not None else None if filters is None else filters - more

@@ -1,4 +1,4 @@
-"""Models of OpenVINO as they are walked: read, and their parameters as sizes."""
+"""Load OpenVINO models and read their parameters as sizes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class OpenVinoModel(Model):
         self._intervals: tuple[Interval, ...] = ()
 
     def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
-        """Return the parameters as values, with what a caller knows of them."""
+        """Return the parameters as values, with what the caller knows about them."""
         inputs, self._intervals = read_parameters(self.graph, env, given, are_open=are_open)
         return inputs
 
     def said(self, inputs: Inputs, min_size: int) -> Iterator[tuple[Formula, str]]:
-        """Yield from where to where sizes are, as dimensions of parameters say it."""
+        """Yield the ranges of sizes from the dimensions of parameters."""
         for size, least, most in self._intervals:
             if most is not None:
                 yield at_most(size, most), f"{least} <= {size} <= {most}"
@@ -40,6 +40,6 @@ class OpenVinoModel(Model):
 
 
 def read(model: Any, runtime: str) -> OpenVinoModel:
-    """Return a model, which is a file or an ``openvino.Model``; raises `ModelError` for no such."""
+    """Return a model from a file or an ``openvino.Model``; raises `ModelError` if it cannot be read."""
     source, graph = load(model)
     return OpenVinoModel(source, graph, Path(fspath(model)) if isinstance(model, (str, PathLike)) else None)

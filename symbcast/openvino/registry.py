@@ -1,4 +1,4 @@
-"""The table of OpenVINO's operators, by the names of their types, for all operator sets."""
+"""The table of OpenVINO's operators by type name, for all operator sets."""
 
 from symbcast.graphs.operators.table import OperatorTable
 from symbcast.openvino.node_call import OpenVinoCall

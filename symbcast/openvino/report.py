@@ -1,4 +1,4 @@
-"""The answer about a model of OpenVINO, as users see it."""
+"""The report on an OpenVINO model, as users see it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from symbcast.graphs.report.report import GraphReport
 
 
 class OpenVinoReport(GraphReport):
-    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+    """The input sizes at which a model runs, every shape in it, and the requirements of each node.
 
-    Nothing is worked out before it is asked for, and the model is never changed.
+    Everything is computed on demand, and the model is never changed.
     """

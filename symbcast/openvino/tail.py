@@ -1,6 +1,6 @@
-"""Operators that nobody wrote a function for: OpenVINO's own shape inference, where all sizes are numbers.
+"""Operators without a function: use OpenVINO's own shape inference if all sizes are numbers.
 
-It is asked of a copy of the model, in which the node's inputs are parameters of the shapes at hand.
+It runs on a copy of the model in which the node's inputs are parameters of the given shapes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symbcast.openvino.node_call import OpenVinoCall
 
 
 def infer(call: OpenVinoCall) -> Sequence[Value]:
-    """Return the outputs as OpenVINO infers them; what is not known of them is a size of its own."""
+    """Return the outputs as OpenVINO infers them; each unknown size is a new symbol."""
     kind = call.node.op_type if not call.node.domain else f"{call.node.domain}::{call.node.op_type}"
     values = [call.value(n) for n in range(len(call.inputs))]
     shapes = [numbers_of(call.shape(n)) for n in range(len(values))]
@@ -40,7 +40,7 @@ def infer(call: OpenVinoCall) -> Sequence[Value]:
 
 
 def _inferred(node: Any, values: Sequence[Value], shapes: Sequence[list[int]]) -> list[Any]:
-    """Return the shapes that OpenVINO infers for a node with inputs of other shapes."""
+    """Return the shapes that OpenVINO infers for a node with given input shapes."""
     from openvino import opset1
 
     copy = node.graph.copy_of(node)

@@ -1,6 +1,6 @@
-"""The walk through a model of OpenVINO, and what decides the elements that its nodes make.
+"""The walk through an OpenVINO model, and whether data or sizes decide the elements that its nodes compute.
 
-OpenVINO has no schemas that say which inputs hold elements and which say how they are laid out: the tables here do.
+OpenVINO has no schemas that separate inputs with elements from inputs that describe layout; the tables here do.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class OpenVinoWalk(Walk):
     """A walk through one model; see `symbcast.graphs.walk` for what it keeps."""
 
     def node(self, node: Node, scope: GraphScope) -> None:
-        """Work out the outputs of a node and put them into the scope."""
+        """Compute the outputs of a node and add them to the scope."""
         if node.op_type == "Constant":
             scope.values[node.outputs[0]] = Held(node.raw)
             return
         super().node(node, scope)
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
-        """Return what decides the elements of the output at a position, which are not known exactly."""
+        """Return what decides the elements of an output that are not known exactly."""
         return decider_of_output(node.op_type, inputs, position)
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
-        """Return outputs of the element types that OpenVINO itself says."""
+        """Return outputs with OpenVINO's element types."""
         found = super().unknown(call, reason)
         made = cast("OpenVinoCall", call).made
         return found or [made(None, output=n) for n in range(len(call.node.outputs))]
@@ -61,13 +61,13 @@ _MOVED: Mapping[str, tuple[int, ...]] = {
     "ScatterUpdate": (0, 2),
     "Select": (1, 2),
 }
-"""Operators that take elements as they are, each with the inputs that they take them from."""
+"""Operators that copy elements, and the inputs that they copy from."""
 _COMPUTED: Mapping[str, tuple[int, ...]] = {"ConvertLike": (0,), "TopK": (0,)}
-"""Operators that compute with some of their inputs alone."""
+"""Operators that compute with only some of their inputs."""
 
 
 def decider_of_output(op_type: str, inputs: Sequence[Value | None], position: int) -> Decider:
-    """Return what decides the output at a position, whose elements are not known exactly."""
+    """Return what decides the unknown elements of the output at a position."""
     if op_type in _SHAPES_ONLY:
         return Decider.SIZES
     if op_type in _RANDOM:

@@ -1,4 +1,4 @@
-"""Programs of PyTorch: for which sizes their graphs run, what their guards accept, and where the two differ."""
+"""PyTorch programs: the sizes at which their graphs run, what their guards accept, and where the two differ."""
 
 from symbcast.graphs.findings.findings import Finding
 from symbcast.graphs.walk import Unanalysed

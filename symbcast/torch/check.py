@@ -1,4 +1,4 @@
-"""``symbcast.torch.check``: one question about an exported program, or a module that is to be one."""
+"""``symbcast.torch.check``: check an exported program, or export a module and check it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.given import ContentsLike
 
 
-def check(  # noqa: PLR0913 - each is something that is known, or asked
+def check(  # noqa: PLR0913 - each is a fact about the program or an option of the check
     program: str | PathLike[str] | torch.export.ExportedProgram | torch.nn.Module,
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
@@ -35,17 +35,18 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     values: Mapping[str, ContentsLike] | None = None,
     budget: float | None = None,
 ) -> TorchReport:
-    """Say for which sizes the graph of a program of PyTorch runs, and what torch's guards make of that.
+    """Find the sizes at which the graph of a PyTorch program runs, and compare them with torch's guards.
 
-    ``program`` is what ``torch.export.export`` returned, or a file of such, ``model.pt2``. Or it is a module: then it
-    is exported with ``args``, ``kwargs`` and ``dynamic_shapes``; where torch refuses these, all is left to torch
-    (``Dim.AUTO``), and ``report.refusal`` has what it said. Sizes are called as the `Dim` of their axis, and
-    ``<input>_dim_<axis>`` where there is none; ``dynamic_shapes`` names those of a program that was read from a file,
-    which has no names. ``values`` gives integers among the arguments; the others are as in `symbcast.onnx.check`. "It
-    runs" is what the graph does on the CPU.
+    ``program`` is an exported program, the path of a saved one (``model.pt2``), or a module. A module is exported with
+    ``args``, ``kwargs`` and ``dynamic_shapes``; if torch refuses these, it is exported again with ``Dim.AUTO`` for
+    every axis, and ``report.refusal`` holds torch's message. A size has the name of its axis's `Dim`, or
+    ``<input>_dim_<axis>`` without one. A saved program has no names: ``dynamic_shapes`` supplies them. ``values`` gives
+    integer arguments; the other parameters are those of `symbcast.onnx.check`. "Runs" means that the graph runs on the
+    CPU.
 
-    Raises `ModelError` for what torch does not read or export, `BindingError` for dynamic shapes of axes that there are
-    not, this and `AssumptionError` as `symbcast.onnx.check` does, and `MissingExtraError` without the extra ``torch``.
+    Raises `ModelError` if torch cannot read or export the program, `BindingError` for dynamic shapes of axes that do
+    not exist, `BindingError` and `AssumptionError` as `symbcast.onnx.check` does, and `MissingExtraError` without the
+    extra ``torch``.
 
     ```python
     batch, T = torch.export.Dim("batch"), torch.export.Dim("T")
@@ -66,7 +67,7 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
 
 
 def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """Return what a module is exported with; raises `ShapeTypeError` for a tensor in the place of a tuple of such."""
+    """Return the export arguments; raises `ShapeTypeError` if a tensor is given instead of a tuple of tensors."""
     if args is not None and not isinstance(args, (tuple, list)):
         raise ShapeTypeError(args, "a tuple of arguments", "give args=(x,), a tuple, for one of them too")
     if kwargs is not None and not isinstance(kwargs, Mapping):

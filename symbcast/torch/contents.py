@@ -1,7 +1,7 @@
-"""What is known of the integers and truth values that a program computes, and what an index made of them requires.
+"""Known elements of the integer and boolean tensors that a program computes, and what an index into them requires.
 
-A translation maps an operator of torch onto functions of `symbcast.graphs.operators`. Requirements that these functions
-have of sizes are dropped: torch's own rule has stated its requirements.
+A translation maps a torch operator onto functions of `symbcast.graphs.operators`. The size requirements of these
+functions are dropped, because torch's own rule has already stated them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TRANSLATIONS: dict[str, Translation] = {}
 
 
 def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
-    """Return the outputs of a call with their element types, and with what is known of integers and truth values."""
+    """Return the outputs of a call with their element types and the known elements of integers and booleans."""
     recorded = call.node.raw.meta.get("val")
     values = recorded if isinstance(recorded, (tuple, list)) else [recorded]
     for value, known in zip(outputs, values, strict=False):
@@ -65,7 +65,7 @@ def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
 
 
 def _content(call: TorchCall, output: Value, translate: Translation) -> Content | None:
-    """Return the elements that a translation works out; None where they need a size that it makes for itself."""
+    """Return the elements that a translation computes; None if they depend on a size that it creates."""
     asker = call.asker
     before = asker.origins.keys()
     with asker.trying(call.walk.trying()):
@@ -78,7 +78,7 @@ def _content(call: TorchCall, output: Value, translate: Translation) -> Content 
 
 
 def _symbols(content: Content) -> Iterator[Symbol]:
-    """Yield the sizes that a content is made of."""
+    """Yield the symbols in a content."""
     match content:
         case Elements(items):
             for item in items:
@@ -101,12 +101,12 @@ def _translation(*names: str) -> Callable[[Translation], Translation]:
 
 
 def _estimated(output: Value, exact: Content | None, estimate: Callable[[], Estimate]) -> Content | None:
-    """Return exact elements, or the bounds of integers where the elements are unknown."""
+    """Return exact elements, or the bounds of integers if the elements are unknown."""
     return with_estimate(Value(output.shape, output.dtype, exact), estimate).content
 
 
 def _operand(call: TorchCall, name: str, dtype: int) -> Value:
-    """Return an argument, tensor or number, as a tensor of an element type; raises `LookupError` if it is not one."""
+    """Return an argument, tensor or number, as a tensor of an element type; raises `LookupError` otherwise."""
     given = call.given(name)
     value = given if isinstance(given, Value) else None
     if value is None or (value.shape == () and isinstance(value.content, Elements)):
@@ -123,7 +123,7 @@ def _operand(call: TorchCall, name: str, dtype: int) -> Value:
 
 
 def _computed(call: TorchCall, name: str, *operands: Value) -> Value:
-    """Return what an operation of `symbcast.graphs.values.elements` makes of operands of one element type."""
+    """Apply an operation of `symbcast.graphs.values.elements` to operands of one element type."""
     shape, dtype = call.broadcast(*map(shape_of, operands)) if operands[1:] else operands[0].shape, operands[0].dtype
     if name in UNARY:
         content = of_each(name, operands[0], call.bounds)
@@ -133,7 +133,7 @@ def _computed(call: TorchCall, name: str, *operands: Value) -> Value:
     return with_estimate(made, partial(estimates.elementwise, name, operands, dtype, call.bounds))
 
 
-# Made of sizes.
+# Built from sizes.
 
 
 @_translation("arange")
@@ -158,7 +158,7 @@ def _of_one(output: Value, element: Dim) -> Content:
     return Ramp(element, (0,) * len(output.shape or ()))
 
 
-# The same elements, or some of them.
+# The input's elements, all or some of them.
 
 
 @_translation(
@@ -268,13 +268,13 @@ def _stacked(call: TorchCall, output: Value) -> Content | None:
 
 
 def _along(call: TorchCall, output: Value, parts: Sequence[Value]) -> Content | None:
-    """Return the elements of tensors one behind the other."""
+    """Return the elements of tensors concatenated along an axis."""
     shape = output.shape or ()
     axis = call.number("dim", 0) % len(shape)
     return _estimated(output, contents_joined(parts, axis, shape), partial(estimates.joined, parts, axis, call.bounds))
 
 
-# What is computed.
+# Computed elements.
 
 
 @_translation("to", "_to_copy", "type_as")
@@ -312,7 +312,7 @@ def _exchanged(call: TorchCall, output: Value) -> Content | None:
 
 
 def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("self", "other")) -> Content | None:
-    """Return what an operation makes of operands that are cast to an element type; nothing where one is scaled."""
+    """Apply an operation to operands cast to an element type; return None if ``alpha`` scales one."""
     if call.given("alpha") not in (None, 1):
         return None
     return _computed(call, name, *(_operand(call, n, dtype) for n in of[: 1 if name in UNARY else 2])).content
@@ -320,7 +320,7 @@ def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("s
 
 @_translation("floor_divide", "div")
 def _divided(call: TorchCall, output: Value) -> Content | None:
-    """Both ways to round are the same where nothing is below 0."""
+    """Both rounding modes agree if no operand is negative."""
     if call.node.op_type == "aten.div" and call.given("rounding_mode") is None:
         return None
     above, below = (_operand(call, name, output.dtype) for name in ("self", "other"))
@@ -365,10 +365,10 @@ def _found(call: TorchCall, output: Value) -> Content | None:
 
 
 def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_end: bool = False) -> None:
-    """Require that indices be within an axis: of those that are known exactly; of others, that they can be.
+    """Require indices within an axis if they are known exactly; otherwise require that they can be within it.
 
-    ``from_end`` where indices below 0 count from the end. Where sizes may decide indices that are not known exactly,
-    the call is noted as open.
+    With ``from_end``, negative indices count from the end. If sizes may decide indices that are not known exactly, the
+    call is noted as not fully checked.
     """
     held = interval_of(index, call.bounds)
     if held.is_attained and held.low is not None and held.high is not None:
@@ -376,11 +376,11 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
         return
     meet(call, held.low, held.high, size, shape, from_end=from_end)
     if joined([index]) != Decider.DATA and not _is_inside(call, held, size, from_end=from_end):
-        call.note("that the indices, which sizes may decide, are within the axis was not looked at")
+        call.note("not checked: the indices, which sizes may decide, must be within the axis")
 
 
 def _is_inside(call: TorchCall, held: Interval, size: Dim, *, from_end: bool) -> bool:
-    """Return whether indices are known to be within an axis."""
+    """Return whether indices are certainly within an axis."""
     from symbcast.core.algebra.arithmetic import add, multiply
 
     if held.low is None or held.high is None:

@@ -1,4 +1,4 @@
-"""The answer about an exported program as a document: that about its graph, and what its guards accept."""
+"""The report on an exported program as a document: the graph's report, and what the guards accept."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
 
 SHOWN = 6
-"""How many clauses of the guards are shown on a screen."""
+"""How many guard clauses are shown on a screen."""
 
 
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a program; ``refusal`` is what torch said of dimensions that it refused."""
+    """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
     made = document_of_model(report, room)
     return replace(
         made, blocks=(*made.blocks, fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000)))
@@ -27,7 +27,7 @@ def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Roo
 
 
 def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
-    """Yield what torch's guards ask, what it fixed, and why it did not export what it was asked to."""
+    """Yield fields for torch's guards, the sizes that it fixed, and why it refused the given dynamic shapes."""
     clauses = guards.clauses
     head = f"{len(guards)} guard{'s' * (len(guards) != 1)} of torch"
     if clauses:
@@ -43,6 +43,6 @@ def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
     yield field("torch fixed", words("; ".join(fixed)), most=2)
     if refusal is not None:
         said = "torch did not export it as it was asked to; .suggest() has what it accepts"
-        # What constraints are broken is said above already, by the guards of what it did export.
+        # The guards of the program that it did export already show the broken constraints above.
         head = "" if "Constraints violated" in refusal else clipped(refusal.partition("\n")[0], 200)
         yield field("refused", words(f"{said}. It said: {head}" if head else said), most=4)

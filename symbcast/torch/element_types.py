@@ -1,4 +1,4 @@
-"""The numbers that ONNX has for torch's element types, as `symbcast.graphs.values` writes them."""
+"""The ONNX numbers of torch's element types, which `symbcast.graphs.values` uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NUMBERS = {
 
 
 def number_of(dtype: object) -> int:
-    """Return the number of an element type of torch; 0 where it is not known.
+    """Return the number of a torch element type; 0 if it is unknown.
 
     >>> number_of("torch.int64"), number_of(None)
     (7, 0)

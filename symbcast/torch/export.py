@@ -1,4 +1,4 @@
-"""The check of a module: it is exported, and where torch refuses that, left to torch, which then says what it asks."""
+"""Export of a module: first with the given dynamic shapes, then with ``Dim.AUTO`` if torch refuses them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def exported(
     module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, min_size: int
 ) -> tuple[Any, Refusal | None]:
-    """Return a module as torch exports it; with what it said, where it refused the dimensions that it was given.
+    """Return the exported module, and torch's refusal of the given dimensions if it refused them.
 
-    Raises `ModelError` where torch does not export it in either way, with what it said first.
+    Raises `ModelError` with torch's first message if both exports fail.
     """
     try:
         return _export(module, args, kwargs, dynamic_shapes), None
     except Exception as error:
-        # Whatever the error is: torch also fails while it works out what to say of dimensions.
+        # Any error: torch also crashes while it words its message about dimensions.
         opened = left_open(dynamic_shapes)
         if opened == dynamic_shapes:
             raise _failed(module, error) from error
@@ -49,7 +49,7 @@ def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep torch from writing down an error that is told of."""
+    """Keep torch from logging an error that is reported here."""
     log = logging.getLogger("torch")
     before = log.disabled
     log.disabled = True
@@ -60,7 +60,7 @@ def _quiet() -> Iterator[None]:
 
 
 def left_open(dynamic_shapes: Any) -> Any:
-    """Return dynamic shapes with `Dim.AUTO` in the place of each `Dim`, a range kept."""
+    """Return dynamic shapes with `Dim.AUTO` instead of each `Dim`; values other than a `Dim` are kept."""
     dim = load("torch.export").Dim
     if isinstance(dynamic_shapes, Mapping):
         return {key: left_open(value) for key, value in dynamic_shapes.items()}
@@ -70,9 +70,9 @@ def left_open(dynamic_shapes: Any) -> Any:
 
 
 def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
-    """Return dynamic shapes by the arguments' names, as torch takes them by place too.
+    """Return dynamic shapes keyed by argument name; torch also takes them by position.
 
-    Raises `BindingError` for an axis that an argument does not have, of which torch says no word.
+    Raises `BindingError` for an axis that an argument does not have, which torch silently ignores.
     """
     if not isinstance(dynamic_shapes, (Mapping, list, tuple)):
         return dynamic_shapes
@@ -91,7 +91,7 @@ def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | No
 
 
 def names_of(dynamic_shapes: Any) -> dict[str, str]:
-    """Return the names of `Dim` by what torch's guards call the axes that have them."""
+    """Return the name of each `Dim`, keyed by the source name that torch's guards use for its axis."""
     return dict(_named(dynamic_shapes, "L")) if isinstance(dynamic_shapes, Mapping) else {}
 
 
@@ -106,7 +106,7 @@ def _named(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 def accepts(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> bool:
-    """Return whether torch exports a module with the dynamic shapes that are suggested."""
+    """Return whether torch exports a module with the suggested dynamic shapes."""
     try:
         _export(module, *example, shapes_of(suggestion))
     except Exception:
@@ -115,7 +115,7 @@ def accepts(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> bo
 
 
 def shapes_of(suggestion: Suggestion) -> Any:
-    """Return what the text of a suggestion makes."""
+    """Evaluate the text of a suggestion to dynamic shapes."""
     space = {"Dim": load("torch.export").Dim}
     exec("\n".join(suggestion.lines), space)
     return eval(suggestion.shapes, space)

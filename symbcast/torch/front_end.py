@@ -1,4 +1,4 @@
-"""PyTorch as a front end."""
+"""The PyTorch front end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symbcast.torch.walk import TorchWalk
 
 
 def tail(call: TorchCall) -> Sequence[Value]:
-    """Return the outputs of an operator without a function: by its tags, or as torch recorded them."""
+    """Return the outputs of an operator without a function of its own: by its tags, or as torch recorded them."""
     operator = by_tag(call.node.raw.target)
     if operator is not None:
         found = operator(call)

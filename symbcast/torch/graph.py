@@ -1,7 +1,7 @@
-"""The graph of an exported program as named values, in the order in which it is walked.
+"""The graph of an exported program as named values, in the order of the walk.
 
-Of a node with several outputs, the one in place ``n`` is called ``<node>.<n>``. Graphs that only change how gradients
-or element types are kept stand in the place of the node that calls them.
+Output ``n`` of a node with several outputs is called ``<node>.<n>``. Inner graphs that only change how gradients or
+element types are handled are inlined.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from symbcast.torch.held import Held
 from symbcast.torch.library import load
 
 _INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
-"""Calls of inner graphs that leave sizes alone, and the place of the graph among their arguments."""
+"""Calls whose inner graph is inlined, and the position of the graph among their arguments."""
 _BODIES = {
     "cond": {"true": 1, "false": 2},
     "while_loop": {"cond": 0, "body": 1},
     "scan": {"body": 0},
     "map_impl": {"body": 0},
 }
-"""The graphs that a node walks, by the places of the graphs among its arguments."""
+"""The inner graphs of a control-flow node, by their positions among its arguments."""
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n\s+(?P<text>[^\n]+))?')
 
 _OF_TORCH = re.compile(r"(?:site|dist)-packages/torch/")
@@ -40,7 +40,7 @@ class Source(NamedTuple):
 
     @property
     def is_of_cell(self) -> bool:
-        """Whether it is of a notebook's cell: the files of such have names of no meaning, other ones each time."""
+        """Whether it is in a notebook cell, whose generated file name changes on every run."""
         return "/ipykernel_" in self.file
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Source(NamedTuple):
 
 
 class TorchNode(Node):
-    """A node; ``raw`` is torch's own of `torch.fx`, ``names`` are those of the values in its graph."""
+    """A node; ``raw`` is the node of `torch.fx`, ``names`` maps the nodes of its graph to value names."""
 
     def __init__(
         self, fx: Any, name: str, names: Mapping[Any, str], inner: Mapping[str, Graph] = NOTHING, caller: Any = None
@@ -68,24 +68,24 @@ class TorchNode(Node):
 
     @property
     def graphs(self) -> Mapping[str, Graph]:
-        """The graphs that it runs, such as branches."""
+        """The inner graphs that it runs, such as branches."""
         return self._inner
 
     @property
     def module(self) -> str:
-        """The path of the module that it belongs to, such as ``layer1.0.conv1``; empty for the outermost."""
+        """The path of its module, such as ``layer1.0.conv1``; empty for the outermost."""
         stack = list((self.raw.meta.get("nn_module_stack") or {}).values())
         return str(stack[-1][0]) if stack else ""
 
     @cached_property
     def source(self) -> Source | None:
-        """The innermost line that is not of torch's own code; None where torch has none."""
+        """The innermost line outside torch's own code; None if torch recorded none."""
         own = source_of(self.raw.meta.get("stack_trace") or "")
         return own if own is not None or self._caller is None else source_of(self._caller.meta.get("stack_trace") or "")
 
     @property
     def line(self) -> Line | None:
-        """The line of a file of the user's that it comes from."""
+        """The line in a file of the user that it comes from."""
         source = self.source
         if source is None or source.is_of_cell or is_of_torch(source.file):
             return None
@@ -93,7 +93,7 @@ class TorchNode(Node):
 
     @property
     def where(self) -> str:
-        """Where it comes from, in words: the module and the line."""
+        """The module and the line that it comes from, in words."""
         parts = [f"module {self.module}" if self.module else "", f"line {self.source}" if self.source else ""]
         return ", ".join(p for p in parts if p)
 
@@ -106,7 +106,7 @@ class TorchGraph(Graph):
     def __init__(self, program: Any, inputs: Sequence[str]) -> None:
         self.program = program
         self._held: dict[str, Any] = {}
-        """The tensors that the program holds; fake ones, which have no elements, where these may change."""
+        """The stored tensors; fake ones, without elements, if the program may change them."""
         self._tensors = _constants(program)
         self._taken: set[str] = set()
         self._result: Any = None
@@ -117,11 +117,11 @@ class TorchGraph(Graph):
 
     @property
     def constants(self) -> Mapping[str, Value]:
-        """The tensors that the program holds."""
+        """The tensors stored in the program."""
         return {name: Held(tensor) for name, tensor in self._held.items() if name not in self.inputs}
 
     def _nodes(self, module: Any, names: dict[Any, str], around: str = "", caller: Any = None) -> Iterator[TorchNode]:
-        """Yield the nodes of a graph that ``caller`` runs, if any; ``names`` takes in the names of its values."""
+        """Yield the nodes of a graph and add its value names to ``names``; ``caller`` is the node that runs it."""
         for fx in module.graph.nodes:
             if fx.op == "placeholder" and fx in names:
                 continue
@@ -149,7 +149,7 @@ class TorchGraph(Graph):
             self._held[name] = value
 
     def _item(self, fx: Any, names: Mapping[Any, str]) -> str | None:
-        """Return the name of an output of a node that has several."""
+        """Return the name of one output of a node with several outputs."""
         source, place = fx.args
         found = self._results.get(source)
         if found is not None:
@@ -160,18 +160,18 @@ class TorchGraph(Graph):
 
     @cached_property
     def _results(self) -> dict[Any, list[str]]:
-        """What graphs returned that stand in the place of the nodes that call them."""
+        """The results of inlined graphs, by the node that calls each."""
         return {}
 
     def _inner(self, module: Any, fx: Any) -> tuple[Any, Sequence[Any]] | None:
-        """Return the graph that stands in the place of the node that calls it, and what it is given."""
+        """Return the graph to inline for a node, and its arguments; None if the node is not such a call."""
         place = _INLINED.get(type_of(fx.target).removeprefix("higher_order."))
         if place is None or len(fx.args) <= place:
             return None
         return getattr(module, str(fx.args[place].target)), fx.args[place + 1 :]
 
     def _bodies(self, module: Any, fx: Any, names: Mapping[Any, str]) -> Mapping[str, Graph]:
-        """Return the branches of a ``torch.cond``, or the body of a loop; none where one returns what is no tensor."""
+        """Return the branches of a ``torch.cond``, or the body of a loop; none if one returns a non-tensor."""
         places = _BODIES.get(type_of(fx.target).removeprefix("higher_order."), {})
         found: dict[str, Graph] = {}
         for name, place in places.items():
@@ -213,7 +213,7 @@ class TorchGraph(Graph):
 
 
 def _constants(program: Any) -> dict[str, Any]:
-    """Return the tensors that a program holds by the names of its inputs, but for those that it writes."""
+    """Return the stored tensors by input name, except those that the program writes to."""
     held = {**program.state_dict, **program.constants}
     signature = program.graph_signature
     written = set(getattr(signature, "buffers_to_mutate", {}).values())
@@ -222,7 +222,7 @@ def _constants(program: Any) -> dict[str, Any]:
 
 
 def type_of(target: Any) -> str:
-    """Return what an operator is called, whatever its overload: ``aten.add``, ``operator.mul``, ``torch.sym_max``."""
+    """Return the name of an operator without its overload: ``aten.add``, ``operator.mul``, ``torch.sym_max``."""
     packet = getattr(target, "overloadpacket", None)
     if packet is not None:
         return str(packet._qualified_op_name).replace("::", ".")
@@ -234,7 +234,7 @@ def type_of(target: Any) -> str:
 
 
 def source_of(trace: str) -> Source | None:
-    """Return the innermost line of a trace that is not of torch's own code; else the innermost one.
+    """Return the innermost line of a trace outside torch's own code, or the innermost line if there is none.
 
     >>> source_of('File "/home/me/net.py", line 7, in forward')
     Source(file='/home/me/net.py', line=7, text='')
@@ -245,12 +245,12 @@ def source_of(trace: str) -> Source | None:
 
 
 def is_of_torch(file: str) -> bool:
-    """Return whether a file is of torch's own code, on whatever machine that was."""
+    """Return whether a file belongs to torch, on any machine."""
     return _OF_TORCH.search(file.replace("\\", "/")) is not None
 
 
 def _user_outputs(program: Any, result: Any) -> Iterator[Any]:
-    """Yield the nodes of the outputs that are returned to the user."""
+    """Yield the nodes of the user outputs."""
     fx = load("torch.fx")
     for value, spec in zip(result, program.graph_signature.output_specs, strict=True):
         if spec.kind.name == "USER_OUTPUT" and isinstance(value, fx.Node):

@@ -1,4 +1,4 @@
-"""The tensors that a program holds; their elements are read when they are asked for."""
+"""Tensors stored in a program; their elements are read on demand."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from symbcast.graphs.values.value import Constant
 from symbcast.torch.element_types import number_of
 
 _LARGEST = 1 << 22
-"""How many elements are read at most."""
+"""The largest number of elements that is read."""
 
 
 class Held(Constant):
-    """A tensor that a program holds. Of one without elements, which the program writes, data decide what is in it."""
+    """A tensor stored in a program. If it is fake (the program writes to it), data decide its elements."""
 
     def __init__(self, tensor: Any) -> None:
         super().__init__(tensor, tuple(tensor.shape), number_of(tensor.dtype))
@@ -27,7 +27,7 @@ class Held(Constant):
         return hasattr(self.raw, "fake_mode") or bool(self.raw.is_meta)
 
     def read(self) -> Content | None:
-        """Return the elements of integers and truth values."""
+        """Return the elements of an integer or boolean tensor; None for others, fake tensors and very large ones."""
         if self.dtype not in INTEGERS | {BOOL} or self._is_fake or self.raw.numel() > _LARGEST:
             return None
         return from_array(self.raw.detach().cpu().contiguous().numpy())

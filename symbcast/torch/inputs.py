@@ -1,8 +1,8 @@
 """The inputs of an exported program: where each comes from, and a size for each axis that is not fixed.
 
-A size is called as the user's ``torch.export.Dim`` for that axis is, and ``<input>_dim_<axis>`` where there is none.
-Axes under one name are one size, as ``torch.export`` has it. Whether two others must be equal is what guards and graph
-say, and no matter of names.
+A size has the name of the user's ``torch.export.Dim`` for that axis, or ``<input>_dim_<axis>`` without one. Axes that
+share a name are one size, as in ``torch.export``. Whether axes with different names must be equal is up to the guards
+and the graph.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from symbcast.torch.library import load
 
 
 class Axis(NamedTuple):
-    """An axis of an input: ``known`` is what torch has for its size, ``size`` what stands for it here."""
+    """An axis of an input: ``known`` is torch's expression for its size, ``size`` is ours."""
 
     input: str
     axis: int | None
     source: str
-    """What torch's guards call it, such as ``L['x'].size()[2]``."""
+    """The source name that torch's guards use, such as ``L['x'].size()[2]``."""
     known: Any
     size: Dim
     aliases: tuple[str, ...] = ()
-    """What guards may call it besides."""
+    """Other names that guards may use."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that guards may call it."""
+        """All names that guards may use."""
         return self.source, *self.aliases
 
     @property
@@ -44,13 +44,13 @@ class Axis(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What users call it: ``x.shape[2]``, or ``n`` for an integer argument."""
+        """Its name as users write it: ``x.shape[2]``, or ``n`` for an integer argument."""
         shown = shown_source(self.source)
         return shown if self.axis is None else f"{shown.rpartition('.size()')[0]}.shape[{self.axis}]"
 
 
 class Input(NamedTuple):
-    """An input that the user gives: ``source`` is what torch's guards call it, such as ``L['x'][0]``."""
+    """A user input: ``source`` is the name that torch's guards use, such as ``L['x'][0]``."""
 
     name: str
     source: str
@@ -64,12 +64,12 @@ class Input(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """The inputs that the user gives, and what the symbols of torch's own `ShapeEnv` are in their sizes."""
+    """The user inputs, and the symbols of torch's own `ShapeEnv` in terms of their sizes."""
 
     inputs: tuple[Input, ...]
     symbols: dict[str, Dim]
     holds: tuple[tuple[Axis, Formula], ...]
-    """What torch takes for granted of axes whose sizes share a symbol, or are arithmetic on one."""
+    """Conditions that torch assumes for axes whose sizes share a symbol or are computed from one."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -78,13 +78,13 @@ class Inputs(NamedTuple):
 
 
 def shown_source(source: str) -> str:
-    """Return what torch's guards call something as users write it: ``x[0]['k']`` for ``L['x'][0]['k']``."""
+    """Return a source name of torch's guards as users write it: ``x[0]['k']`` for ``L['x'][0]['k']``."""
     head, _, rest = source.removeprefix("L['").partition("']")
     return f"{head}{rest}"
 
 
 def read_inputs(program: Any, names: dict[str, str] | None = None) -> Inputs:
-    """Return the inputs of an exported program; ``names`` are those of sizes, by torch's names of the axes."""
+    """Return the inputs of an exported program; ``names`` gives names of sizes, keyed by torch's names of the axes."""
     shape_env = shape_env_of(program)
     called = {**getattr(shape_env, "source_name_to_debug_name", {}), **(names or {})}
     reader = _Reader({source: str(name) for source, name in called.items()})
@@ -94,7 +94,7 @@ def read_inputs(program: Any, names: dict[str, str] | None = None) -> Inputs:
 
 
 def shape_env_of(program: Any) -> Any:
-    """Return the `ShapeEnv` of an exported program; None where all its sizes are numbers."""
+    """Return the `ShapeEnv` of an exported program; None if all its sizes are numbers."""
     torch = load()
     for node in program.graph.nodes:
         value = node.meta.get("val")
@@ -106,22 +106,22 @@ def shape_env_of(program: Any) -> Any:
 
 
 def user_values(program: Any) -> list[Any]:
-    """Return the nodes of the inputs that the user gives, in the order of the flattened arguments."""
+    """Return the nodes of the user inputs, in the order of the flattened arguments."""
     taken = program.graph_signature.input_specs
     nodes = [n for n in program.graph.nodes if n.op == "placeholder"]
     return [n for n, spec in zip(nodes, taken, strict=True) if spec.kind.name == "USER_INPUT"]
 
 
 def _placeholders(program: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield the inputs that the user gives: name, what guards call it, and what torch knows of it."""
+    """Yield the user inputs: node name, source name in guards, and torch's recorded value."""
     for node, source in zip(user_values(program), sources(program), strict=True):
         yield node.name, source, node.meta.get("val")
 
 
 def sources(program: Any) -> list[str]:
-    """Return what torch's guards call each of the flattened arguments.
+    """Return the source name in torch's guards of each flattened argument.
 
-    They go by the name of the argument of ``forward`` and the way into it; those that ``*args`` gathers, by place.
+    It is the name of the argument of ``forward`` and the path into it; arguments in ``*args`` are named by position.
     """
     pytree = load("torch.utils._pytree")
     spec = program.call_spec.in_spec
@@ -137,14 +137,14 @@ def sources(program: Any) -> list[str]:
 
 
 def _aliases(source: str, place: int) -> tuple[str, ...]:
-    """Return what guards may call an argument besides: by its place, and as one of those that ``*args`` gathers."""
+    """Return other names that guards may use for an argument: by position, and as an element of ``*args``."""
     found = f"L['flat_args'][{place}]"
     gathered = re.sub(r"^L\['(\w+)_(\d+)'\]", r"L['\1'][\2]", source)
     return (found, gathered) if gathered != source else (found,)
 
 
 class _Reader:
-    """Gives sizes to the axes of one program's inputs."""
+    """Assigns sizes to the axes of one program's inputs."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
@@ -181,9 +181,9 @@ class _Reader:
 
 
 def _solved(axes: list[Axis]) -> tuple[dict[str, Dim], tuple[tuple[Axis, Formula], ...]]:
-    """Return torch's symbols in the sizes of axes, and what is taken for granted of these.
+    """Express torch's symbols in the sizes of axes; return them with the conditions that this assumes.
 
-    An axis that is one of torch's symbols is that symbol; where none is, it is had from an axis that is ``a*s + b``.
+    A symbol equals an axis that torch records as that symbol; without one, it is solved from an axis ``a*s + b``.
     """
     symbols: dict[str, Dim] = {}
     for axis in axes:
@@ -202,7 +202,7 @@ def _solved(axes: list[Axis]) -> tuple[dict[str, Dim], tuple[tuple[Axis, Formula
 
 
 def _inverted(axis: Axis, symbols: dict[str, Dim]) -> Iterator[Formula]:
-    """Take in the symbol that the size of an axis is ``a*s + b`` of; yield what makes it one."""
+    """Solve an axis of size ``a*s + b`` for its symbol ``s``; yield the conditions for ``s`` to be a size."""
     (*others, s) = axis.known.free_symbols
     if others or s.name in symbols:
         return

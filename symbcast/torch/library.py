@@ -1,4 +1,4 @@
-"""PyTorch, loaded where it is needed."""
+"""PyTorch, loaded on demand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbcast.errors import MissingExtraError
 
 
 def load(module: str = "torch") -> Any:
-    """Return a module of torch; raise `MissingExtraError` where torch is not installed."""
+    """Return a module of torch; raise `MissingExtraError` if torch is not installed."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

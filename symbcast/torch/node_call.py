@@ -1,4 +1,4 @@
-"""One node of an exported program with what is known of its arguments: all that an operator needs to answer for it."""
+"""One node of an exported program with its resolved arguments: all that an operator function needs."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     Recorded = Callable[[Any, bool], "Dims | None"]
 
 TO_THE_END = (1 << 63) - 1
-"""What torch writes for the end of an axis, wherever that is."""
+"""The number that torch writes for "to the end of the axis"."""
 
 
 class Recording(Protocol):
-    """A walk that knows shapes as torch recorded them."""
+    """A walk that knows the shapes that torch recorded."""
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
-        """Return sizes as torch recorded them, None where one is none; ``is_of_data`` where data decide new ones."""
+        """Return recorded sizes, None if one is not a size; ``is_of_data`` says whether data decide new sizes."""
 
 
 class TorchCall(NodeCall):
-    """A node with its arguments by the names that its schema has for them, whatever their order.
+    """A node with its arguments by their schema names.
 
-    Integers, truth values and real numbers that the graph computes from sizes are tensors without axes here, whose one
-    element is known.
+    Integers, booleans and real numbers that the graph computes from sizes are represented as scalar tensors with a
+    known element.
     """
 
     def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
@@ -52,7 +52,7 @@ class TorchCall(NodeCall):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments by name, with values in the place of nodes; those of functions of Python by their places."""
+        """The arguments by name, with nodes resolved to values; arguments of Python functions by position."""
         if self._arguments is None:
             self._arguments = {name: self._resolved(v) for name, v in _bound(self.node.raw).items()}
         return self._arguments
@@ -65,22 +65,22 @@ class TorchCall(NodeCall):
         return argument
 
     def given(self, *names: str) -> Any:
-        """Return the argument of the first of some names that there is; None where there is none."""
+        """Return the first given argument among some names; None if none is given."""
         return next((self.arguments[n] for n in names if self.arguments.get(n) is not None), None)
 
     def dims(self, *names: str) -> Dims:
-        """Return the shape of a tensor; raises `UnknownShapeError` where it is not known."""
+        """Return the shape of a tensor; raises `UnknownShapeError` if it is unknown."""
         return shape_of(self.given(*names))
 
     def value_of(self, name: str) -> Value:
-        """Return a tensor; raises `UnknownShapeError` where it is not known."""
+        """Return a tensor; raises `UnknownShapeError` if it is unknown."""
         found = self.given(name)
         if not isinstance(found, Value):
             raise UnknownShapeError
         return found
 
     def maybe_dims(self, name: str) -> Dims | None:
-        """Return the shape of a tensor that need not be given."""
+        """Return the shape of an optional tensor."""
         found = self.given(name)
         return None if found is None else shape_of(found)
 
@@ -89,14 +89,14 @@ class TorchCall(NodeCall):
         return [shape_of(v) for v in self.given(name) or ()]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Return an integer that is a number."""
+        """Return an integer that must be a known number."""
         found = self.size(name, default)
         if not isinstance(found, int):
             self.give_up(f"{name} is not a number here")
         return found
 
     def numbers_of(self, *names: str) -> list[int] | None:
-        """Return a list of integers that are numbers, or one such integer as a list; None where none is given."""
+        """Return integers that must be known numbers; a single one as a list; None if the argument is not given."""
         found = self.given(*names)
         if found is None:
             return None
@@ -106,23 +106,23 @@ class TorchCall(NodeCall):
         return [int(s) for s in sizes if isinstance(s, int)]
 
     def size(self, name: str, default: Dim | None = None) -> Dim | None:
-        """Return an integer as a size; None where it is not known."""
+        """Return an integer as a size; None if it is unknown."""
         found = self.given(name)
         return default if found is None else size_of(found)
 
     def sizes_of(self, name: str) -> list[Dim | None]:
-        """Return a list of integers as sizes, None where one is not known."""
+        """Return a list of integers as sizes, None for each unknown one."""
         return [size_of(v) for v in self.given(name) or ()]
 
     def known_sizes(self, name: str) -> list[Dim]:
-        """Return a list of integers as sizes; raises `UnknownShapeError` where one is not known."""
+        """Return a list of integers as sizes; raises `UnknownShapeError` if one is unknown."""
         found = self.sizes_of(name)
         if any(d is None for d in found):
             self.give_up(f"{name} is what data decide")
         return [d for d in found if d is not None]
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """Return a truth value that is one."""
+        """Return a boolean argument."""
         found = self.given(name)
         return default if found is None else bool(found)
 
@@ -145,22 +145,22 @@ class TorchCall(NodeCall):
         return [recorded_value(v, self._recorded, is_of_data) for v in values]
 
     def counted(self, value: Value, axis: int, most: Dim) -> Value:
-        """Return a recorded value with a size of its own along an axis, whose elements are counted: ``most`` at most.
+        """Return a recorded value with a new size, at most ``most``, along an axis whose length data decide.
 
-        Torch may have put in the number that the program asserts it to be.
+        Torch may have recorded the number that the program asserts instead.
         """
         size = self.fresh("count", "how many elements there are", most=most)
         assert value.shape is not None
         return value.with_sizes((*value.shape[:axis], size, *value.shape[axis + 1 :]))
 
     def is_data_in(self, name: str) -> bool:
-        """Return whether data alone decide what is in an argument."""
+        """Return whether data alone decide the elements of an argument."""
         found = self.given(name)
         return isinstance(found, Value) and joined([found]) == Decider.DATA
 
 
 def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:
-    """Return a value as torch recorded it; ``is_of_data`` says whether data alone decide sizes that are new there."""
+    """Return a value as torch recorded it; ``is_of_data`` says whether data alone decide its new sizes."""
     torch = load()
     if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
         found = read((value,), is_of_data)
@@ -173,37 +173,37 @@ def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:
 
 
 def scalar(element: Element) -> Value:
-    """Return an integer, real number or truth value that the graph computes."""
+    """Return an integer, real number or boolean that the graph computes."""
     return Value((), INT64, None if element is None else Elements((element,)))
 
 
 def element_of(value: Any) -> Element:
-    """Return the number or truth value that an argument is; None where it is not known."""
+    """Return an argument as a number or formula; None if it is unknown."""
     if isinstance(value, Value):
         return value.content.items[0] if isinstance(value.content, Elements) and not value.shape else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def size_of(value: Any) -> Dim | None:
-    """Return the integer that an argument is; None where it is not known."""
+    """Return an argument as an integer; None if it is unknown."""
     found = element_of(value)
     return found if is_size(found) else None
 
 
 def formula_of(value: Any) -> Formula | None:
-    """Return the truth value that an argument is; None where it is not known."""
+    """Return a boolean argument as a formula; None if it is unknown."""
     found = element_of(value)
     return found if isinstance(found, FORMULA_KINDS) else None
 
 
 def ratio_of(value: Any) -> Ratio | None:
-    """Return the integer or real number that an argument is as a quotient; None where it is not known."""
+    """Return an integer or real argument as a quotient; None if it is unknown."""
     found = element_of(value)
     return found if isinstance(found, Ratio) else Ratio(found, 1) if is_size(found) else None
 
 
 def shape_of(value: Any) -> Dims:
-    """Return the shape of a value; raises `UnknownShapeError` where it is not known."""
+    """Return the shape of a value; raises `UnknownShapeError` if it is unknown."""
     if isinstance(value, Value):
         if value.shape is None:
             raise UnknownShapeError
@@ -214,7 +214,7 @@ def shape_of(value: Any) -> Dims:
 
 
 def _bound(fx: Any) -> dict[str, Any]:
-    """Return the arguments of a node by name: those of its schema, or for a function of Python by their places."""
+    """Return the arguments of a node by schema name, or by position for a Python function."""
     schema = getattr(fx.target, "_schema", None)
     if schema is None:
         return {**{str(n): a for n, a in enumerate(fx.args)}, **fx.kwargs}

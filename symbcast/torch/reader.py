@@ -1,4 +1,4 @@
-"""Exported programs as they are walked: loaded, and their inputs as sizes."""
+"""Load exported programs and read their inputs as sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TorchModel(Model):
-    """A program; ``raw`` is torch's own, ``declared`` are its inputs."""
+    """A program; ``raw`` is torch's own object, ``declared`` are its inputs."""
 
     graph: TorchGraph
 
@@ -36,7 +36,7 @@ class TorchModel(Model):
         self.declared = declared
 
     def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> GraphInputs:
-        """Return the inputs as values, the integers among them as sizes: a caller knows them as those of tensors."""
+        """Return the inputs as values. Integer inputs are sizes that the caller knows, like the sizes of tensors."""
         inputs = inputs_of(_values(self.declared), env, given, {})
         contents = [inputs.values[i.name].content for i in self.declared.inputs if i.is_integer]
         integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])
@@ -49,7 +49,7 @@ class TorchModel(Model):
 
 
 def read(program: Any, runtime: str = "torch", names: Mapping[str, str] = NOTHING, called: str = "") -> TorchModel:
-    """Return a program, which may be a file; ``called`` is the name to tell it by, ``names`` are those of axes."""
+    """Return a program or load it from a file; ``called`` is its display name, ``names`` names axes."""
     path = Path(os.fspath(program)) if isinstance(program, (str, os.PathLike)) else None
     loaded = load_program(program)
     source = str(path) if path is not None else called or _name_of(loaded)
@@ -57,7 +57,7 @@ def read(program: Any, runtime: str = "torch", names: Mapping[str, str] = NOTHIN
 
 
 def load_program(program: Any) -> Any:
-    """Return an exported program; raises `ModelError` for a file that torch does not read."""
+    """Return an exported program; raises `ModelError` for a file that torch cannot read."""
     export = load("torch.export")
     if isinstance(program, (str, os.PathLike)):
         source = os.fsdecode(program)
@@ -75,7 +75,7 @@ def load_program(program: Any) -> Any:
 
 
 def _name_of(program: Any) -> str:
-    """Return the name of the class of the module that was exported."""
+    """Return the class name of the exported module."""
     for node in program.graph.nodes:
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         if stack:
@@ -87,7 +87,7 @@ def _name_of(program: Any) -> str:
 
 
 def _values(inputs: Inputs) -> dict[str, Value]:
-    """Return the inputs as values: tensors of their sizes, and integers that are held."""
+    """Return the inputs as values: tensors with their sizes, and integers as scalars."""
     found = {}
     for i in inputs.inputs:
         if i.is_integer:

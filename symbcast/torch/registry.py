@@ -1,4 +1,4 @@
-"""The table of torch's operators, by their names without the overload."""
+"""The table of torch's operators, by name without the overload."""
 
 from symbcast.graphs.operators.table import OperatorTable
 from symbcast.torch.node_call import TorchCall

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class TorchReport(GraphReport):
-    """For which sizes the graph of a program runs, every shape in it, and what torch's guards make of that.
+    """The sizes at which the graph of a program runs, every shape in it, and what torch's guards accept.
 
-    ``condition``, ``findings`` and the like are about the graph; ``guards`` about what the program lets through.
-    ``refusal`` is what torch said where it refused to export a module as it was asked to, and left to itself did.
+    ``condition``, ``findings`` and the like describe the graph; ``guards`` describe what the program accepts.
+    ``refusal`` is torch's error if it refused the given dynamic shapes but exported the module with ``Dim.AUTO``.
     """
 
     def __init__(self, answer: Checked, module: Any = None, refusal: Refusal | None = None) -> None:
@@ -57,24 +57,24 @@ class TorchReport(GraphReport):
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
-        """Nodes whose own conditions were not looked at, or not all of them, and why.
+        """Nodes whose own conditions were not checked, or only in part, and why.
 
-        Among them are those that torch's own kernels refuse at sizes at which the graph is said to run.
+        Includes nodes that torch's own kernels refuse at sizes at which the condition says the graph runs.
         """
         return (*super().unanalysed, *self._weak)
 
     @cached_property
     def _weak(self) -> tuple[Unanalysed, ...]:
-        """Nodes whose rules require less than torch does, by its guards; whatever is given of the inputs."""
+        """Nodes whose rules require less than torch's guards show; sizes and values given by the user are ignored."""
         if self._checked.given != NOTHING:
             return TorchReport(self._checked.again(NOTHING, ()))._weak
         arguments = Arguments(self.program, self._model.declared)
         return tuple(WeakRules(self.program, arguments, self._env, self.guards).found())
 
     def suggest(self) -> Suggestion:
-        """Return the ``dynamic_shapes`` that torch accepts for what it exported, as text to paste.
+        """Return the ``dynamic_shapes`` that torch accepts for the exported program, as text to paste.
 
-        Where the module is known, it is exported with them once, and axes that torch refuses even so are left to it.
+        If the module is known, it is exported with them once; if torch refuses, every axis is left to torch.
         """
         suggester = Suggester(self._model.declared, self.guards)
         found = suggester.suggestion()
@@ -89,18 +89,18 @@ class TorchReport(GraphReport):
         return accepts(self._module, self.program.example_inputs, suggestion)
 
     def compare(self, eager: Any = None) -> Comparison:
-        """Return where the guards disagree with the graph, and with the module where it is given or known.
+        """Return where the guards disagree with the graph, and with the module if it is given or known.
 
-        At which sizes the guards let through what fails is decided exactly; whether the module runs what they refuse
-        is tried, at the smallest sizes that break a clause. The module is run on the CPU, without gradients.
+        The sizes at which guards accept a failing input are decided exactly. To find inputs that the guards refuse but
+        the module accepts, the module is run on the CPU, without gradients, at the smallest sizes that break a clause.
         """
         module = eager if eager is not None else self._module
         return Comparer(self.program, self._model.declared, self.guards, self._env, module).comparison()
 
     def assertions(self) -> str:
-        """Return the graph's condition as lines of ``torch._check``, to paste at the beginning of ``forward``.
+        """Return the graph's condition as lines of ``torch._check``, to paste at the start of ``forward``.
 
-        A condition with alternatives makes torch take the one that holds at the example's sizes, and guard on it.
+        For a condition with alternatives, torch takes the one that holds at the example's sizes and guards on it.
         """
         from symbcast.core.solver.evaluation.evaluation import formula_source
 
@@ -120,7 +120,7 @@ class TorchReport(GraphReport):
 
 
 def spelled_out(formula: Formula) -> Formula:
-    """Return a formula with what must broadcast together as comparisons of pairs."""
+    """Return a formula with broadcast conditions written as pairwise comparisons."""
     match formula:
         case Compatible() | Clashing():
             return expand(formula)

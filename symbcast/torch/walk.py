@@ -1,6 +1,6 @@
-"""The walk through an exported program, and what decides the elements that its nodes make.
+"""The walk through an exported program, and whether data or sizes decide the elements that its nodes compute.
 
-Data are proven to decide elements that are made of data alone, or of data that make up for whatever sizes contribute.
+Data provably decide elements that depend on data alone, or on data that can offset any contribution of sizes.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ class TorchWalk(Walk):
         self._symbols = dict(model.declared.symbols)
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
-        """Return what decides the elements of the output at a position, which are not known exactly."""
+        """Return what decides the elements of an output that are not known exactly."""
         return decider_of_output(node, inputs, output)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
-        """Return outputs with what follows of their elements."""
+        """Return outputs with what is known about their elements."""
         return with_contents(cast("TorchCall", call), outputs)
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
-        """Return outputs of the shapes that torch recorded."""
+        """Return outputs with the shapes that torch recorded."""
         self.leave(call.place, reason)
         return cast("TorchCall", call).recorded()
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
-        """Return sizes as torch recorded them, in our symbols; one that no shape determines is a size of its own.
+        """Return recorded sizes in our symbols; a size that no shape determines becomes a new symbol.
 
-        ``is_of_data`` says whether it is proven that data decide it.
+        ``is_of_data`` says whether data provably decide the new sizes.
         """
         try:
             return tuple(self._recorded_size(size, is_of_data) for size in sizes)
@@ -88,13 +88,13 @@ _OF_FIRST = _aten(
     "view reshape expand expand_as repeat repeat_interleave roll flip permute transpose unsqueeze squeeze unfold split "
     "split_with_sizes chunk unbind diagonal tril triu masked_select"
 )
-"""Operators whose elements are some of their first tensor's; the other arguments say which of them, and where."""
+"""Operators that select or move elements of their first tensor; the other arguments say which, and where to."""
 _SUMS = _aten("add sub rsub scaled_dot_product_attention")
-"""Operators that add real numbers up: whatever is added, data may make up for it."""
+"""Operators that add real numbers: data can offset any other term."""
 
 
 def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) -> Decider:
-    """Return what decides an output whose elements are not known exactly, from what decides the inputs."""
+    """Return what decides an output's unknown elements, given what decides the inputs."""
     kind = node.op_type
     if kind in _SHAPES_ONLY:
         return Decider.SIZES
@@ -105,7 +105,7 @@ def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) 
     made_of = inputs[:1] if kind in _OF_FIRST and joined(inputs[:1]) else inputs
     found = joined(made_of)
     if found == Decider.NUMBERS and any(numbers_of(v.shape) is None for v in (*made_of, output) if v is not None):
-        return Decider.SIZES  # how often one number is there is decided by sizes
+        return Decider.SIZES  # sizes decide how often each number occurs
     if found == Decider.BOTH and kind in _SUMS and any(map(_is_free, made_of)):
         return Decider.DATA
     return found

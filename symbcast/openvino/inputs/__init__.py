@@ -1,1 +1,1 @@
-"""Models of OpenVINO as they come, and the sizes of their inputs."""
+"""Loading of OpenVINO models, and the sizes of their inputs."""

@@ -1,4 +1,4 @@
-"""Models as they come: a file that OpenVINO reads, or an ``ov.Model``."""
+"""Load models: from a file that OpenVINO reads, or an ``ov.Model``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from symbcast.openvino.graph import OpenVinoGraph
 
 
 def load(model: Any) -> tuple[str, OpenVinoGraph]:
-    """Return what a model is called, and the model as it is walked.
+    """Return the name of a model and its graph.
 
-    Raises `ModelError` for a file that OpenVINO does not read.
+    Raises `ModelError` for a file that OpenVINO cannot read.
     """
     openvino = _library()
     if isinstance(model, (str, os.PathLike)):

@@ -1,4 +1,4 @@
-"""The inputs of a model: each of their dynamic dimensions a size, with the interval that OpenVINO has for it."""
+"""The inputs of a model: a size for each dynamic dimension, with OpenVINO's interval for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Interval(NamedTuple):
-    """From where to where a size may be; ``most`` is None where it may be any from ``least`` on."""
+    """The range of a size; ``most`` is None if there is no upper bound."""
 
     size: Dim
     least: int
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 class Parameters(NamedTuple):
-    """The inputs of a model, and what it says of their sizes."""
+    """The inputs of a model, and the intervals of their sizes."""
 
     inputs: Inputs
     intervals: tuple[Interval, ...]
@@ -36,11 +36,11 @@ class Parameters(NamedTuple):
 def read_parameters(
     graph: OpenVinoGraph, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True
 ) -> Parameters:
-    """Read the parameters of a graph, with what the caller knows of them.
+    """Read the parameters of a graph, with what the caller knows about them.
 
-    A dimension that is not static is called ``<input>_dim_<axis>``, or as the first one is that shares its
-    ``ov.Symbol``: dimensions of one symbol are one size. A dimension ``2..5`` is a size between these. Raises
-    `BindingError` where what is given cannot be of these inputs. ``are_open`` is as in `symbcast.graphs.graph`.
+    A dynamic dimension is named ``<input>_dim_<axis>``, or like the first dimension with the same ``ov.Symbol``:
+    dimensions that share a symbol are one size. A dimension ``2..5`` is a size in that range. Raises `BindingError` if
+    the given shapes, sizes or contents do not fit these inputs. ``are_open`` is as in `symbcast.graphs.graph`.
     """
     names = graph.inputs
     reader = _Reader()
@@ -58,7 +58,7 @@ class _Reader:
         self._taken: set[str] = set()
 
     def value(self, name: str, op: Any) -> Value:
-        """Return the value that a parameter is."""
+        """Return the value of a parameter."""
         declared = op.get_output_partial_shape(0)
         shape = None
         if declared.rank.is_static:
@@ -81,7 +81,7 @@ class _Reader:
 
 
 def _intervals(op: Any, dims: tuple[Dim, ...] | None) -> Iterator[Interval]:
-    """Yield the intervals of a parameter's dimensions that are not static."""
+    """Yield the intervals of a parameter's dynamic dimensions."""
     declared = op.get_output_partial_shape(0)
     for dimension, dim in zip(declared, dims or (), strict=True) if declared.rank.is_static else ():
         if not dimension.is_static:

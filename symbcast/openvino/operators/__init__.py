@@ -1,1 +1,1 @@
-"""The operators of OpenVINO, by family: each maps a node onto the shape functions of `symbcast.operators`."""
+"""OpenVINO's operators, by family: each maps a node onto the shape functions of `symbcast.operators`."""

@@ -12,12 +12,12 @@ from symbcast.openvino.registry import operator
 
 @operator("If")
 def if_(call: OpenVinoCall) -> Sequence[Value]:
-    """The outputs of one body or the other; what each of them asks holds where it is taken."""
+    """The outputs of one body or the other; the requirements of a body apply if it is taken."""
     return branched(call, chosen_of(call), lambda: _branch(call, 0), lambda: _branch(call, 1), _of_one_rank)
 
 
 def _of_one_rank(yes: Value, no: Value) -> tuple[Value, Value]:
-    """Return two values, a scalar beside a list as a list of one, as OpenVINO has it."""
+    """Return two values; next to a vector, a scalar becomes a vector of one element, as in OpenVINO."""
     if {rank_of(yes), rank_of(no)} != {0, 1} or NEVER in (yes, no):
         return yes, no
     lifted = [Value((1,), v.dtype, v.content) if v.shape == () else v for v in (yes, no)]
@@ -25,7 +25,7 @@ def _of_one_rank(yes: Value, no: Value) -> tuple[Value, Value]:
 
 
 def _branch(call: OpenVinoCall, number: int) -> list[Value]:
-    """Return the outputs of a body, in the order of those of the node."""
+    """Return the outputs of a body, in the order of the node's outputs."""
     graph = list(call.node.graphs.values())[number]
     op = call.node.raw
     given = {d.body_parameter_index: call.value(d.input_index) for d in op.get_input_descriptions(number)}

@@ -1,4 +1,4 @@
-"""Operators that work on each element: of one tensor, or of several that are broadcast together."""
+"""Elementwise operators on one tensor, or on several that are broadcast together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEEPS = """
     IsNaN Log Mish Selu Sigmoid Sin Sinh SoftPlus SoftSign Swish Tan Tanh
     GRN Identity LRN NormalizeL2 ReverseSequence Reverse ShuffleChannels
 """
-"""Operators whose output has the shape of their first input, and of whose elements nothing is said."""
+"""Operators whose output has the shape of their first input and unknown elements."""
 
 _EACH = {
     "Abs": "Abs",
@@ -38,31 +38,31 @@ _EACH = {
     "Sign": "Sign",
     "Sqrt": "Sqrt",
 }
-"""Operators on each element, and what `symbcast.graphs.values.elements` calls them."""
+"""Elementwise operators, and their names in `symbcast.graphs.values.elements`."""
 
 
 @operator(*_KEEPS.split())
 def keeps_shape(call: OpenVinoCall) -> Value:
-    """Another tensor of the same shape."""
+    """A tensor of the same shape."""
     return call.made(call.shape(0))
 
 
 @operator(*_EACH)
 def each(call: OpenVinoCall) -> Value:
-    """Another number for each element."""
+    """A function of each element."""
     return call.made(call.shape(0), of_each(_EACH[call.node.op_type], call.value(0), call.bounds))
 
 
 @operator("Convert", "ConvertLike")
 def convert(call: OpenVinoCall) -> Value:
-    """The elements as ones of another type."""
+    """The elements converted to another type."""
     to = number_of(call.node.raw.get_output_element_type(0))
     return call.made(call.shape(0), cast(call.value(0), to, call.asker))
 
 
 @operator("Clamp")
 def clamp(call: OpenVinoCall) -> Value:
-    """Each element, or a bound where it lies beyond it."""
+    """Each element limited to the bounds."""
     content = None
     if call.dtype() in INTEGERS:
         low, high = (_end(float(call.attribute(name))) for name in ("min", "max"))
@@ -71,7 +71,7 @@ def clamp(call: OpenVinoCall) -> Value:
 
 
 def _end(bound: float) -> tuple[Element, ...]:
-    """Return a bound of integers, none where it is far from all of them; an unknown one where it is a fraction."""
+    """Return an integer bound; empty if it is beyond all integers, unknown if it is a fraction."""
     if abs(bound) >= _FAR:
         return ()
     return (int(bound) if bound.is_integer() else None,)
@@ -105,7 +105,7 @@ def auto_broadcast(call: OpenVinoCall, left: Dims, right: Dims) -> Dims:
 
 
 def _truncated_remainder(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
-    """Return a remainder with the sign of the dividend: that of `_modulo` where this is not below 0."""
+    """Return a remainder with the sign of the dividend: equal to `_modulo` for a non-negative dividend."""
     return BINARY["Mod"](known, dtype, a, b) if is_size(a) and known.bounds.is_at_least(a, 0) else None
 
 
@@ -115,7 +115,7 @@ def _different(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element
 
 
 def _floored(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
-    """Return a quotient of integers rounded down, and any other as it is."""
+    """Return a quotient, rounded down for integers."""
     if dtype in INTEGERS and is_size(a) and is_size(b) and known.bounds.is_at_least(b, 1):
         return floor_divide(a, b)
     return BINARY["Div"](known, dtype, a, b)
@@ -165,7 +165,7 @@ def of_two(call: OpenVinoCall) -> Value:
 
 @operator("Select")
 def select(call: OpenVinoCall) -> Value:
-    """Elements of one tensor or the other, as a third one says."""
+    """Elements of one tensor or the other, selected by a third one."""
     condition, yes, no = (call.shape(n) for n in range(3))
     match call.text("auto_broadcast", "numpy"):
         case "numpy":
@@ -183,9 +183,9 @@ def select(call: OpenVinoCall) -> Value:
 
 @operator("PRelu")
 def prelu(call: OpenVinoCall) -> Value:
-    """The slope, laid along the channels where it has one axis, and the data, broadcast together.
+    """The slope, aligned with the channels if it has one axis, and the data, broadcast together.
 
-    By ``reshape`` the output has the shape of the data; on the CPU a single channel becomes as many as slopes.
+    In ``reshape`` the output has the shape of the data; on the CPU a single channel is broadcast to the slopes.
     """
     data, slope = call.shape(0), call.shape(1)
     if len(slope) == 1 and slope[0] != 1 and len(data) > 1:

@@ -1,4 +1,4 @@
-"""All operators: each family puts its own into the registry when it is imported."""
+"""All operators: importing a family registers its operators."""
 
 from symbcast.openvino.operators import (
     control,

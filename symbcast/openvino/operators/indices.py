@@ -1,6 +1,6 @@
-"""Operators that take elements out of a tensor, or put them in, by index; and what selects by value.
+"""Operators that read or write elements by index, and operators that select by value.
 
-On the CPU an index out of range is no error: what it takes is 0, or not defined. So indices are not asked about.
+On the CPU an index out of range is not an error: it reads 0 or an undefined value. So indices are not checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symbcast.operators.selection import one_hot, top_k
 
 @operator("Gather")
 def gather_(call: OpenVinoCall) -> Value:
-    """Slices of the data along an axis, as the indices say; ``batch_dims`` axes go side by side."""
+    """Slices of the data along an axis, selected by indices; the first ``batch_dims`` axes are batches."""
     data, indices = call.shape(0), call.shape(1)
     (axis,) = call.input_axes(2, len(data)) if data else (0,)
     batch = call.integer("batch_dims")
@@ -31,43 +31,43 @@ def gather_(call: OpenVinoCall) -> Value:
 
 @operator("GatherElements")
 def gather_elements_(call: OpenVinoCall) -> Value:
-    """One element of the data for each index; off the axis there are as many of both."""
+    """One element of the data per index; data and indices have equal sizes on the other axes."""
     return call.made(gather_elements(call, call.shape(0), call.shape(1), call.integer("axis"), is_equal=True))
 
 
 @operator("GatherND")
 def gather_nd_(call: OpenVinoCall) -> Value:
-    """Slices of the data, each at the index that a line of the indices holds."""
+    """Slices of the data, each selected by a row of the indices."""
     data, indices, batch = call.shape(0), call.shape(1), call.integer("batch_dims")
     shape = gather_nd(call, data, indices, index_length(call, indices), batch)
     if call.version < 8 and batch > 1:
-        # Before version 8 the axes of the batch are one.
+        # Before version 8 the batch axes are flattened into one.
         shape = (multiply(*shape[:batch]), *shape[batch:])
     return call.made(shape)
 
 
 @operator("ScatterElementsUpdate")
 def scatter_elements_(call: OpenVinoCall) -> Value:
-    """The data with some elements exchanged."""
+    """The data with some elements replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
     return call.made(scatter_elements(call, call.shape(0), call.shape(1), call.shape(2), axis))
 
 
 @operator("ScatterNDUpdate")
 def scatter_nd_(call: OpenVinoCall) -> Value:
-    """The data with some slices exchanged."""
+    """The data with some slices replaced."""
     data, indices = call.shape(0), call.shape(1)
     return call.made(scatter_nd(call, data, indices, call.shape(2), index_length(call, indices)))
 
 
 @operator("ScatterUpdate")
 def scatter_(call: OpenVinoCall) -> Value:
-    """The data with some slices along an axis exchanged."""
+    """The data with some slices along an axis replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
     return call.made(scatter(call, call.shape(0), call.shape(1), call.shape(2), axis))
 
 
-# Numbers made from sizes.
+# Numbers computed from sizes.
 
 
 @operator("ShapeOf")
@@ -81,33 +81,33 @@ def shape_of(call: OpenVinoCall) -> Value:
 
 @operator("Range")
 def range_(call: OpenVinoCall) -> Value:
-    """Numbers from ``start`` on, before ``stop``, in steps."""
+    """Numbers from ``start`` to ``stop`` (exclusive), in steps."""
     found = counted(call)
     return call.made(found.shape, found.content)
 
 
 @operator("CumSum")
 def cumulated(call: OpenVinoCall) -> Value:
-    """Each line along an axis summed up."""
+    """The cumulative sum along an axis."""
     dims = call.shape(0)
     for axis in call.numbers(1) or ():
         call.axes_of(dims, [axis])
     return call.made(dims)
 
 
-# What selects by value.
+# Selection by value.
 
 
 @operator("NonZero")
 def non_zero(call: OpenVinoCall) -> Value:
-    """The indices of the elements that are not 0: how many is data's to say."""
+    """The indices of the nonzero elements; data decide how many."""
     dims = call.shape(0)
     return call.made((len(dims), call.fresh("count", f"how many elements of {call.input_name(0)} are not 0", by=[0])))
 
 
 @operator("TopK")
 def top_k_(call: OpenVinoCall) -> Sequence[Value]:
-    """The k greatest along an axis, which must have as many."""
+    """The k largest elements along an axis of at least k."""
     count: object = (call.elements(1) or (None,))[0]
     if not is_size(count):
         count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
@@ -126,26 +126,26 @@ def one_hot_(call: OpenVinoCall) -> Value:
 
 @operator("NonMaxSuppression")
 def non_max_suppression(call: OpenVinoCall) -> Sequence[Value]:
-    """The boxes that are kept, as many as data say."""
+    """The boxes that are kept; data decide how many."""
     boxes, scores = call.rank(0, (3,), "boxes"), call.rank(1, (3,), "scores")
     call.equal(boxes[0], scores[0], "boxes and scores must have one batch")
     call.equal(boxes[1], scores[2], "there must be a score for each box")
     call.equal(boxes[2], 4, "a box must be 4 numbers")
     if call.version < 5:
-        call.give_up("before version 5 the output is as long as it may be")
+        call.give_up("before version 5 the output has its maximum length")
     count = call.fresh("count", "how many boxes are kept")
     return call.made((count, 3)), call.made((count, 3), output=1), call.made((1,), output=2)
 
 
 @operator("RandomUniform")
 def random_uniform(call: OpenVinoCall) -> Value:
-    """Numbers in a shape that an input holds."""
+    """Random numbers in a shape given by an input."""
     return call.made(call.input_sizes(0))
 
 
 @operator("Multinomial")
 def multinomial(call: OpenVinoCall) -> Value:
-    """Samples for each line of the input."""
+    """Samples for each row of the input."""
     rows = call.shape(0)[:-1]
     count = call.input_sizes(1)
     return call.made((*rows, *count))

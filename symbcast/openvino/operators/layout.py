@@ -1,4 +1,4 @@
-"""Operators that give the same elements another shape or order, repeat them, or put them together."""
+"""Operators that reshape, reorder, repeat, split or join tensors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @operator("Unsqueeze")
 def unsqueeze_(call: OpenVinoCall) -> Value:
-    """Axes of size 1 put in; one that is named twice is put in once."""
+    """Axes of size 1 inserted; an axis given twice is inserted once."""
     data, dims = call.value(0), call.shape(0)
     given = call.input_numbers(1, "the axes")
     rank = len(dims) + len(given)
@@ -41,7 +41,7 @@ def unsqueeze_(call: OpenVinoCall) -> Value:
 
 @operator("Squeeze")
 def squeeze_(call: OpenVinoCall) -> Value:
-    """Axes of size 1 taken out: those that are named, or all of them."""
+    """Axes of size 1 removed: the given ones, or all of them."""
     data, dims = call.value(0), call.shape(0)
     axes = call.axes_of(dims, call.input_numbers(1, "the axes")) if call.has(1) else []
     skips = call.flag("allow_axis_skip")
@@ -57,7 +57,7 @@ def squeeze_(call: OpenVinoCall) -> Value:
 
 @operator("Transpose")
 def transpose_(call: OpenVinoCall) -> Value:
-    """The axes in another order, from the last to the first where none is given."""
+    """The axes in a new order; reversed if no order is given."""
     data, dims = call.value(0), call.shape(0)
     order = call.input_numbers(1, "the order of the axes") or list(range(len(dims)))[::-1]
     shape = transpose(call, dims, order)
@@ -66,7 +66,7 @@ def transpose_(call: OpenVinoCall) -> Value:
 
 @operator("Concat")
 def concat_(call: OpenVinoCall) -> Value:
-    """Tensors one behind the other along ``axis``; their other sizes are equal."""
+    """Tensors concatenated along ``axis``; their other sizes must be equal."""
     values = [call.value(n) for n in range(len(call.inputs))]
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     axis = call.integer("axis")
@@ -76,14 +76,14 @@ def concat_(call: OpenVinoCall) -> Value:
 
 @operator("Split")
 def split(call: OpenVinoCall) -> Sequence[Value]:
-    """A tensor taken apart along an axis, in parts of one size."""
+    """A tensor split along an axis into parts of one size."""
     (axis,) = call.input_axes(1, len(call.shape(0)))
     return _parts(call, axis, split_evenly(call, call.shape(0)[axis], call.integer("num_splits")))
 
 
 @operator("VariadicSplit")
 def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
-    """A tensor taken apart along an axis, in parts of given sizes; one of them may be -1, what is left over."""
+    """A tensor split along an axis into parts of given sizes; one may be -1, which takes the remainder."""
     dims = call.shape(0)
     (axis,) = call.input_axes(1, len(dims))
     size, count = dims[axis], len(call.node.outputs)
@@ -93,7 +93,7 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
         call.equal(add(*parts), size, "the parts must add up to the size")
         return _parts(call, axis, parts)
     if len(given) != count:
-        call.refuse(f"{len(given)} parts are asked for, and {count} taken")
+        call.refuse(f"the node has {count} outputs for {len(given)} parts")
     left_over = [n for n, part in enumerate(given) if part == -1]
     if len(left_over) > 1:
         call.refuse("at most one part may be -1")
@@ -104,7 +104,7 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
 
 
 def _parts(call: OpenVinoCall, axis: int, parts: Sequence[Dim]) -> list[Value]:
-    """Return the parts of the first input along an axis; of a list, with their elements."""
+    """Return the parts of the first input along an axis; parts of a vector keep their known elements."""
     dims = call.shape(0)
     items = call.elements(0) if len(dims) == 1 else None
     values = []
@@ -120,7 +120,7 @@ def _parts(call: OpenVinoCall, axis: int, parts: Sequence[Dim]) -> list[Value]:
 
 @operator("Tile")
 def tile_(call: OpenVinoCall) -> Value:
-    """The data repeated along each axis; where data or repeats have fewer axes, 1 is put in front."""
+    """The data repeated along each axis; the shorter of data shape and repeats is padded with 1 in front."""
     data, dims = call.value(0), call.shape(0)
     repeats = call.input_sizes(1)
     rank = max(len(dims), len(repeats))
@@ -132,7 +132,7 @@ def tile_(call: OpenVinoCall) -> Value:
 
 @operator("Broadcast")
 def broadcast(call: OpenVinoCall) -> Value:
-    """The data broadcast to a shape, in one of four ways: see `symbcast.core.broadcasting.openvino`."""
+    """The data broadcast to a shape, in one of four modes: see `symbcast.core.broadcasting.openvino`."""
     data, dims = call.value(0), call.shape(0)
     target = call.input_sizes(1)
     match call.text("mode", "numpy"):
@@ -153,13 +153,13 @@ def broadcast(call: OpenVinoCall) -> Value:
 
 @operator("DepthToSpace")
 def depth_to_space_(call: OpenVinoCall) -> Value:
-    """Blocks of the channels laid out in space."""
+    """Blocks of channels moved into the spatial axes."""
     dims = call.rank(0, (4,), "data")
     return call.made(depth_to_space(call, dims, call.integer("block_size", 1)))
 
 
 @operator("SpaceToDepth")
 def space_to_depth_(call: OpenVinoCall) -> Value:
-    """Blocks of space put into channels."""
+    """Spatial blocks moved into the channels."""
     dims = call.rank(0, (4,), "data")
     return call.made(space_to_depth(call, dims, call.integer("block_size", 1)))

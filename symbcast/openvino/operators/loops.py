@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Body:
-    """The body of a node, and what OpenVINO says of how its parameters and results are joined to the node's."""
+    """The body of a node, and how its parameters and results map to the node's inputs and outputs."""
 
     def __init__(self, call: OpenVinoCall) -> None:
         self.call = call
@@ -37,13 +37,13 @@ class _Body:
         self.parts: Sequence[Value] = ()
 
     def turn(self, number: Value, carried: Sequence[Value]) -> Turn:
-        """Return what the body gives in a turn."""
+        """Return the results of the body in one iteration."""
         call = self.call
         given = {d.body_parameter_index: part for d, part in zip(self.sliced, self.parts, strict=True)}
         given.update({d.body_parameter_index: call.value(d.input_index) for d in self.kept})
         given.update({d.body_parameter_index: v for d, v in zip(self.merged, carried, strict=True)})
         for n, parameter in enumerate(self.graph.parameters):
-            if n not in given:  # the number of the turn
+            if n not in given:  # the iteration number
                 given[n] = Value(tuple(parameter.get_output_shape(0)), call.dtype(), number.content)
         found = call.walk.within(self.graph, call.scope, [given[n] for n in range(len(self.graph.inputs))])
         return Turn(
@@ -52,7 +52,7 @@ class _Body:
         )
 
     def limit(self) -> Dim | None:
-        """Return how many turns there are at most; None where that is not known."""
+        """Return the maximum number of iterations; None if it is unknown."""
         call = self.call
         if any({d.start, d.end} != {0, -1} or d.part_size != 1 for d in self.sliced):
             call.give_up("slices of more than one, or of a part of an axis, are not followed")
@@ -65,13 +65,13 @@ class _Body:
             call.give_up("a Loop that slices its inputs is not followed")
         items = call.elements(0)
         if not items or not is_size(items[0]) or not call.bounds.is_at_least(items[0], 0):
-            return None  # -1 stands for no limit
+            return None  # -1 means no limit
         return items[0]
 
 
 @operator("Loop", "TensorIterator")
 def loop(call: OpenVinoCall) -> Sequence[Value]:
-    """The body, turn after turn: values are carried from one to the next, sliced, and put together."""
+    """The body, repeated: values are carried to the next iteration, sliced, and concatenated."""
     body = _Body(call)
     described = Loop(
         [call.value(d.input_index) for d in body.merged],
@@ -91,7 +91,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
         found[one.output_index] = _put_together(call, one, value, result.trips)
     for one, value in zip(body.last, result.final, strict=True):
         if one.iteration != -1:
-            call.give_up("an output of another turn than the last one is not followed")
+            call.give_up("an output of any iteration but the last is not followed")
         if one.body_value_index not in carried:
             result.check_alike(call, one.output_index, value)
             if not call.bounds.is_at_least(result.trips, 1):
@@ -107,7 +107,7 @@ def _typed(call: OpenVinoCall, position: int, value: Value) -> Value:
 
 
 def _put_together(call: OpenVinoCall, described: Any, value: Value, trips: Dim) -> Value:
-    """Return what each turn gives, one behind the other along an axis."""
+    """Return the results of all iterations, concatenated along an axis."""
     if value.shape is None:
         return value
     place = call.axis(described.axis, len(value.shape))

@@ -1,4 +1,4 @@
-"""Matrix products, attention, reductions, and what normalises along axes."""
+"""Matrix products, attention, reductions and normalisation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from symbcast.operators.reductions import reduce
 
 @operator("MatMul")
 def matmul_(call: OpenVinoCall) -> Value:
-    """A product of matrices, each transposed before where an attribute says so; batch axes are broadcast."""
+    """A matrix product with optionally transposed operands; batch axes are broadcast."""
     left, right = call.shape(0), call.shape(1)
     return call.made(matmul(call, _flipped(call, left, "transpose_a"), _flipped(call, right, "transpose_b")))
 
 
 def _flipped(call: OpenVinoCall, dims: Dims, name: str) -> Dims:
-    """Return a shape with its last two axes exchanged where an attribute says so; of one axis it says nothing."""
+    """Return a shape with its last two axes swapped if an attribute says so; a vector is left as it is."""
     return (*dims[:-2], dims[-1], dims[-2]) if call.flag(name) and len(dims) > 1 else dims
 
 
@@ -44,7 +44,7 @@ def attention(call: OpenVinoCall) -> Value:
         return call.made(found)
     mask = call.shape(3)
     if len(mask) < 2:
-        call.refuse("a mask must have two axes at least")
+        call.refuse("a mask must have at least two axes")
     length, _ = call.broadcast((query[-2], key[-2]), mask[-2:])
     return call.made((*call.broadcast(found[:-2], mask[:-2]), length, value[-1]))
 
@@ -56,12 +56,12 @@ _STEPS = {"ReduceMax": "Max", "ReduceMin": "Min", "ReduceProd": "Mul", "ReduceSu
 
 @operator(*_STEPS, "ReduceL1", "ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMean")
 def reduced(call: OpenVinoCall) -> Value:
-    """Axes that become 1, or go; without axes nothing is reduced."""
+    """Axes become size 1 or are removed; without axes nothing is reduced."""
     dims = call.shape(0)
     given = call.input_numbers(1, "the axes")
     axes = call.axes_of(dims, given)
     if given and not dims and call.flag("keep_dims"):
-        call.refuse("a scalar has no axis that could be kept")
+        call.refuse("a scalar has no axis to keep")
     if not axes:
         return call.made(dims, call.value(0).content)
     shape = reduce(call, dims, axes, keepdims=call.flag("keep_dims"))
@@ -69,12 +69,12 @@ def reduced(call: OpenVinoCall) -> Value:
     return call.made(shape, folded(call, _STEPS.get(call.node.op_type)) if is_whole else None)
 
 
-# What normalises.
+# Normalisation.
 
 
 @operator("Softmax", "LogSoftmax")
 def along_axis(call: OpenVinoCall) -> Value:
-    """Each line along an axis becomes another one."""
+    """A function of each vector along an axis; the shape is unchanged."""
     dims = call.shape(0)
     call.axes_of(dims, [call.integer("axis", 1)])
     return call.made(dims)
@@ -82,7 +82,7 @@ def along_axis(call: OpenVinoCall) -> Value:
 
 @operator("MVN")
 def mean_variance_normalised(call: OpenVinoCall) -> Value:
-    """The data, normalised along some axes."""
+    """The data normalised along some axes."""
     dims = call.shape(0)
     if call.version >= 6:
         call.input_axes(1, len(dims))
@@ -91,7 +91,7 @@ def mean_variance_normalised(call: OpenVinoCall) -> Value:
 
 @operator("BatchNormInference")
 def batch_normalised(call: OpenVinoCall) -> Value:
-    """The data, normalised by one number for each channel."""
+    """The data normalised with one number per channel."""
     position = 0 if call.version >= 5 else 2
     dims = call.shape(position)
     per_channel(call, dims[1], known_shapes(call, *(n for n in range(5) if n != position)))
@@ -100,7 +100,7 @@ def batch_normalised(call: OpenVinoCall) -> Value:
 
 @operator("GroupNormalization")
 def group_normalised(call: OpenVinoCall) -> Value:
-    """The channels are in groups of one size; scale and bias have one number for each channel."""
+    """The channels form equal groups; scale and bias have one number per channel."""
     dims = call.shape(0)
     group_norm(call, dims[1], call.integer("num_groups", 1), known_shapes(call, 1, 2))
     return call.made(dims)

@@ -14,7 +14,7 @@ from symbcast.operators.recurrent import GATES, STATES, Layer, Layout, Role, rec
 
 @operator("RNNSequence", "GRUSequence", "LSTMSequence")
 def sequence(call: OpenVinoCall) -> Sequence[Value]:
-    """All hidden states (batch, directions, length, hidden), the last one, and of an LSTM the last cell state too."""
+    """All hidden states (batch, directions, length, hidden), the last one, and for an LSTM the last cell state."""
     kind = call.node.op_type.removesuffix("Sequence")
     directions = 2 if call.text("direction", "forward") == "bidirectional" else 1
     batch, length, features = call.rank(0, (3,), "X")
@@ -25,7 +25,7 @@ def sequence(call: OpenVinoCall) -> Sequence[Value]:
 
 @operator("RNNCell", "GRUCell", "LSTMCell")
 def cell(call: OpenVinoCall) -> Sequence[Value]:
-    """The next hidden state (batch, hidden), and of an LSTM the next cell state too."""
+    """The next hidden state (batch, hidden), and for an LSTM the next cell state."""
     kind = call.node.op_type.removesuffix("Cell")
     if kind == "LSTM" and call.version < 4:
         call.give_up("LSTMCell before version 4, which may have peepholes, is not followed")
@@ -35,7 +35,7 @@ def cell(call: OpenVinoCall) -> Sequence[Value]:
 
 
 def _fit(call: OpenVinoCall, layer: Layer, roles: list[Role]) -> list[Dims]:
-    """Require that all inputs fit, states first; a GRU that resets after the product has one bias more."""
+    """Require that all inputs fit, states first; a GRU with the reset after the product has one more bias."""
     more = layer.kind == "GRU" and call.flag("linear_before_reset")
     names = {r: (n, call.input_name(n)) for n, r in enumerate([*STATES[: len(layer.states)], *roles], 1)}
     operands = {role: Operand(name, known_shape(call, n, name)) for role, (n, name) in names.items()}

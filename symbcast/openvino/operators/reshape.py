@@ -1,4 +1,4 @@
-"""Reshape, Slice and StridedSlice: the same elements in another shape, or a part of them."""
+"""Reshape, Slice and StridedSlice: the elements in a new shape, or part of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 
 @operator("Reshape")
 def reshape(call: OpenVinoCall) -> Value:
-    """The elements in another shape of as many; one -1 is worked out, and with ``special_zero`` a 0 keeps its axis."""
+    """The elements in a new shape with as many; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
     expect_line(call, 1)
     wanted, keeps_zero = call.elements(1), call.flag("special_zero")
     if wanted is None:
@@ -39,12 +39,12 @@ def reshape(call: OpenVinoCall) -> Value:
 
 @operator("Slice")
 def slice_(call: OpenVinoCall) -> Value:
-    """A part of the data: from a start to an end, in steps, on some axes."""
+    """A slice of the data, from a start to an end in steps, on some axes."""
     expect_line(call, 1, 2, 3, 4)
     starts, ends = places_given(call, 1), places_given(call, 2)
     steps, axes = call.numbers(3), call.numbers(4)
     if steps is None or (call.has(4) and axes is None):
-        call.give_up("which axes it cuts, or in which steps, is not known")
+        call.give_up("the axes or steps of the slice are not known")
     if starts is None or ends is None:
         call.give_up("where it cuts is not known")
     found = cut_out(call, call.value(0), Cuts(starts, ends, axes, steps))
@@ -55,7 +55,7 @@ def slice_(call: OpenVinoCall) -> Value:
 
 
 class _Masks(NamedTuple):
-    """What the bits of a StridedSlice say, each as the positions that are set."""
+    """The masks of a StridedSlice, each as the set of positions whose bit is 1."""
 
     begin: frozenset[int]
     end: frozenset[int]
@@ -65,7 +65,7 @@ class _Masks(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """One axis that is cut: which, from where to where and in which steps."""
+    """A slice of one axis: axis, start, end and step."""
 
     axis: int
     start: Element
@@ -75,12 +75,12 @@ class _Cut(NamedTuple):
 
 @operator("StridedSlice")
 def strided_slice(call: OpenVinoCall) -> Value:
-    """A part of the data as Python's ``x[a:b:c, None, ..., d]``: masks say what of the numbers is left out."""
+    """A part of the data as Python's ``x[a:b:c, None, ..., d]``: masks say which numbers are ignored."""
     data, dims = call.value(0), call.shape(0)
     begin, end = (_places(call, n) for n in (1, 2))
     steps = call.input_numbers(3, "the steps") if call.has(3) else [1] * len(begin)
     if not len(begin) == len(end) == len(steps):
-        call.refuse("begin, end and strides must be as many")
+        call.refuse("begin, end and strides must have the same length")
     masks = _Masks(*(_set(call, name) for name in ("begin", "end", "new_axis", "shrink_axis", "ellipsis")))
     cuts, new, gone = _laid_out(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
     found = data
@@ -100,7 +100,7 @@ def _known(place: Element) -> Dim | None:
 
 
 def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:
-    """Return the starts or ends that an input holds; None for each that is not known."""
+    """Return the starts or ends in an input; None for each unknown one."""
     items = call.elements(position)
     if items is not None:
         return items
@@ -117,7 +117,7 @@ def _set(call: OpenVinoCall, name: str) -> frozenset[int]:
 def _laid_out(
     call: OpenVinoCall, rank: int, masks: _Masks, parts: Sequence[tuple[Element, Element, int]]
 ) -> tuple[list[_Cut], list[int], set[int]]:
-    """Return the axes that are cut, where axes are put in afterwards, and which axes of the data go before that."""
+    """Return the slices, where axes are inserted afterwards, and which axes of the data are removed before that."""
     cuts: list[_Cut] = []
     new: list[int] = []
     gone: set[int] = set()
@@ -131,7 +131,7 @@ def _laid_out(
             place += 1
         else:
             if axis >= rank:
-                call.refuse(f"the data must have an axis for each of {len(parts)} places")
+                call.refuse(f"the data must have an axis for each of the {len(parts)} positions")
             if n in masks.shrink:
                 gone.add(axis)
                 cuts.append(_Cut(axis, *_one_element(start), 1))
@@ -145,7 +145,7 @@ def _laid_out(
 
 
 def _one_element(start: Element) -> tuple[Element, Element]:
-    """Return the start and the end of a part of one element; where it is not known, of none: the axis goes anyway."""
+    """Return the start and the end of a slice of one element; of an empty one if unknown, as the axis is removed."""
     if not is_size(start):
         return 0, 0
     return start, _LAST if start == -1 else add(start, 1)

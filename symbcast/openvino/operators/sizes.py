@@ -1,4 +1,4 @@
-"""Pad and Interpolate: axes made longer or shorter, to a size or by a scale."""
+"""Pad and Interpolate: resize axes by padding, to a size, or by a scale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @operator("Pad")
 def pad_(call: OpenVinoCall) -> Value:
-    """Elements at the ends of axes: one number, or those within reflected, with the edge or without, or the edge."""
+    """Padding with a constant, by reflection with or without the edge, or by repeating the edge."""
     dims, mode = call.shape(0), call.text("pad_mode", "constant")
     before, after = (call.input_sizes(n, least=-1) for n in (1, 2))
     if not len(before) == len(after) == len(dims):
@@ -49,7 +49,7 @@ def interpolate(call: OpenVinoCall) -> Value:
 
 
 def _padded(call: OpenVinoCall, dims: Dims) -> Dims:
-    """Return the sizes with the padding that attributes say; those of version 0 say nothing of the shape."""
+    """Return the sizes with the padding of the attributes; in version 0 padding does not change the shape."""
     if call.version < 4:
         return dims
     pads = [(call.integers(name) or [])[: len(dims)] for name in ("pads_begin", "pads_end")]
@@ -65,7 +65,7 @@ def _axes(call: OpenVinoCall, rank: int) -> list[int]:
 
 
 def _scales(call: OpenVinoCall, position: int, count: int) -> Sequence[Element | float]:
-    """Return the scales that an input holds, None for each that is not known."""
+    """Return the scales in an input, None for each unknown one."""
     value = call.value(position)
     if isinstance(value, Held):
         found: list[float] = value.array.ravel().tolist()

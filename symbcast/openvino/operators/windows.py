@@ -1,4 +1,4 @@
-"""Convolutions, pools, pads and resizing: what slides along axes, and what changes how long they are."""
+"""Convolutions, pooling and sampling of regions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FITS = "the window must fit into the padded input"
 
 
 def _windows(call: OpenVinoCall, kernel: Dims) -> list[Window]:
-    """Return the windows of a node along each axis; padding that it finds itself is left out."""
+    """Return the windows of a node along each axis; automatic padding is left out."""
     count = len(kernel)
     strides = _numbers(call, "strides", 1, count)
     dilations = _numbers(call, "dilations", 1, count)
@@ -42,7 +42,7 @@ def _numbers(call: OpenVinoCall, name: str, default: int, count: int) -> list[in
 
 
 def _positions(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> Dim:
-    """Return how many positions a window has along an axis."""
+    """Return the number of positions of a window along an axis."""
     if call.text("auto_pad") in _SAME:
         return covering(size, window.stride)
     return fitting(context, size, window)
@@ -63,7 +63,7 @@ def convolution(call: OpenVinoCall) -> Value:
 
 @operator("ConvolutionBackpropData", "GroupConvolutionBackpropData")
 def convolution_backprop(call: OpenVinoCall) -> Value:
-    """What is as long as windows a stride apart, one for each element; or as long as an input says."""
+    """A transposed convolution; the output sizes follow from windows and strides, or are given by an input."""
     dims, filters = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
     outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=True)
@@ -75,7 +75,7 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
     extra = call.integers("output_padding") or [0] * len(sizes)
     found = []
     for size, window, more in zip(sizes, _windows(call, kernel), extra, strict=True):
-        # Without an output shape, padding that the node is to find itself is none.
+        # Without an output shape, automatic padding is 0.
         length = transposed_length(size, window, more)
         if more or transposed_length(0, window, 0) != 0:
             has_elements = any_of([equal(dims[0], 0), at_most(1, size)])
@@ -86,23 +86,23 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
 
 
 def _channels(call: OpenVinoCall, dims: Dims, filters: Dims, count: int, *, is_transposed: bool) -> tuple[Dim, Dims]:
-    """Return the channels of the output and the kernel; ask that the channels of data and filters fit."""
+    """Return the output channels and the kernel; require that the channels of data and filters match."""
     has_groups = call.node.op_type.startswith("Group")
     if len(filters) != count + 2 + has_groups:
-        call.refuse(f"filters must have rank {count + 2 + has_groups}, and have {len(filters)}")
+        call.refuse(f"filters must have rank {count + 2 + has_groups}, not {len(filters)}")
     groups = filters[0] if has_groups else 1
     first, second, *kernel = filters[has_groups:]
     into, out = (first, second) if is_transposed else (second, first)
-    call.equal(dims[1], multiply(into, groups), "the channels must be those of the filters, for each group")
+    call.equal(dims[1], multiply(into, groups), "the channels must equal those of the filters times the groups")
     return multiply(out, groups), tuple(kernel)
 
 
-# Pools.
+# Pooling.
 
 
 @operator("MaxPool", "AvgPool")
 def pool_(call: OpenVinoCall) -> Sequence[Value]:
-    """One element for each position of a window; rounded up, the last one may reach beyond the padding."""
+    """One element per window position; if rounded up, the last window may extend beyond the padding."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
     kernel = tuple(call.integers("kernel") or ())
@@ -120,7 +120,7 @@ def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> 
     if call.text("auto_pad") in _SAME:
         context.at_most(1, size, _FITS)
         found = covering(size, window.stride)
-        # Without padding, where strides are longer than the window, the last window may reach beyond the end.
+        # Without padding, if strides are longer than the window, the last window may extend beyond the end.
         return context.bounds.larger(found, add(ceil_divide(room, window.stride), 1)) if rounding == "ceil" else found
     if rounding == "floor":
         return fitting(context, size, window)
@@ -128,13 +128,13 @@ def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> 
     found = add(ceil_divide(room, window.stride), 1)
     if rounding != "ceil_torch":
         return found
-    # A window that begins in the padding at the end is left out: there are no more than begin within the rest.
+    # Windows that start in the padding at the end are dropped; only those that start before it count.
     return context.bounds.smaller(found, ceil_divide(add(size, window.before), window.stride))
 
 
 @operator("AdaptiveAvgPool", "AdaptiveMaxPool")
 def adaptive_pool(call: OpenVinoCall) -> Sequence[Value]:
-    """As many windows as an input says."""
+    """Adaptive pooling to the output sizes in an input."""
     dims, asked = call.shape(0), call.input_sizes(1)
     if len(asked) != len(spatial_axes(call, dims)):
         call.refuse("the output shape must be one number for each axis after the channels")
@@ -146,7 +146,7 @@ def adaptive_pool(call: OpenVinoCall) -> Sequence[Value]:
 
 @operator("ROIAlign", "ROIAlignRotated")
 def roi_align(call: OpenVinoCall) -> Value:
-    """Regions of the data, each pooled to one size."""
+    """Regions of the data, each pooled to the same size."""
     dims = call.rank(0, (4,), "data")
     regions, places = call.rank(1, (2,), "rois"), call.rank(2, (1,), "batch_indices")
     call.equal(regions[0], places[0], "there must be a batch index for each region")
@@ -157,7 +157,7 @@ def roi_align(call: OpenVinoCall) -> Value:
 
 @operator("GridSample")
 def grid_sample(call: OpenVinoCall) -> Value:
-    """One element for each place of a grid."""
+    """One element per grid point."""
     dims, grid = call.rank(0, (4,), "data"), call.rank(1, (4,), "grid")
     call.equal(dims[0], grid[0], "data and grid must have one batch")
     call.equal(grid[3], 2, "a place must be 2 numbers")

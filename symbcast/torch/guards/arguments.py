@@ -1,4 +1,4 @@
-"""Arguments of other sizes than those that a program was exported with, to run it and its module on."""
+"""Make arguments of given sizes for running an exported program and its module."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from symbcast.torch.inputs import Axis, Inputs
 
 LARGEST = 1 << 26
-"""How many elements all arguments may have together for anything to be run."""
+"""The largest total number of elements of all arguments for a run."""
 
 
 class Arguments:
-    """Makes arguments for one program: those that it was exported with, where sizes are as they were then.
+    """Makes arguments for one program; tensors whose shape did not change are the example inputs.
 
-    Other tensors are random where they have real numbers, from a fixed seed, and ones where they have integers.
+    Other tensors are random with a fixed seed if they are floating-point or complex, and ones otherwise.
     """
 
     def __init__(self, program: Any, inputs: Inputs) -> None:
@@ -28,7 +28,7 @@ class Arguments:
         self._inputs = inputs
 
     def shapes(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> list[tuple[int, ...] | None]:
-        """Return the shapes at some sizes by name; ``others`` are sizes of axes that are fixed, by torch's names."""
+        """Return the shapes at some sizes by name; ``others`` are sizes of fixed axes, by torch's names."""
         found: list[tuple[int, ...] | None] = []
         for i in self._inputs.inputs:
             dims = [_size(axis, sizes, others or {}) for axis in i.axes]
@@ -36,7 +36,7 @@ class Arguments:
         return found
 
     def at(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> tuple[Any, Any] | None:
-        """Return positional and keyword arguments at some sizes; None where they are too large."""
+        """Return positional and keyword arguments at some sizes; None if they are too large."""
         torch, pytree = load(), load("torch.utils._pytree")
         shapes = self.shapes(sizes, others)
         if sum(prod(s) for s in shapes if s is not None) > LARGEST:
@@ -53,7 +53,7 @@ class Arguments:
         return args, kwargs
 
     def without_elements(self, sizes: Mapping[str, int]) -> list[Any]:
-        """Return all arguments in one list, tensors with whatever is in them."""
+        """Return all arguments in one list, with uninitialised tensors."""
         torch = load()
 
         def made(shape: tuple[int, ...], like: Any, _: Any) -> Any:
@@ -67,7 +67,7 @@ class Arguments:
         shapes: Iterable[tuple[int, ...] | None],
         made: Callable[[tuple[int, ...], Any, Any], Any],
     ) -> Iterator[Any]:
-        """Yield the arguments; ``made`` makes a tensor of a shape, like one, and of the example where there is one."""
+        """Yield the arguments; ``made`` makes a tensor from a shape, a recorded tensor and the example, if any."""
         leaves = load("torch.utils._pytree").tree_leaves
         examples = leaves(self._program.example_inputs) if self._program.example_inputs else []
         for n, (i, shape) in enumerate(zip(self._inputs.inputs, shapes, strict=True)):
@@ -91,7 +91,7 @@ def _filled(torch: Any, shape: tuple[int, ...], dtype: Any, generator: Any) -> A
 
 
 def error_of(module: Any, arguments: tuple[Any, Any]) -> str:
-    """Return how a module fails on some arguments; empty where it runs."""
+    """Return the error of a module on some arguments; empty if it runs."""
     torch = load()
     args, kwargs = arguments
     try:

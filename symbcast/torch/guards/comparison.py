@@ -1,8 +1,8 @@
-"""Where a program's guards and what it computes disagree, and where its module runs what the guards refuse.
+"""Where a program's guards accept inputs on which its graph fails, or refuse inputs on which its module runs.
 
-That guards let sizes through at which the graph fails is decided, not tried: the smallest such sizes are a solution of
-the guards and of what the graph does not allow. That the module runs what the guards refuse is tried, at the smallest
-sizes that break one clause of the guards and none of the others.
+Guards that are too wide are found by the solver: the smallest sizes that satisfy the guards and violate the graph's
+condition. Guards that are too narrow are found by running the module at the smallest sizes that break one clause of
+the guards and no other.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Kind = Literal["too wide", "too narrow"]
 
 
 class Disagreement(NamedTuple):
-    """Sizes, the smallest of their kind, at which guards say one thing and what runs says another.
+    """The smallest sizes at which the guards and the program disagree about a clause.
 
-    ``kind`` is ``"too wide"`` where the guards accept what then fails, and ``"too narrow"`` where they refuse what
-    the module runs; ``clause`` is what decides: of the graph's condition in the one case, of the guards in the other.
-    ``error`` is how the program fails; ``was_run`` says whether it was run there, or was too large to be.
+    ``kind`` is ``"too wide"`` if the guards accept sizes at which the program fails, and ``"too narrow"`` if they
+    refuse sizes at which the module runs. ``clause`` is the violated clause, of the graph's condition if too wide, of
+    the guards if too narrow. ``error`` is the program's error; ``was_run`` is False if the sizes are too large to run.
     """
 
     kind: Kind
@@ -51,10 +51,10 @@ class Disagreement(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What came of holding the guards against what the program computes.
+    """The result of comparing the guards with the program.
 
-    ``tried`` is how many sizes the module was run at; ``unclear`` tells of those at which it did otherwise than the
-    graph, and of what was too large to run.
+    ``tried`` is the number of sizes that were run; ``unclear`` lists sizes at which a run contradicted the graph's
+    condition, and sizes too large to run.
     """
 
     disagreements: tuple[Disagreement, ...]
@@ -71,7 +71,7 @@ class Comparison(NamedTuple):
 
 
 class Comparer:
-    """Compares the guards and the graph of one program, and its module where there is one."""
+    """Compares the guards and the graph of one program, and its module if there is one."""
 
     def __init__(self, program: Any, inputs: Inputs, guards: Guards, graph: ShapeEnv, module: Any) -> None:
         self._guards = guards
@@ -84,14 +84,14 @@ class Comparer:
         self._unclear: list[str] = []
 
     def comparison(self) -> Comparison:
-        """Return all disagreements, of each clause at its smallest sizes."""
+        """Return all disagreements, each clause at its smallest sizes."""
         found = [*self._too_wide()]
         if self._module is not None:
             found += [*self._too_narrow(), *self._fixed()]
         return Comparison(tuple(found), self._tried, tuple(self._unclear))
 
     def _too_wide(self) -> Iterator[Disagreement]:
-        """Yield what the guards accept and the graph does not."""
+        """Yield sizes that the guards accept and the graph does not."""
         namer = Namer.of(self._graph.shown)
         for clause in self._graph.clauses:
             sizes = self._smallest([*self._guards.env.clauses, negate(clause)])
@@ -109,7 +109,7 @@ class Comparer:
         return self._program.module()
 
     def _too_narrow(self) -> Iterator[Disagreement]:
-        """Yield what the guards refuse and the module runs."""
+        """Yield sizes that the guards refuse and the module accepts."""
         namer = Namer.of(self._guards.env.shown)
         clauses = self._guards.env.clauses
         for n, clause in enumerate(clauses):
@@ -121,7 +121,7 @@ class Comparer:
                     break
 
     def _fixed(self) -> Iterator[Disagreement]:
-        """Yield other sizes of axes that torch was to leave open and fixed, which the module runs."""
+        """Yield other sizes at which the module runs, for axes that torch fixed against its instructions."""
         sizes = self._smallest(self._guards.env.clauses)
         opened = [s for s in self._guards.specialised if s.was_open]
         for n, fixed in enumerate(opened if sizes is not None else ()):
@@ -136,22 +136,22 @@ class Comparer:
                     break
 
     def _runs_fixed(self, sizes: dict[str, int], others: dict[str, int]) -> bool:
-        """Return whether the module runs with other sizes on axes that are fixed."""
+        """Return whether the module runs with other sizes on fixed axes."""
         arguments = self._arguments.at(sizes, others)
         self._tried += arguments is not None
         return arguments is not None and not error_of(self._module, arguments)
 
     def _run(self, module: Any, sizes: dict[str, int]) -> str | None:
-        """Return how a module fails at some sizes, empty where it runs; None where they are too large."""
+        """Return the error of a module at some sizes, empty if it runs; None if the sizes are too large."""
         arguments = self._arguments.at(sizes)
         if arguments is None:
-            self._unclear.append(f"{sizes_text(sizes)} is too large to be run")
+            self._unclear.append(f"{sizes_text(sizes)} is too large to run")
             return None
         self._tried += 1
         return error_of(module, arguments)
 
     def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
-        """Return the smallest sizes at which formulas hold; None where none do, or none were found."""
+        """Return the smallest sizes at which formulas hold; None if there are none or none were found."""
         env = self._guards.env
         try:
             found = Decision(knowing(env), formulas).witness()

@@ -1,7 +1,7 @@
-"""Torch's guards as formulas: text of Python in which ``L['x'].size()[2]`` is the size of an axis.
+"""Parse torch's guards into formulas: Python text in which ``L['x'].size()[2]`` is the size of an axis.
 
-``a / b`` is read as the quotient rounded down, as in `symbcast.adapters.torch_expressions`: where torch writes it, its
-guards say that nothing is left over.
+``a / b`` is read as the quotient rounded down, as in `symbcast.adapters.torch_expressions`: torch's guards
+require that it divides evenly.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _RELATION_NAMES: dict[str, type[ast.cmpop]] = {
 }
 _MOST_POWER = 64
 _NO_END = ("IntInfinity()", "int_oo", "oo")
-"""What torch writes for the end of a range that has none."""
+"""How torch writes the upper end of an unbounded range."""
 
 
 class GuardReader:
-    """Reads guards; ``sizes`` are those of axes, by what guards call them."""
+    """Reads guards; ``sizes`` maps the source names in guards to the sizes of axes."""
 
     def __init__(self, sizes: Mapping[str, Dim]) -> None:
         self._sizes = {_normal(source): size for source, size in sizes.items()}
 
     def formula(self, text: str) -> Formula:
-        """Return a guard as a formula. Raises `DimensionError` for what is no comparison of sizes.
+        """Return a guard as a formula. Raises `DimensionError` for anything but comparisons of sizes.
 
         >>> from symbcast.core.algebra.symbols import symbol
         >>> reader = GuardReader({"L['x'].size()[0]": symbol("N")})
@@ -145,5 +145,5 @@ def _normal(source: str) -> str:
 
 
 def shown_guard(text: str) -> str:
-    """Return a guard as torch shows it, without what stands for the arguments."""
+    """Return a guard as torch shows it, without the ``L[...]`` around argument names."""
     return re.sub(r"L\['(\w+)'\]", r"\1", text)

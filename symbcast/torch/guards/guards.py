@@ -1,7 +1,7 @@
-"""What torch's guards come to: one minimal condition, with the guards and source lines that each clause is from.
+"""Torch's guards as one minimal condition, with the guards and source lines behind each clause.
 
-What `symbcast.torch.guards.recorded_guards` and `symbcast.torch.guards.refusals` read is put together here, and what is
-redundant is left out.
+This combines what `symbcast.torch.guards.recorded_guards` and `symbcast.torch.guards.refusals` read, and drops what is
+redundant.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 
 class Guard(NamedTuple):
-    """Something that a program asks of its inputs: as torch writes it, and as a formula; None where it is not read."""
+    """A requirement of a program on its inputs: torch's text, and a formula, or None if the text cannot be read."""
 
     text: str
     formula: Formula | None
     line: str = ""
-    """The line of code at which torch came to it, where it has one."""
+    """The line of code at which torch recorded it, if known."""
     problem: str = ""
 
 
 class Clause(NamedTuple):
-    """A clause of the digest: what must hold, where it is from, and how torch puts it."""
+    """A clause of the digest: the condition, where it comes from, and torch's guards for it."""
 
     text: str
     guards: tuple[Guard, ...]
@@ -52,10 +52,10 @@ class Clause(NamedTuple):
 
 
 class Specialised(NamedTuple):
-    """An axis that a program has a number for.
+    """An axis whose size is fixed in a program.
 
-    ``was_open`` says that torch was asked to leave it open, and fixed it all the same; ``line`` is where it did so.
-    Both are known of a program that torch exported in this process, and not of one that was read from a file.
+    ``was_open`` says that torch was asked to leave it open and fixed it anyway; ``line`` is where it did so. Both are
+    known for a program exported in this process, but not for one read from a file.
     """
 
     axis: str
@@ -72,14 +72,14 @@ class Guards:
     """What an exported program accepts, as one condition.
 
     Attributes:
-        all: everything that the program asks, as torch has it.
-        specialised: the axes that the program has a number for.
-        ranges: from where to where torch lets each size be, None where there is no end.
+        all: every requirement of the program, as torch writes it.
+        specialised: the axes whose sizes are fixed.
+        ranges: the range that torch allows for each size; None for no upper end.
 
-    ``integers`` are the sizes that are integer inputs: these are 0 or more, whatever ``min_size`` is.
+    ``integers`` are the sizes that are integer inputs: their minimum is 0, whatever ``min_size`` is.
     """
 
-    def __init__(  # noqa: PLR0913 - all that a digest is made of
+    def __init__(  # noqa: PLR0913 - each is a part of the digest
         self,
         guards: Iterable[Guard],
         sizes: Iterable[str],
@@ -102,12 +102,12 @@ class Guards:
 
     @property
     def unread(self) -> tuple[Guard, ...]:
-        """The guards that are not comparisons of sizes; the condition does without them."""
+        """The guards that are not comparisons of sizes; the condition leaves them out."""
         return tuple(g for g in self.all if g.formula is None)
 
     @cached_property
     def env(self) -> ShapeEnv:
-        """The sizes and what is asked of them."""
+        """The sizes and the guards' requirements on them."""
         env = ShapeEnv(on_conflict="record")
         for name, least in self._least.items():
             env.assume(Assumption(at_most(least, env.named(name))))
@@ -117,21 +117,21 @@ class Guards:
 
     @property
     def needed(self) -> Iterator[tuple[Guard, Formula]]:
-        """The guards that are not seen to follow from others, each as torch has it and plainly put."""
+        """The guards not known to follow from others, each as torch writes it and as a simplified formula."""
         return ((self.all[n], formula) for n, formula in self._asked)
 
     @cached_property
     def _asked(self) -> list[tuple[int, Formula]]:
-        """The guards that are not seen to follow from others, plainly put, each with its place among all."""
+        """The guards not known to follow from others: index among all guards, and simplified formula."""
         return list(self._needed(KnownSizes({symbol(name): least for name, least in self._least.items()})))
 
     def _needed(self, known: KnownSizes) -> Iterator[tuple[int, Formula]]:
-        """Yield the guards that are not seen to follow from those before, each with its place.
+        """Yield the guards not known to follow from earlier ones, each with its index.
 
-        Those about one size come first: how large it must be makes most of the others plain, or about one size too.
+        Guards about one size come first: its bounds make most of the others trivial, or about one size too.
         """
         left = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
-        left.sort(key=lambda pair: len(self.all[pair[0]].text))  # the plainest first: they make the others plain
+        left.sort(key=lambda pair: len(self.all[pair[0]].text))  # the simplest first: they simplify the others
         count = len(left) + 1
         while len(left) < count:
             count, others = len(left), []
@@ -149,12 +149,12 @@ class Guards:
 
     @property
     def condition(self) -> Condition:
-        """What the program accepts, over the sizes of its inputs."""
+        """The condition on input sizes under which the program accepts its inputs."""
         return self.env.condition
 
     @property
     def formula(self) -> Formula:
-        """What the program accepts."""
+        """The condition as one formula."""
         return all_of(self.env.clauses)
 
     @cached_property
@@ -170,7 +170,7 @@ class Guards:
         return Clause(namer.formula(formula), guards, where, formula)
 
     def _asking_alone(self, formula: Formula) -> list[int]:
-        """Return the places of the guards about one size that fail where a clause about it is the only one to fail."""
+        """Return the indices of the one-size guards that fail if a clause about that size is the only one to fail."""
         size, *others = symbols_in(formula)
         if others:
             return []
@@ -183,7 +183,7 @@ class Guards:
         return [] if failing is None else [n for n, f in about if not holds_at(f, {size: failing})]
 
     def _asking(self, formula: Formula, askers: Askers) -> list[int]:
-        """Return the places of the guards that say a clause, else of those that fail where it alone does."""
+        """Return the indices of the guards that equal a clause, else of those that fail where only it fails."""
         said = [n for n, f in self._asked if f == formula]
         if said:
             return said
@@ -193,7 +193,7 @@ class Guards:
         return [int(op.origin) for op in askers.of(formula, sizes) if op.origin]
 
     def _where(self, guard: Guard) -> str:
-        """Return the node that first has a size which a guard is about."""
+        """Return the first node with a size that occurs in a guard."""
         wanted = {d for d in dims_of(guard.formula) if not isinstance(d, int)} if guard.formula is not None else set()
         wanted = {d for d in wanted if not d.is_Symbol} or wanted
         for node, dims in self._nodes:

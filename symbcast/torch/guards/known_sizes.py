@@ -1,8 +1,8 @@
-"""What guards about one size say of it, and which other guards follow from that.
+"""What the guards about one size imply for it, and which other guards follow.
 
-torch asks the same in many ways: that `N` be 8 at least makes `max(1, N) != 1` plain, and that it be a multiple of 8,
-`N // (N // 8) == 8`. Each size is therefore written as the least that it may be and a multiple of the step from one to
-the next, ``8 + 8*k``; most extremes, quotients and remainders are gone then, and what is left is seen to hold, or not.
+torch records the same requirement in many ways: `N >= 8` makes `max(1, N) != 1` trivial, and `N % 8 == 0` makes
+`N // (N // 8) == 8` trivial. So each size is written as its minimum plus a multiple of its step, ``8 + 8*k``. This
+removes most extremes, quotients and remainders, and what is left is easy to decide.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 _LOOKED_AT = 64
-"""How many members of a set are looked at for the step between them; the largest period of residues."""
+"""How many members of a set are examined to find its step; also the largest period of residues."""
 _SMALL = 16
-"""Up to how many periods sizes are tried one by one, where they are divided by sizes."""
+"""How many periods of sizes are tried one by one if sizes are divided by sizes."""
 
 
 class KnownSizes:
-    """The set that each size lies in, as the guards about it alone say; ``least`` is how large each is at least.
+    """The set of values that one-size guards allow for each size; ``least`` gives the minimum of each.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -60,9 +60,9 @@ class KnownSizes:
         self._simple: dict[Operation, Term] = {}
 
     def learn(self, formula: Formula) -> Formula | None:
-        """Take in a formula about one size; return what it says that was not known, in plain words.
+        """Add a formula about one size; return what it adds to the known set, simplified.
 
-        None where it is about several sizes, or cannot be taken in exactly.
+        Returns None if it is about several sizes or cannot be added exactly.
         """
         symbols = list(symbols_in(formula))
         if len(symbols) != 1 or symbols[0] not in self._sets:
@@ -80,14 +80,14 @@ class KnownSizes:
         self._sets[size] = members
         self._written[size] = _written(size, members)
         self._substitution = Substitution(self._written, of_symbols=True)
-        self._known.clear()  # terms come out otherwise now
+        self._known.clear()  # terms simplify differently now
         self._simple.clear()
         return formula if is_plain else describe(size, members)
 
     def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
-        """Return the members that satisfy a formula in which a size is divided by one; None where that is not found.
+        """Return the members that satisfy a formula with a quotient by a size; None if they cannot be determined.
 
-        Small sizes are tried one by one. From some size on, what a residue class makes of such a quotient is a number.
+        Small sizes are tried one by one. For large enough sizes, the quotient is constant on each residue class.
         """
         period = lcm(*(n for d in dims_of(formula) for n in divisors(term(d))))
         if period > _LOOKED_AT:
@@ -106,7 +106,7 @@ class KnownSizes:
         return self._sets[size] & (exceptions | SizeSet.residues(period, residues) & SizeSet.interval(first, None))
 
     def implies(self, formula: Formula) -> bool:
-        """Return whether a formula is seen to follow from what is known of each size by itself."""
+        """Return whether a formula is known to follow from the set of each size alone."""
         match formula:
             case AllOf(parts):
                 return all(map(self.implies, parts))
@@ -114,14 +114,14 @@ class KnownSizes:
                 return any(map(self.implies, parts))
             case Comparison(operator, left, right):
                 sides = tuple(self._plain(term(d)) for d in (left, right))
-                if not all(side.is_total for side in sides):  # where one has no value, the guard does not hold
+                if not all(side.is_total for side in sides):  # a guard does not hold if one side is undefined
                     return False
                 return _is_plain(operator, *sides) or _always(Comparison(operator, *(s.dim() for s in sides)))
             case _:
                 return False
 
     def divided(self, formula: Formula) -> Formula:
-        """Return a formula whose comparisons have no factor on both sides that is known to be 1 at least."""
+        """Return a formula without common factors on both sides of a comparison that are known to be at least 1."""
         match formula:
             case Comparison(operator, left, right):
                 sides = (self._simpler(term(d)).dim() for d in (left, right))
@@ -138,7 +138,7 @@ class KnownSizes:
                 return formula
 
     def _simpler(self, value: Term) -> Term:
-        """Return a term with numbers in the place of the operations that are known to be such, and shorter extremes."""
+        """Return a term with constant operations replaced by numbers and extremes shortened."""
         return rebuilt(value, self._simpler_operation)
 
     def _simpler_operation(self, atom: Operation) -> Term:
@@ -148,7 +148,7 @@ class KnownSizes:
         return self._simple[atom]
 
     def _needed_arguments(self, atom: Operation) -> tuple[Term, ...]:
-        """Return the arguments of an operation, without those of an extreme that another one is always beyond."""
+        """Return the arguments of an operation, without the redundant arguments of an extreme."""
         kept = list(map(self._simpler, atom.args))
         sign = {"max": 1, "min": -1}.get(atom.kind, 0)
         for arg in list(kept) if sign else ():
@@ -166,7 +166,7 @@ class KnownSizes:
         return left, right
 
     def _without_positive_factor(self, found: Comparison) -> Comparison:
-        """Return ``1 <= q`` for ``n <= p*q``, where ``p`` is known to be ``n`` at least, and so positive."""
+        """Return ``1 <= q`` for ``n <= p*q``, where ``p`` is known to be at least ``n``, and so positive."""
         least = subtract(found.right, found.left)
         rest = term(least) - constant(term(least).constant)
         number = (1 if found.operator == "<" else 0) - term(least).constant
@@ -179,7 +179,7 @@ class KnownSizes:
         return found
 
     def _at_the_least(self, found: Comparison) -> Comparison:
-        """Return ``n == low`` for ``(n - low)*p == 0``, where ``p`` is never 0, and so for ``!=``."""
+        """Return ``n == low`` for ``(n - low)*p == 0`` if ``p`` is never 0; likewise for ``!=``."""
         difference = self._plain(term(found.left) - term(found.right))
         for size, written in self._written.items():
             quotient = exact_quotient((difference.dim(),), (size,))
@@ -191,7 +191,7 @@ class KnownSizes:
         return is_at_least(self._plain(value), number)
 
     def _plain(self, value: Term) -> Term:
-        """Return a term with sizes as they are written, and without quotients that come out even."""
+        """Return a term with each size substituted by its written form, and even quotients cancelled."""
         if value not in self._known:
             self._known[value] = cancelled(self._substitution.term(value))
         return self._known[value]
@@ -224,7 +224,7 @@ def _changed(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
 
 
 def _always(formula: Formula) -> bool:
-    """Return whether a formula about one size holds from 0 on."""
+    """Return whether a formula about one size holds at all sizes from 0 on."""
     if len(list(symbols_in(formula))) > 1:
         return False
     found = narrow(ALL, formula)
@@ -232,7 +232,7 @@ def _always(formula: Formula) -> bool:
 
 
 def _is_plain(operator: str, left: Term, right: Term) -> bool:
-    """Return whether a comparison is seen to hold at all sizes from 0 on."""
+    """Return whether a comparison is known to hold at all sizes from 0 on."""
     match operator:
         case "==":
             return left == right

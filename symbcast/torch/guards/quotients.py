@@ -1,4 +1,4 @@
-"""Terms at all sizes from 0 on: how large they are at least, and which quotients by sums are always the same."""
+"""Bounds of terms over all sizes from 0 on, and quotients by sums that are constant there."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def factors(value: Term) -> list[Atom]:
-    """Return what a sum may have as a factor: whatever its summands have."""
+    """Return the candidate factors of a sum: all atoms of its summands."""
     return list(dict.fromkeys(atom for monomial in value.coefficients for atom in monomial))
 
 
 def divisors(value: Term) -> Iterator[int]:
-    """Yield the numbers that a term divides by, at every depth."""
+    """Yield the constant divisors in a term, at every depth."""
     for atom in value.operations():
         if atom.kind in ("//", "%") and atom.args[1].is_constant and atom.args[1].constant > 0:
             yield atom.args[1].constant
@@ -30,7 +30,7 @@ def divisors(value: Term) -> Iterator[int]:
 
 
 def cancelled(value: Term) -> Term:
-    """Return a term without the quotients by sums that are seen to be the same at all sizes from 0 on.
+    """Return a term without quotients by sums that are known to be constant at all sizes from 0 on.
 
     >>> from symbcast.core.text import parse_dim
     >>> cancelled(parse_dim("(8*k + 16)//(k + 2)")), cancelled(parse_dim("(8*k + 21) % (2*k + 5)"))
@@ -61,7 +61,7 @@ def _cancelled_operation(atom: Operation) -> Term:
 
 
 def _quotient(above: Term, below: Term) -> Term | None:
-    """Return what a term is divided by another one, rounded down, where that is seen."""
+    """Return the quotient of two terms, rounded down, if it is exact or constant; None otherwise."""
     exact = exact_quotient((above.dim(),), (below.dim(),))
     if exact is not None:
         return term(exact)
@@ -76,7 +76,7 @@ def _quotient(above: Term, below: Term) -> Term | None:
 
 
 def is_at_least(value: Term, number: int) -> bool:
-    """Return whether a term is seen to be so large at all sizes from 0 on: as a sum, or as a product of such."""
+    """Return whether a term is known to be at least ``number`` at all sizes from 0 on, as a sum or a product."""
     low = lower_bound(value)
     if low is not None and low >= number:
         return True

@@ -1,7 +1,7 @@
-"""What an exported program asks of its inputs, as torch recorded it: guards, ranges, and axes that are tied.
+"""The requirements of an exported program on its inputs, as torch recorded them: guards, ranges and tied axes.
 
-An exported program refuses sizes by its guards, by the ranges of its sizes, and where axes that torch found to be one
-size, or arithmetic on one, are not.
+An exported program refuses sizes that violate its guards or its ranges, and sizes of tied axes (which torch found to
+be one size, or computed from one) that do not match.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_END = 1 << 62
 def guards_of(
     program: Any, inputs: Inputs, nodes: Sequence[tuple[TorchNode, Collection[Dim]]], min_size: int
 ) -> Guards:
-    """Return what an exported program asks of its inputs; ``nodes`` have the sizes of what they make."""
+    """Return the requirements of an exported program on its inputs; ``nodes`` pairs each node with its output sizes."""
     dynamic = [a for a in inputs.axes if a.is_dynamic]
     fixed = fixed_lines(program)
     specialised = [
@@ -50,7 +50,7 @@ def _first(lines: Mapping[str, str], names: Iterable[str]) -> str:
 
 
 def _read(program: Any, inputs: Inputs) -> Iterator[Guard]:
-    """Yield the guards of a program, what it takes for granted of axes that are tied, and the ranges."""
+    """Yield the guards of a program, the conditions on tied axes, and the ranges."""
     reader = GuardReader({name: a.size for a in inputs.axes for name in a.names})
     lines = _lines(program)
     for n, text in enumerate(program._guards_code):
@@ -65,7 +65,7 @@ def _read(program: Any, inputs: Inputs) -> Iterator[Guard]:
 
 
 def fixed_lines(program: Any) -> dict[str, str]:
-    """Return where torch fixed sizes at numbers, by what guards call them; nothing for a program read from a file."""
+    """Return the lines where torch fixed sizes, by source name in guards; empty for a program read from a file."""
     env = shape_env_of(program)
     found = {}
     for s, value in getattr(env, "replacements", {}).items():
@@ -77,7 +77,7 @@ def fixed_lines(program: Any) -> dict[str, str]:
 
 
 def _lines(program: Any) -> list[str]:
-    """Return where torch came to each guard that it has code for; nothing where the program was read from a file."""
+    """Return the line of each guard of the program; empty for a program read from a file."""
     env = shape_env_of(program)
     guards = list(getattr(env, "guards", ()))
     if len(guards) != len(program._guards_code):
@@ -89,7 +89,7 @@ def _lines(program: Any) -> list[str]:
 
 
 def _line(frame: Any) -> str:
-    """Return a place in the user's code; those of torch's own say nothing to a user."""
+    """Return a line in the user's code; empty for lines in torch, which mean nothing to a user."""
     file, line = getattr(frame, "filename", None), getattr(frame, "lineno", None)
     if file is None or is_of_torch(str(file)):
         return ""
@@ -112,7 +112,7 @@ def _end(upper: Any) -> int | None:
 
 
 def _ranges(program: Any, axes: Sequence[Axis]) -> Iterator[Guard]:
-    """Yield the ranges that the program checks; that a size is 2 at least torch takes for granted, and leaves out."""
+    """Yield the ranges that the program checks; torch assumes a minimum of 2 and does not check it."""
     seen = set()
     for axis in axes:
         if axis.known in seen:

@@ -1,4 +1,4 @@
-"""What torch says when it does not export: the constraints in its error, put together as its guards are."""
+"""Read torch's export errors: combine the constraints that an error lists into one condition."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SUGGESTED = re.compile(r"Suggested fixes:[^\n]*\n(?P<fixes>(?:[ \t]+\S[^\n]*\n?
 
 
 class Refusal:
-    """What an error of ``torch.export.export`` asks of dimensions that were to be dynamic.
+    """What an error of ``torch.export.export`` requires of the dynamic dimensions.
 
-    ``text`` is torch's own.
+    ``text`` is the error's text.
     """
 
     def __init__(self, text: str, min_size: int = 1) -> None:
@@ -53,12 +53,12 @@ class Refusal:
 
     @property
     def suggested(self) -> str:
-        """What torch itself suggests; empty where it suggests nothing."""
+        """Torch's own suggested fixes; empty if there are none."""
         found = _SUGGESTED.search(self.text)
         return "" if found is None else found["fixes"].strip("\n")
 
     def explain(self) -> str:
-        """Return in words what the error asks."""
+        """Return the requirements in words."""
         lines = [f"torch asks that {c.text}" for c in self.guards.clauses]
         lines += [f"torch fixed {s.axis} at {s.size}" for s in self.guards.specialised]
         return "\n".join(lines) or "no constraint on sizes was found in torch's error"
@@ -68,7 +68,7 @@ class Refusal:
 
 
 def read_error(error: BaseException | str, min_size: int = 1) -> Refusal:
-    """Return what an error of ``torch.export.export``, or its text, asks of dimensions that were to be dynamic.
+    """Read an error of ``torch.export.export``, or its text; return what it requires of the dynamic dimensions.
 
     >>> refusal = read_error('''Constraints violated (H)!
     ...   - Not all values of H = L['x'].size()[2] in the specified range satisfy the generated guard

@@ -1,8 +1,7 @@
 """The ``dynamic_shapes`` that ``torch.export.export`` accepts, as text to paste.
 
-An axis gets a `Dim` where all that is asked of it is a range, a number that it is a multiple of, or that it is as long
-as another one: that is what a `Dim` can say. All others are left to torch (``Dim.AUTO``), which then finds out for
-itself what it asks.
+An axis gets a `Dim` if its only requirements are a range, a multiple, or equality with another axis, because a `Dim`
+can express nothing else. All other axes are left to torch (``Dim.AUTO``), which then infers their requirements.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ if TYPE_CHECKING:
 
 AUTO = "Dim.AUTO"
 _MOST = 1 << 16
-"""The largest number that a size is looked at for being a multiple of."""
+"""The largest factor that is tried for a ``factor*Dim``."""
 
 
 class Suggestion(NamedTuple):
-    """Lines that make the `Dim` objects, and the expression for ``dynamic_shapes``."""
+    """Lines that create the `Dim` objects, and the expression for ``dynamic_shapes``."""
 
     lines: tuple[str, ...]
     shapes: str
@@ -50,14 +49,14 @@ class Suggester:
         self._lines: dict[str, str] = {}
 
     def suggestion(self) -> Suggestion:
-        """Return what torch accepts."""
+        """Return the suggested dynamic shapes."""
         said = {axis.source: self._said(axis) for axis in self._inputs.axes if axis.is_dynamic}
         return Suggestion(tuple(self._lines.values()), _nested(self._inputs, said))
 
     def _said(self, axis: Axis) -> str:
-        """Return what stands for an axis: a `Dim`, such a one times a number, or what leaves it to torch."""
+        """Return the text for an axis: a `Dim`, a multiple of one, None if it is fixed, or ``Dim.AUTO``."""
         size = axis.size
-        is_number = axis.axis is None  # of an integer torch takes no `Dim`
+        is_number = axis.axis is None  # torch takes no `Dim` for an integer
         if axis.source in self._refused or is_number or not isinstance(size, Symbol):
             return AUTO
         size = self._first_of(size)
@@ -71,7 +70,7 @@ class Suggester:
         return self._dim(size, members)
 
     def _first_of(self, size: Symbol) -> Symbol:
-        """Return the size that stands for all that must be equal to one."""
+        """Return the representative of all sizes that must equal this one."""
         met, grown = [size], True
         while grown:
             more = [s for c in self._clauses if _is_equality(c) and set(met) & {*symbols_in(c)} for s in symbols_in(c)]
@@ -81,7 +80,7 @@ class Suggester:
         return min(met, key=order.index)
 
     def _dim(self, size: Symbol, members: SizeSet) -> str:
-        """Return a `Dim` for a set, or a number times one; None for one number, else what leaves it to torch."""
+        """Return a `Dim` for a set, or a multiple of one; None for a single number, else ``Dim.AUTO``."""
         name, low = size.name, members.least()
         if low is None:
             return AUTO
@@ -117,7 +116,7 @@ def _is_equality(formula: Formula) -> bool:
 
 
 def _nested(inputs: Inputs, said: dict[str, str]) -> str:
-    """Return the text of nested dictionaries and lists, as the arguments are nested."""
+    """Return the text of dictionaries and lists, nested as the arguments are."""
     root: dict[object, object] = {}
     for i in inputs.inputs:
         place: dict[object, object] = root
@@ -141,7 +140,7 @@ def _text(value: object) -> str:
 
 
 def _path(source: str) -> list[object]:
-    """Return the way to an argument that torch's guards name: ``['x', 0, 'k']`` of ``L['x'][0]['k']``."""
+    """Return the path to an argument in torch's guards: ``['x', 0, 'k']`` for ``L['x'][0]['k']``."""
     return list(_keys(source))
 
 

@@ -1,8 +1,8 @@
-"""Rules that require less of sizes than torch does: found by the guards, which torch's own kernels left behind.
+"""Find rules that require less of sizes than torch does, by the guards that torch's kernels recorded.
 
-A guard says either that a kernel requires something, or that it took one of two ways that both work. So a guard that
-the graph's condition does not imply does not prove that a rule is too weak. But it has the sizes that tell: the graph
-runs there on fake tensors, which have no elements, so that torch's kernels check sizes and compute nothing.
+A guard records either a requirement of a kernel or a choice between two branches that both work. So a guard that the
+graph's condition does not imply is no proof of a weak rule, but it gives sizes to test: the graph runs there on fake
+tensors, which have no elements, so that torch's kernels check sizes and compute nothing.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _UNTOLD = ("DynamicOutputShapeException", "DataDependentOutputException", "GuardOnDataDependentSymNode",
            "UnsupportedOperatorException")  # fmt: skip
-"""Errors of fake tensors that say nothing of sizes: what comes next depends on data, or has no kernel for them."""
+"""Errors of fake tensors that are not about sizes: an operator depends on data or has no kernel for fake tensors."""
 
 
 class Failure(NamedTuple):
-    """A node that torch's kernels refuse at some sizes, and what they say."""
+    """A node that torch's kernels refuse at some sizes, and their error."""
 
     node: str
     op_type: str
@@ -40,9 +40,9 @@ class Failure(NamedTuple):
 
 
 class WeakRules:
-    """Looks for sizes at which the graph is said to run, and at which torch's kernels refuse it.
+    """Finds sizes that the graph's condition allows and torch's kernels refuse.
 
-    ``graph`` has the graph's condition, ``guards`` what the program lets through.
+    ``graph`` holds the graph's condition, ``guards`` what the program accepts.
     """
 
     def __init__(self, program: Any, arguments: Arguments, graph: ShapeEnv, guards: Guards) -> None:
@@ -53,7 +53,7 @@ class WeakRules:
         self._tried: dict[tuple[int, ...], Failure | None] = {}
 
     def found(self) -> Iterator[Unanalysed]:
-        """Yield the nodes whose rules are too weak, each with a guard that shows it."""
+        """Yield the nodes whose rules are too weak, each with the guard that revealed it."""
         seen: set[str] = set()
         for guard, formula in self._guards.needed:
             if not _is_one_sided(formula):
@@ -65,9 +65,9 @@ class WeakRules:
                     yield Unanalysed(failure.node, failure.op_type, _reason(failure, guard.text, sizes))
 
     def _violating(self, formula: Formula) -> Iterator[dict[str, int]]:
-        """Yield sizes that the graph's condition allows and a guard does not, if any: also those that are 2 or more.
+        """Yield the smallest sizes that the graph's condition allows and a guard does not; then those of 2 or more.
 
-        Much is broadcast where a size is 1, and fails only beyond that.
+        A size of 1 often broadcasts where a larger one fails.
         """
         beyond = [at_most(2, s) for s in self._graph.shown]
         for besides in ([], beyond):
@@ -92,7 +92,7 @@ class WeakRules:
 
 
 def _is_one_sided(formula: Formula) -> bool:
-    """Return whether a guard says more than that sizes differ: torch tells 0 and 1 apart so, and never requires it."""
+    """Return whether a guard is more than ``!=``, which torch records to rule out 0 and 1 and kernels never need."""
     match formula:
         case Comparison(operator):
             return operator != "!="
@@ -108,10 +108,10 @@ def _reason(failure: Failure, guard: str, sizes: Mapping[str, int]) -> str:
 
 
 def failure_at(program: Any, arguments: Arguments, sizes: Mapping[str, int]) -> Failure | None:
-    """Return which node of a graph torch's kernels refuse at some sizes; None if they refuse none, or cannot tell."""
+    """Return the node that torch's kernels refuse at some sizes; None if they refuse none or cannot decide."""
     torch, fx, fake = load(), load("torch.fx"), load("torch._subclasses.fake_tensor")
     symbolic = load("torch.fx.experimental.symbolic_shapes")
-    # What data decide is a symbol of torch's; the sizes of inputs are numbers.
+    # Sizes that data decide are torch symbols; the sizes of inputs are numbers.
     shapes = symbolic.ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
     at: list[Any] = []
 
@@ -133,7 +133,7 @@ def failure_at(program: Any, arguments: Arguments, sizes: Mapping[str, int]) -> 
 
 
 def _flat(program: Any, given: Iterable[Any]) -> list[Any]:
-    """Return all arguments of the graph: what the program holds, and what the user gives."""
+    """Return all arguments of the graph: stored tensors and user inputs."""
     own = iter(given)
     held = {**program.state_dict, **program.constants}
     specs = program.graph_signature.input_specs
@@ -142,7 +142,7 @@ def _flat(program: Any, given: Iterable[Any]) -> list[Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep torch from writing down that a kernel refused sizes."""
+    """Keep torch from logging that a kernel refused sizes."""
     log = logging.getLogger("torch._subclasses.fake_tensor")
     before = log.disabled
     log.disabled = True

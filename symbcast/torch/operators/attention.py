@@ -1,4 +1,4 @@
-"""Attention, and layers with a state."""
+"""Attention and recurrent layers."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def attended(call: TorchCall) -> list[Value]:
     """Queries (..., L, E), keys (..., S, E), values (..., S, V) give (..., L, V); a mask broadcasts to (..., L, S)."""
     query, key, value = (call.dims(n) for n in ("query", "key", "value"))
     if min(len(query), len(key), len(value)) < 2:
-        call.refuse("queries, keys and values must have two axes at least")
+        call.refuse("queries, keys and values must have at least two axes")
     if call.node.op_type.endswith("_for_cpu"):
         _fit_kernel(call, query, key, value)
     found = attend(call, query, key, value, grouped_stack if call.flag("enable_gqa") else broadcast_stack)
     mask = call.maybe_dims("attn_mask")
     if mask is not None:
         if len(mask) not in (2, 4) and len(query) == 4 and not call.node.op_type.endswith("_math"):
-            call.note("whether a mask of this rank is taken depends on the kernel that torch chooses")
+            call.note("whether a mask of this rank is accepted depends on the kernel that torch chooses")
         call.broadcast(mask, (*found[:-1], key[-2]), rule="unidirectional")
     return [Value(found), *(call.recorded()[1:] if len(call.node.outputs) > 1 else ())]
 
 
 def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
-    """Require what the kernel for the CPU takes for granted: it ends the process where tensors differ, or are empty."""
+    """Require what the CPU kernel assumes: it crashes the process if tensors differ or are empty."""
     if not len(query) == len(key) == len(value) == 4:
         call.refuse("queries, keys and values must have four axes")
     for other in (key, value):
@@ -51,10 +51,10 @@ def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
 
 @operator("lstm", "gru", "rnn_tanh", "rnn_relu")
 def recurrent_layers(call: TorchCall) -> list[Value]:
-    """A sequence and states of one batch, or of 1 for the states of all but LSTMs.
+    """A sequence and states with one batch size; except for LSTMs, the states may have a batch of 1.
 
-    Each layer has a state for each direction, and weights for each of these. The fused kernel reads weights that do not
-    fit unchecked: of these only the first ones are looked at.
+    Each layer has a state and weights for each direction. The fused kernel does not check whether weights fit, so only
+    the first ones are checked here.
     """
     dims, weights = call.dims("input", "data"), call.tensors("params")
     if call.given("batch_sizes") is not None or not weights or len(dims) != 3:
@@ -66,7 +66,7 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
         call.refuse("a state must have three axes")
     layer = _layer(call, dims, weights[1])
     call.at_most(1, layer.length, "there must be a step")
-    call.equal(dims[-1], weights[0][-1], "the last size must be that of the weights")
+    call.equal(dims[-1], weights[0][-1], "the last size must equal that of the weights")
     if layer.kind != "LSTM":
         (batch,) = call.broadcast((layer.batch,), (states[0][1],), rule="unidirectional")
         layer = layer._replace(batch=batch)
@@ -76,7 +76,7 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
 
 
 def _layer(call: TorchCall, dims: Dims, weights: Dims) -> Layer:
-    """Return the layers of weights (gates * hidden, state), on top of each other."""
+    """Return the stacked layers for weights (gates * hidden, state)."""
     kind = call.node.op_type.removeprefix("aten.").partition("_")[0].upper()
     axes = "NT" if call.flag("batch_first") else "TN"
     sizes = dict(zip(axes, dims, strict=False))

@@ -1,4 +1,4 @@
-"""What torch makes of other operators and keeps in the graph: stacks of any rank, losses, distances."""
+"""Operators that torch composes of others but keeps in the graph: stacks of any rank, losses, distances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _at_least(rank: int, dims: Dims) -> Dims:
-    """Return a shape of some axes or more: a vector is a row of a matrix, a matrix is one of a stack along the end."""
+    """Return a shape with at least ``rank`` axes: a vector becomes a row, a matrix gets a last axis of size 1."""
     if rank == 3 and 0 < len(dims) < 3:
         return (1, *dims, 1) if len(dims) == 1 else (*dims, 1)
     return (*((1,) * (rank - len(dims))), *dims)
@@ -27,7 +27,7 @@ def _at_least(rank: int, dims: Dims) -> Dims:
 
 @operator("atleast_1d", "atleast_2d", "atleast_3d")
 def at_least(call: TorchCall) -> Value | list[Value]:
-    """Each tensor with as many axes or more."""
+    """Each tensor with at least a given number of axes."""
     rank = int(call.node.op_type[-2])
     if call.given("tensors") is not None:
         return [Value(_at_least(rank, dims)) for dims in call.tensors("tensors")]
@@ -36,7 +36,7 @@ def at_least(call: TorchCall) -> Value | list[Value]:
 
 @operator("hstack", "vstack", "dstack", "row_stack", "column_stack")
 def stacked(call: TorchCall) -> Value:
-    """Tensors one behind the other, each with as many axes as that needs."""
+    """Tensors concatenated, each extended to the rank that this needs."""
     shapes, kind = call.tensors("tensors"), call.node.op_type.removeprefix("aten.")
     if kind == "column_stack":
         shapes = [(*dims, *((1,) * (2 - len(dims)))) for dims in shapes]
@@ -48,10 +48,10 @@ def stacked(call: TorchCall) -> Value:
 
 @operator("block_diag")
 def block_diagonal(call: TorchCall) -> Value:
-    """Matrices along the diagonal of one; a vector is a row."""
+    """Matrices along the diagonal of a matrix; a vector is a row."""
     shapes = call.tensors("tensors")
     if any(len(dims) > 2 for dims in shapes):
-        call.refuse("there must be two axes at most")
+        call.refuse("there must be at most two axes")
     if not shapes:
         return Value((1, 0))
     rows, columns = zip(*(_at_least(2, dims) for dims in shapes), strict=True)
@@ -60,7 +60,7 @@ def block_diagonal(call: TorchCall) -> Value:
 
 @operator("broadcast_tensors")
 def broadcast_together(call: TorchCall) -> list[Value]:
-    """All tensors in the one shape that they are broadcast to."""
+    """All tensors broadcast to one shape."""
     shapes = call.tensors("tensors")
     found = call.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
     return [Value(found)] * len(call.node.outputs)
@@ -68,11 +68,11 @@ def broadcast_together(call: TorchCall) -> list[Value]:
 
 @operator("tensor_split", "hsplit", "vsplit", "dsplit")
 def split_evenly(call: TorchCall) -> list[Value]:
-    """So many parts of an axis, whose sizes differ by 1 at most; of all but ``tensor_split``, not at all."""
+    """A given number of parts of an axis; equal, or differing by at most 1 for ``tensor_split``."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     least, place = {"hsplit": (1, min(1, len(dims) - 1)), "vsplit": (2, 0), "dsplit": (3, 2)}.get(kind, (1, -1))
     if len(dims) < least:
-        call.refuse(f"the tensor must have {least} axes at least")
+        call.refuse(f"the tensor must have at least {least} axes")
     if call.given("sections") is None:
         return list(call.recorded())
     count = call.number("sections")
@@ -80,26 +80,26 @@ def split_evenly(call: TorchCall) -> list[Value]:
     place = call.axis(call.number("dim", 0), len(dims)) if place < 0 else place
     if kind != "tensor_split":
         return along(dims, place, joins.split_evenly(call, dims[place], count))
-    # Part n of k has (size + k - 1 - n) // k: the first ones have what is left over.
+    # Part n of k has (size + k - 1 - n) // k: the first parts take the remainder.
     return along(dims, place, [floor_divide(add(dims[place], count - 1 - n), count) for n in range(count)])
 
 
 @operator("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div")
 def loss(call: TorchCall) -> Value:
-    """How far a tensor is from its target, to which it is broadcast; one number, unless nothing is reduced."""
+    """The loss of a tensor and its target, which are broadcast; a scalar unless nothing is reduced."""
     found = call.broadcast(call.dims("self"), call.dims("target"))
     return Value(() if call.number("reduction", 1) else found)
 
 
 @operator("cosine_similarity")
 def cosine(call: TorchCall) -> Value:
-    """The tensors are broadcast, and an axis goes."""
+    """The tensors are broadcast, and one axis is removed."""
     return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), call.number("dim", 1))
 
 
 @operator("pairwise_distance")
 def distance_of_each(call: TorchCall) -> Value:
-    """The tensors are broadcast, and the last axis goes."""
+    """The tensors are broadcast, and the last axis is removed."""
     return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), -1)
 
 
@@ -110,19 +110,19 @@ def _without(call: TorchCall, dims: Dims, axis: int) -> Value:
 
 @operator("bilinear")
 def bilinear(call: TorchCall) -> Value:
-    """A form of two vectors for each output; the axes before them must be equal."""
+    """A bilinear form of two vectors per output; the leading axes must be equal."""
     left, right, weight, bias = (call.maybe_dims(n) for n in ("input1", "input2", "weight", "bias"))
     if left is None or right is None or weight is None or len(left) != len(right):
-        call.refuse("both tensors must have as many axes")
+        call.refuse("both tensors must have the same number of axes")
     for one, other in zip(left[:-1], right[:-1], strict=True):
         call.equal(one, other, "the axes before the last must be equal")
     _fits(call, left[-1], weight[1])
     _fits(call, right[-1], weight[2])
     if bias is not None:
-        call.equal(bias[0], weight[0], "the bias must have a number for each output")
+        call.equal(bias[0], weight[0], "the bias must have one number per output")
     return Value((*left[:-1], weight[0]))
 
 
 def _fits(call: TorchCall, size: Dim, wanted: Dim) -> None:
     call.at_most(1, size, "there must be something to multiply")
-    call.equal(size, wanted, "the weight must have the sizes of what it is multiplied with")
+    call.equal(size, wanted, "the weight must have the sizes of its operands")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _graphs(call: TorchCall) -> Sequence[Graph]:
-    """Return the graphs of a node; raises `UnknownShapeError` where one is not followed."""
+    """Return the graphs of a node; raises `UnknownShapeError` if they were not read."""
     found = list(call.node.graphs.values())
     if not found:
         raise UnknownShapeError("not checked: what the body requires; its shapes are as torch recorded them")
@@ -40,7 +40,7 @@ def _operand(given: Any) -> Value:
 
 @operator("higher_order.cond")
 def cond(call: TorchCall) -> Sequence[Value]:
-    """The outputs of one branch or the other; what each of them asks holds where it is taken."""
+    """The outputs of one branch or the other; the requirements of a branch apply if it is taken."""
     yes, no = _graphs(call)
     operands, within = _operands(call, 3), call.walk.within
     return branched(
@@ -52,14 +52,14 @@ def cond(call: TorchCall) -> Sequence[Value]:
 
 
 def _chosen(call: TorchCall) -> Formula:
-    """Return when the first branch is taken: in terms of sizes, or of a size of its own that is 1 there and 0 else."""
+    """Return the condition for the first branch: a formula of sizes, or a new symbol that is 1 if it is taken."""
     found = truth_of(call.given("0"))
     return taken_by_data(call, "the predicate") if found is None else found
 
 
 @operator("higher_order.while_loop")
 def while_loop(call: TorchCall) -> Sequence[Value]:
-    """The body, as long as the condition holds, which is computed before each turn; states keep their shapes."""
+    """The body repeated while the condition, computed before each iteration, holds; states keep their shapes."""
     condition, body = _graphs(call)
     initial, more = _operands(call, 2), _operands(call, 3)
     (start,) = call.walk.within(condition, call.scope, [*initial, *more])
@@ -77,7 +77,7 @@ def while_loop(call: TorchCall) -> Sequence[Value]:
 
 @operator("higher_order.scan", "higher_order.map_impl")
 def scan(call: TorchCall) -> Sequence[Value]:
-    """The body for each slice along the first axis, of which there must be one; outputs of all turns are stacked."""
+    """The body for each slice along the first axis, at least one; the outputs of all iterations are stacked."""
     (body,) = _graphs(call)
     is_map = call.node.op_type == "higher_order.map_impl"
     initial = [] if is_map else _operands(call, 1)
@@ -97,5 +97,5 @@ def scan(call: TorchCall) -> Sequence[Value]:
 
 @operator("higher_order.associative_scan")
 def associative_scan(call: TorchCall) -> Sequence[Value]:
-    """Pairs of slices combined, in an order of torch's own; the outputs are as torch recorded them."""
+    """Pairs of slices combined in an order that torch chooses; the outputs are as torch recorded them."""
     raise UnknownShapeError("not checked: what the body requires; its shapes are as torch recorded them")

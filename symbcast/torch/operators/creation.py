@@ -1,4 +1,4 @@
-"""Tensors made of sizes."""
+"""Tensors created from sizes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "new_empty_strided",
 )
 def made(call: TorchCall) -> Value:
-    """A tensor of a shape."""
+    """A tensor of a given shape."""
     sizes = call.known_sizes("size")
     for size in sizes:
         call.is_size(size, "a size must not be negative")
@@ -42,26 +42,26 @@ def made(call: TorchCall) -> Value:
 
 @operator("scalar_tensor")
 def single(call: TorchCall) -> Value:
-    """A tensor without axes."""
+    """A scalar tensor."""
     return Value(())
 
 
 @operator("arange")
 def counted(call: TorchCall) -> Value:
-    """The integers from a start to before an end, in steps."""
+    """The numbers from a start to an end (exclusive), in steps."""
     start, step, end = call.size("start", 0), call.size("step", 1), call.size("end")
     if step == 0:
         call.refuse("the step must not be 0")
     if start is None or end is None or not isinstance(step, int):
         return next(iter(call.recorded()))
     distance = subtract(end, start) if step > 0 else subtract(start, end)
-    call.require(at_most(0, distance), "the end must not lie before the start")
+    call.require(at_most(0, distance), "the end must not be before the start")
     return Value((ceil_divide(distance, abs(step)),))
 
 
 @operator("linspace", "logspace", "hann_window", "hamming_window", "blackman_window")
 def spaced(call: TorchCall) -> Value:
-    """So many numbers."""
+    """A given count of evenly spaced numbers."""
     count = size_of(call.given("steps", "window_length"))
     if count is None:
         return next(iter(call.recorded()))
@@ -71,7 +71,7 @@ def spaced(call: TorchCall) -> Value:
 
 @operator("eye")
 def unit(call: TorchCall) -> Value:
-    """A matrix with ones where row and column are the same."""
+    """A matrix with ones on its main diagonal."""
     rows = call.size("n")
     columns = call.size("m", rows)
     for size in (rows, columns):
@@ -82,10 +82,10 @@ def unit(call: TorchCall) -> Value:
 
 @operator("one_hot")
 def one_hot_(call: TorchCall) -> Value:
-    """Each class as a row with a one in its place."""
+    """Class indices as one-hot rows."""
     classes = call.size("num_classes")
     if classes == -1:
-        call.at_most(1, multiply(*call.dims("self")), "there must be an element to tell the number of classes by")
+        call.at_most(1, multiply(*call.dims("self")), "there must be an element to infer the number of classes from")
     if classes is None or classes == -1:
         return next(iter(call.recorded()))
     found = one_hot(call, call.dims("self"), -1, classes)
@@ -95,10 +95,10 @@ def one_hot_(call: TorchCall) -> Value:
 
 @operator("meshgrid")
 def mesh(call: TorchCall) -> list[Value]:
-    """Vectors, each laid out along an axis of its own; with the indexing ``xy`` the first two change places."""
+    """Vectors, each along its own axis; the indexing ``xy`` swaps the first two axes."""
     shapes = call.tensors("tensors")
     if not shapes or any(len(s) > 1 for s in shapes):
-        call.refuse("there must be vectors, each with one axis or none")
+        call.refuse("there must be tensors, each with at most one axis")
     sizes = [s[0] if s else 1 for s in shapes]
     found = sizes[1::-1] + sizes[2:] if call.given("indexing") == "xy" and len(sizes) > 1 else sizes
     return [Value(tuple(found))] * len(sizes)

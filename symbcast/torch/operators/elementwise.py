@@ -1,4 +1,4 @@
-"""Element by element: the operands are broadcast, and what keeps a tensor's shape as it is."""
+"""Elementwise operators: those that broadcast their operands, and those that keep a tensor's shape."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "floor_divide",
 )
 def pointwise(call: TorchCall) -> Value:
-    """All tensors are broadcast; one that is written in place keeps its shape."""
+    """All tensors are broadcast; a tensor written in place keeps its shape."""
     shapes = [v.shape for v in call.arguments.values() if isinstance(v, Value)]
     given = [s for s in shapes if s is not None]
     if len(given) < len(shapes) or not given:
@@ -93,7 +93,7 @@ def _is_in_place(call: TorchCall) -> bool:
     "real",
 )
 def kept(call: TorchCall) -> list[Value]:
-    """Each output has the shape of the first operand; an axis that is named must be there."""
+    """Each output has the shape of the first operand; a given axis must exist."""
     dims = call.dims("self", "input", "data", "a")
     for axis in call.numbers_of("dim") or ():
         call.axis_of(axis, len(dims))
@@ -102,7 +102,7 @@ def kept(call: TorchCall) -> list[Value]:
 
 @operator("fill", "fill_")
 def filled(call: TorchCall) -> Value:
-    """Each element is one value, which has no axes."""
+    """Every element is one value, given as a scalar."""
     if call.maybe_dims("value"):
         call.refuse("the value to fill with must have no axes")
     return Value(call.dims("self"))
@@ -110,26 +110,26 @@ def filled(call: TorchCall) -> Value:
 
 @operator("tril", "triu")
 def triangle(call: TorchCall) -> Value:
-    """One side of the diagonal of matrices."""
+    """The lower or upper triangle of matrices."""
     dims = call.dims("self")
     if len(dims) < 2:
-        call.refuse("a matrix must have two axes at least")
+        call.refuse("a matrix must have at least two axes")
     return Value(dims)
 
 
 @operator("renorm")
 def renormed(call: TorchCall) -> Value:
-    """The parts along an axis, each scaled to a norm."""
+    """The slices along an axis, each scaled to a maximum norm."""
     dims = call.dims("self")
     if len(dims) < 2:
-        call.refuse("the tensor must have two axes at least")
+        call.refuse("the tensor must have at least two axes")
     call.axis(call.number("dim"), len(dims))
     return Value(dims)
 
 
 @operator("flip")
 def flipped(call: TorchCall) -> Value:
-    """Axes from the last element to the first."""
+    """Axes in reverse order of elements."""
     dims = call.dims("self")
     call.distinct_axes(call.numbers_of("dims") or (), max(len(dims), 1), TWICE)
     return Value(dims)
@@ -137,20 +137,20 @@ def flipped(call: TorchCall) -> Value:
 
 @operator("roll")
 def rolled(call: TorchCall) -> Value:
-    """Elements moved along axes, those at the end to the front; nothing is looked at where there are no elements."""
+    """Elements shifted along axes, wrapping around; nothing is checked for an empty tensor."""
     dims, axes = call.dims("self"), call.numbers_of("dims") or []
     shifts = len(call.given("shifts") or ()) if isinstance(call.given("shifts"), list) else 1
     if shifts != max(len(axes), 1):
         call.refuse("there must be one shift for each axis")
     is_right = all(-len(dims) <= a < len(dims) for a in axes)
     if not is_right:
-        call.require(call.empty(dims), "an axis that is named must be there")
+        call.require(call.empty(dims), "a given axis must exist")
     return Value(dims)
 
 
 @operator("bernoulli")
 def drawn(call: TorchCall) -> Value:
-    """Ones and zeros; the probabilities, where they are a tensor, are broadcast to it, unless there are no elements."""
+    """Random ones and zeros; a tensor of probabilities is broadcast to the output, unless the output is empty."""
     dims, given = call.dims("self"), call.maybe_dims("p") or ()
     if len(given) > len(dims):
         call.refuse("the probabilities must not have more axes than the tensor")
@@ -162,7 +162,7 @@ def drawn(call: TorchCall) -> Value:
 
 @operator("feature_dropout")
 def without_features(call: TorchCall) -> Value:
-    """Whole channels left out."""
+    """Dropout of whole channels."""
     dims = call.dims("input")
     if len(dims) < 2 and call.flag("train") and call.given("p"):
         call.require(call.empty(dims), "there must be a batch and channels")
@@ -171,7 +171,7 @@ def without_features(call: TorchCall) -> Value:
 
 @operator("copy", "copy_")
 def copied(call: TorchCall) -> Value:
-    """What is copied is broadcast to the tensor that is written."""
+    """The source is broadcast to the tensor that is written."""
     dims = call.dims("self")
     call.broadcast(call.dims("src"), dims, rule="unidirectional")
     return Value(dims)
@@ -179,17 +179,17 @@ def copied(call: TorchCall) -> Value:
 
 @operator("_assert_async", "_functional_assert_async")
 def asserted(call: TorchCall) -> Value:
-    """What the program asserts of an element of a tensor."""
+    """A run-time assertion about an element of a tensor."""
     value = call.value_of("self")
     known = interval_of(value, call.bounds)
     if known.low is not None and known.low == known.high and known.is_attained:
         call.require(different(known.low, 0), "the program asserts it")
     elif not call.is_data_in("self"):
-        call.note("what it asserts, which sizes may decide, was not looked at")
+        call.note("not checked: its assertion, which sizes may decide")
     return Value(None)
 
 
 @operator("_assert_tensor_metadata", "sym_constrain_range", "manual_seed")
 def nothing(call: TorchCall) -> Value:
-    """It asks nothing of sizes."""
+    """No requirements on sizes."""
     return Value(None)

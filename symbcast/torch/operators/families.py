@@ -1,4 +1,4 @@
-"""All operators: each family puts its own into the registry when it is imported."""
+"""All operators: importing a family registers its operators."""
 
 from typing import Any
 
@@ -41,5 +41,5 @@ __all__ = [
 
 
 def by_tag(target: Any) -> Operator[TorchCall] | None:
-    """Return the operator for one that torch itself says works element by element; None for others."""
+    """Return the operator for a target that torch tags as pointwise; None for others."""
     return elementwise.pointwise if any(tag.name == "pointwise" for tag in getattr(target, "tags", ())) else None

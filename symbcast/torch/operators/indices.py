@@ -1,4 +1,4 @@
-"""Elements taken out by index, or put in."""
+"""Elements read or written by index."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def embedded(call: TorchCall) -> Value:
 
 @operator("index_select")
 def picked(call: TorchCall) -> Value:
-    """Places of an axis."""
+    """Elements along an axis, selected by index."""
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     if len(indices) > 1:
@@ -44,7 +44,7 @@ def picked(call: TorchCall) -> Value:
 
 @operator("index", "_unsafe_index")
 def indexed(call: TorchCall) -> Value:
-    """Indices are broadcast; their axes stand where those were that they index, or first where these lie apart."""
+    """Indices are broadcast; their axes replace the indexed axes, or come first if those are not adjacent."""
     if not _has_masks(call):
         return Value(_indexed(call))
     _fit_masks(call)
@@ -52,7 +52,7 @@ def indexed(call: TorchCall) -> Value:
 
 
 def _with_count(call: TorchCall, output: Value) -> Value:
-    """Return what one mask alone takes out, with a size of its own for how much that is."""
+    """Return the output with a new size for its number of elements if a single mask selects them."""
     given = call.given("indices")
     places = [n for n, v in enumerate(given) if v is not None]
     if len(places) > 1 or output.shape is None or len(output.shape) <= places[0]:
@@ -61,18 +61,18 @@ def _with_count(call: TorchCall, output: Value) -> Value:
 
 
 def _fit_masks(call: TorchCall) -> None:
-    """Require that each mask have the sizes of the axes that it stands for; another index stands for one axis."""
+    """Require each mask to have the sizes of the axes that it indexes; any other index takes one axis."""
     dims, at = call.dims("self"), 0
     for given, is_mask in zip(call.given("indices"), _are_masks(call), strict=True):
         shape = shape_of(given) if is_mask else ()
         if at + max(len(shape), 1) > len(dims):
             call.refuse("there must be an axis for each axis of a mask, and for each other index")
-        call.same_shape(shape, dims[at : at + len(shape)], "a mask must have the sizes of what it masks")
+        call.same_shape(shape, dims[at : at + len(shape)], "a mask must have the sizes of the axes that it masks")
         at += len(shape) if is_mask else 1
 
 
 def _has_masks(call: TorchCall) -> bool:
-    """Return whether an index is of truth values: how many of them hold is data."""
+    """Return whether an index is boolean: data decide how many elements it selects."""
     return any(_are_masks(call))
 
 
@@ -97,7 +97,7 @@ def _indexed(call: TorchCall) -> Dims:
 
 @operator("gather")
 def gathered(call: TorchCall) -> Value:
-    """Elements along an axis; off it, there must be no more indices than elements. Where there are none all is well."""
+    """Elements along an axis; on other axes, the indices must not be longer than the input, unless they are empty."""
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     gather_elements(call, dims or (1,), indices or (1,), place, unless=call.empty(indices))
@@ -108,7 +108,7 @@ def gathered(call: TorchCall) -> Value:
 
 @operator("scatter", "scatter_", "scatter_add", "scatter_reduce", "scatter_add_")
 def scattered(call: TorchCall) -> Value:
-    """Elements written along an axis; where there are no indices nothing is."""
+    """Elements written along an axis; empty indices write nothing."""
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     none = call.empty(indices)
@@ -123,12 +123,12 @@ def scattered(call: TorchCall) -> Value:
 
 @operator("index_put", "index_put_", "_unsafe_index_put")
 def put(call: TorchCall) -> Value:
-    """What is written is broadcast to what the indices select."""
+    """The written values are broadcast to the selected elements."""
     dims = call.dims("self")
     if _has_masks(call):
         _fit_masks(call)
         call.note(
-            "what is written was not looked at: how much the mask selects is data", is_about_data=_is_of_data(call)
+            "not checked: the written values, as data decide what the mask selects", is_about_data=_is_of_data(call)
         )
         return Value(dims)
     call.broadcast(call.dims("values"), _indexed(call), rule="unidirectional")
@@ -137,7 +137,7 @@ def put(call: TorchCall) -> Value:
 
 @operator("index_fill")
 def overwritten(call: TorchCall) -> Value:
-    """Places of an axis written with one value."""
+    """Elements along an axis overwritten with one value."""
     dims = call.dims("self")
     _at_places(call, dims)
     return Value(dims)
@@ -145,17 +145,17 @@ def overwritten(call: TorchCall) -> Value:
 
 @operator("index_add", "index_copy")
 def placed(call: TorchCall) -> Value:
-    """Places of an axis written with slices of a source, one for each index."""
+    """Elements along an axis overwritten with slices of a source, one per index."""
     dims, source = call.dims("self"), call.dims("source")
     place, indices = _at_places(call, dims)
     if not dims and call.node.op_type == "aten.index_add":
-        call.at_most(source[0] if source else 1, 1, "a tensor without axes has one place")
+        call.at_most(source[0] if source else 1, 1, "a tensor without axes has one element")
     scatter(call, dims or (1,), indices or (1,), source or (1,), place)
     return Value(dims)
 
 
 def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
-    """Return an axis and the shape of the indices into it, which are within it where something is written."""
+    """Return an axis and the shape of the indices into it; these must be within it if anything is written."""
     indices = call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     if len(indices) > 1:
@@ -169,7 +169,7 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
 
 @operator("masked_select")
 def masked(call: TorchCall) -> Value:
-    """The elements where a mask holds, which is broadcast with them: how many data decide."""
+    """The elements where a mask is true, broadcast with it; data decide how many."""
     found = call.broadcast(call.dims("self"), call.dims("mask"))
     (value,) = call.recorded()
     return value if value.shape is None else call.counted(value, 0, multiply(*found))
@@ -177,12 +177,12 @@ def masked(call: TorchCall) -> Value:
 
 @operator("nonzero", "unique", "_unique2", "unique_consecutive", "unique_dim")
 def chosen(call: TorchCall) -> list[Value]:
-    """As many as data decide; of the parts along an axis, each must have elements."""
+    """Unique elements: data decide how many; slices along an axis must not be empty."""
     dims = call.dims("self")
     if call.given("dim") is not None:
         place = call.axis(call.number("dim"), len(dims))
         for size in (*dims[:place], *dims[place + 1 :]):
-            call.at_most(1, size, "the parts that are compared must have elements")
+            call.at_most(1, size, "the slices that are compared must have elements")
     found = list(call.recorded())
     if call.node.op_type == "aten.nonzero" and found[0].shape is not None:
         return [call.counted(found[0], 0, multiply(*dims))]
@@ -191,13 +191,13 @@ def chosen(call: TorchCall) -> list[Value]:
 
 @operator("searchsorted")
 def sought(call: TorchCall) -> Value:
-    """A place for each value, in a sorted sequence for all of them or in one for each row of values."""
+    """An insertion index for each value, in one sorted sequence or in one per row of values."""
     sequence, values = call.dims("sorted_sequence"), call.dims("self")
     if not sequence:
         call.refuse("the sorted sequence must have an axis")
     if len(sequence) > 1:
         if len(values) != len(sequence):
-            call.refuse("the values must have as many axes as the sorted sequences, unless there is one for all")
+            call.refuse("the values must have as many axes as the sorted sequences, unless there is only one")
         for found, size in zip(values[:-1], sequence[:-1], strict=True):
             call.equal(found, size, "there must be a sorted sequence for each row of values")
     sorter = call.maybe_dims("sorter")
@@ -208,7 +208,7 @@ def sought(call: TorchCall) -> Value:
 
 @operator("bucketize")
 def bucketed(call: TorchCall) -> Value:
-    """A bucket for each value; the boundaries have one axis."""
+    """A bucket index for each value; the boundaries must have one axis."""
     if len(call.dims("boundaries")) != 1:
         call.refuse("the boundaries must have one axis")
     return Value(call.dims("self"))

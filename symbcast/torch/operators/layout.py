@@ -1,4 +1,4 @@
-"""The same elements in another shape or order, put together, taken apart, repeated or padded."""
+"""Reshape, reorder, join, split and repeat tensors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @operator("view", "reshape", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy")
 def viewed(call: TorchCall) -> Value:
-    """The elements in the shape of ``size``, in which one -1 is worked out."""
+    """The elements in the shape ``size``, where one -1 is inferred."""
     if call.given("size", "shape") is None:  # view.dtype
         return next(iter(call.recorded()))
     target = call.known_sizes("size" if call.given("size") is not None else "shape")
@@ -30,7 +30,7 @@ def viewed(call: TorchCall) -> Value:
 
 
 def reshaped(call: TorchCall, dims: Dims, target: list[Dim]) -> Dims:
-    """Return a shape of as many elements, in which one -1 is worked out."""
+    """Return a target shape with as many elements, where one -1 is inferred."""
     for size in target:
         if size != -1:
             call.is_size(size, "a size must not be negative")
@@ -45,7 +45,7 @@ def viewed_as(call: TorchCall) -> Value:
 
 @operator("flatten")
 def flattened(call: TorchCall) -> Value:
-    """Several axes in one."""
+    """Several axes joined into one."""
     dims = call.dims("self")
     if not dims:
         for name in ("start_dim", "end_dim"):
@@ -59,19 +59,19 @@ def flattened(call: TorchCall) -> Value:
 
 @operator("unflatten")
 def unflattened(call: TorchCall) -> Value:
-    """One axis in several."""
+    """One axis split into several."""
     dims = call.dims("self")
     place = call.axis(call.number("dim"), len(dims))
     sizes = call.known_sizes("sizes")
     if not sizes:
-        call.refuse("there must be a size to put in the place of the axis")
+        call.refuse("there must be at least one size to split the axis into")
     found = reshaped(call, (dims[place],), sizes)
     return Value((*dims[:place], *found, *dims[place + 1 :]))
 
 
 @operator("permute", "permute_copy")
 def permuted(call: TorchCall) -> Value:
-    """The axes in another order."""
+    """The axes in a new order."""
     dims = call.dims("self")
     order = [call.axis(a, len(dims)) for a in call.numbers_of("dims") or ()]
     return Value(layout.transpose(call, dims, order))
@@ -79,7 +79,7 @@ def permuted(call: TorchCall) -> Value:
 
 @operator("transpose", "swapaxes", "transpose_copy", "swapdims")
 def transposed(call: TorchCall) -> Value:
-    """Two axes change places."""
+    """Two axes swapped."""
     found = list(call.dims("self"))
     if found:
         names = ("dim0", "dim1") if call.given("dim0") is not None else ("axis0", "axis1")
@@ -90,12 +90,12 @@ def transposed(call: TorchCall) -> Value:
 
 @operator("t", "t_copy", "numpy_T", "mT", "adjoint", "matrix_H")
 def turned(call: TorchCall) -> Value:
-    """A matrix with its axes the other way round; of stacks the last two, but for ``numpy_T``."""
+    """The transpose of a matrix; of stacks, the last two axes are swapped, except by ``numpy_T``."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     if (kind in ("mT", "adjoint") and len(dims) == 1) or (kind == "matrix_H" and len(dims) not in (0, 2)):
         call.refuse("a matrix must have two axes")
     if kind in ("t", "t_copy") and len(dims) > 2:
-        call.refuse("there must be two axes at most")
+        call.refuse("there must be at most two axes")
     if kind == "numpy_T" or len(dims) < 2:
         return Value(dims[::-1])
     return Value((*dims[:-2], dims[-1], dims[-2]))
@@ -103,13 +103,13 @@ def turned(call: TorchCall) -> Value:
 
 @operator("movedim", "moveaxis")
 def moved(call: TorchCall) -> Value:
-    """Axes at other places, the others in the order that they have."""
+    """Axes moved to new positions; the others keep their order."""
     dims = call.dims("self")
     sources, targets = (
         call.distinct_axes(call.numbers_of(n) or (), max(len(dims), 1), TWICE) for n in ("source", "destination")
     )
     if len(sources) != len(targets):
-        call.refuse("there must be a place for each axis that is moved")
+        call.refuse("there must be one position for each moved axis")
     if not dims:
         return Value(())
     placed = dict(zip(targets, sources, strict=True))
@@ -119,13 +119,13 @@ def moved(call: TorchCall) -> Value:
 
 @operator("unsqueeze", "unsqueeze_copy")
 def unsqueezed(call: TorchCall) -> Value:
-    """An axis of size 1 put in."""
+    """An axis of size 1 inserted."""
     return Value(layout.unsqueeze(call, call.dims("self"), [call.number("dim")]))
 
 
 @operator("squeeze", "squeeze_copy")
 def squeezed(call: TorchCall) -> Value:
-    """Axes of size 1 taken out: those that torch saw to be 1, which must stay so, as the others must not be."""
+    """Axes of size 1 removed: those that torch recorded as 1 must be 1, and the others must not be."""
     dims = call.dims("self")
     named = call.numbers_of("dim")
     axes = set(range(len(dims)))
@@ -137,11 +137,11 @@ def squeezed(call: TorchCall) -> Value:
     gone = len(dims) - kept - len(sure) if kept is not None else 0
     for n in unsure:
         if gone == len(unsure):
-            call.equal(dims[n], 1, "the axis is 1 in the exported graph, which has it taken out")
+            call.equal(dims[n], 1, "the exported graph removes the axis, which is 1 there")
         elif gone == 0:
-            call.require(Comparison("!=", dims[n], 1), "the axis is not 1 in the exported graph, which keeps it")
+            call.require(Comparison("!=", dims[n], 1), "the exported graph keeps the axis, which is not 1 there")
     if gone not in (0, len(unsure)):
-        call.note("which of its axes are 1 was not looked at")
+        call.note("not checked: which axes have size 1")
         return next(iter(call.recorded()))
     out = sure | (set(unsure) if gone else set())
     return Value(tuple(d for n, d in enumerate(dims) if n not in out))
@@ -149,7 +149,7 @@ def squeezed(call: TorchCall) -> Value:
 
 @operator("expand", "expand_copy", "broadcast_to", "expand_as")
 def expanded(call: TorchCall) -> Value:
-    """Axes of size 1 repeated, and axes put in before: -1 leaves a size as it is."""
+    """Axes of size 1 repeated, and axes added in front; -1 keeps a size."""
     dims = call.dims("self")
     if call.given("other") is not None:
         return Value(layout.expand(call, dims, call.dims("other")))
@@ -159,13 +159,13 @@ def expanded(call: TorchCall) -> Value:
         call.refuse(f"a tensor of {len(dims)} axes must not be expanded to {len(target)}")
     wanted = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
     for size in wanted:
-        call.is_size(size, "a size must not be negative, but for a -1 that leaves one as it is")
+        call.is_size(size, "a size must not be negative, except -1, which keeps it")
     return Value(layout.expand(call, dims, wanted))
 
 
 @operator("repeat")
 def repeated(call: TorchCall) -> Value:
-    """Each axis so many times, and axes put in before."""
+    """Each axis repeated a given number of times, with axes added in front."""
     dims, repeats = call.dims("self"), call.known_sizes("repeats")
     if len(repeats) < len(dims):
         call.refuse(f"there must be a number for each of the {len(dims)} axes")
@@ -181,7 +181,7 @@ def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
 
 @operator("tile")
 def tiled(call: TorchCall) -> Value:
-    """Each axis so many times, axes put in before where one of the two has fewer."""
+    """Each axis repeated a given number of times; the shorter of shape and repeats is padded in front."""
     dims, repeats = call.dims("self"), call.known_sizes("dims")
     rank = max(len(dims), len(repeats))
     shape = (*((1,) * (rank - len(dims))), *dims)
@@ -190,7 +190,7 @@ def tiled(call: TorchCall) -> Value:
 
 @operator("repeat_interleave")
 def interleaved(call: TorchCall) -> Value:
-    """Each element of an axis so many times."""
+    """Each element along an axis repeated a given number of times."""
     dims, times = call.given("self"), call.size("repeats")
     if dims is None or times is None or call.given("dim") is None:
         return next(iter(call.recorded()))
@@ -202,14 +202,14 @@ def interleaved(call: TorchCall) -> Value:
 
 @operator("cat", "concat", "concatenate")
 def concatenated(call: TorchCall) -> Value:
-    """Tensors one behind the other; those of the shape (0,) are passed over, whatever the others are."""
+    """Tensors concatenated; those of shape (0,) are ignored."""
     return Value(joined(call, call.tensors("tensors"), call.number("dim", 0)))
 
 
 def joined(call: TorchCall, shapes: Sequence[Dims], axis: int) -> Dims:
-    """Return the shape of tensors one behind the other."""
+    """Return the shape of concatenated tensors."""
     if not shapes:
-        call.refuse("there must be a tensor to put together")
+        call.refuse("there must be a tensor to concatenate")
     if all(len(s) == 1 for s in shapes):
         if axis in (0, -1):
             return joins.concat(call, shapes, axis)
@@ -222,7 +222,7 @@ def joined(call: TorchCall, shapes: Sequence[Dims], axis: int) -> Dims:
 
 def _are_nothing(call: TorchCall, shapes: Sequence[Dims]) -> None:
     for (size,) in shapes:
-        call.equal(size, 0, "a tensor with one axis must have no elements to stand beside others of another rank")
+        call.equal(size, 0, "a tensor with one axis must be empty to be concatenated with tensors of another rank")
 
 
 @operator("stack")
@@ -233,7 +233,7 @@ def stacked(call: TorchCall) -> Value:
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split")
 def split(call: TorchCall) -> list[Value]:
-    """Parts of an axis: of the sizes given, or all of one size and the last one of what is left."""
+    """Parts of an axis, of given sizes or all of one size with the remainder last."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
     given = call.given("split_sizes", "split_size")
@@ -252,7 +252,7 @@ def split(call: TorchCall) -> list[Value]:
 
 @operator("chunk", "unsafe_chunk")
 def chunked(call: TorchCall) -> list[Value]:
-    """So many parts of an axis of one size, the last one of what is left; fewer where there are too few elements."""
+    """A given number of equal parts of an axis with the remainder last; fewer if there are too few elements."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
     size, wanted, count = dims[place], call.number("chunks"), len(call.node.outputs)
@@ -260,7 +260,7 @@ def chunked(call: TorchCall) -> list[Value]:
     each = ceil_divide(size, wanted)
     last = subtract(size, multiply(each, count - 1))
     reason = f"the exported graph has it in {count} parts"
-    if count == wanted and not call.bounds.is_at_least(last, 1):  # of no elements it makes as many parts as wanted
+    if count == wanted and not call.bounds.is_at_least(last, 1):  # an empty axis gives as many parts as requested
         call.require(any_of([equal(size, 0), at_most(1, last)]), reason)
     if count < wanted:
         call.at_most(1, last, reason)
@@ -275,16 +275,16 @@ def along(dims: Dims, place: int, sizes: list[Dim]) -> list[Value]:
 
 @operator("unbind", "unbind_copy")
 def unbound(call: TorchCall) -> list[Value]:
-    """Each element of an axis by itself."""
+    """Each element along an axis as a tensor of its own."""
     dims, count = call.dims("self"), len(call.node.outputs)
     place = call.axis(call.number("dim", 0), len(dims))
-    call.equal(dims[place], count, f"the exported graph takes it apart into {count}")
+    call.equal(dims[place], count, f"the exported graph splits it into {count}")
     return [Value((*dims[:place], *dims[place + 1 :]))] * count
 
 
 @operator("pixel_shuffle")
 def shuffled(call: TorchCall) -> Value:
-    """Blocks of the channels laid out in space."""
+    """Blocks of channels moved into the spatial axes."""
     dims, block = call.dims("self"), call.number("upscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
@@ -294,7 +294,7 @@ def shuffled(call: TorchCall) -> Value:
 
 @operator("pixel_unshuffle")
 def unshuffled(call: TorchCall) -> Value:
-    """Blocks of space put into channels."""
+    """Spatial blocks moved into the channels."""
     dims, block = call.dims("self"), call.number("downscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
@@ -304,18 +304,18 @@ def unshuffled(call: TorchCall) -> Value:
 
 @operator("channel_shuffle", "native_channel_shuffle")
 def channels_shuffled(call: TorchCall) -> Value:
-    """Channels in another order, in groups of one size."""
+    """Channels reordered across equal groups."""
     dims, groups = call.dims("self"), call.number("groups")
     call.at_most(1, groups, "there must be a group or more")
     if len(dims) < 3:
-        call.refuse("there must be a batch, channels and an axis of space")
+        call.refuse("there must be a batch, channels and a spatial axis")
     call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
     return Value(dims)
 
 
 @operator("unfold")
 def unfolded(call: TorchCall) -> Value:
-    """The windows along an axis, with their elements on a new one; a tensor without axes is one window."""
+    """The windows along an axis, with their elements on a new axis; a scalar is one window."""
     dims = call.dims("self")
     place = call.axis_of(call.number("dimension"), len(dims))
     size, step = call.number("size"), call.number("step")
@@ -330,7 +330,7 @@ def unfolded(call: TorchCall) -> Value:
 
 @operator("view_as_complex")
 def as_complex(call: TorchCall) -> Value:
-    """Pairs of real numbers as complex ones."""
+    """Pairs of real numbers as complex numbers."""
     dims = call.dims("self")
     call.equal(dims[-1], 2, "the last axis must have a real and an imaginary part")
     return Value(dims[:-1])
@@ -338,5 +338,5 @@ def as_complex(call: TorchCall) -> Value:
 
 @operator("view_as_real")
 def as_real(call: TorchCall) -> Value:
-    """Complex numbers as pairs of real ones."""
+    """Complex numbers as pairs of real numbers."""
     return Value((*call.dims("self"), 2))

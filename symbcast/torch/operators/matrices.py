@@ -1,4 +1,4 @@
-"""Matrix products, and what normalises along axes with weights for them."""
+"""Matrix products, and normalisation layers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
-_SAME = "the sizes must be equal: they are not broadcast here"
+_SAME = "the sizes must be equal: this operator does not broadcast"
 
 
 @operator("matmul", "linalg_matmul", "__matmul__")
 def multiplied(call: TorchCall) -> Value:
-    """A product of stacks of matrices, as NumPy has it."""
+    """A product of stacks of matrices, as in NumPy."""
     return Value(matmul(call, call.dims("self"), call.dims("other")))
 
 
@@ -30,7 +30,7 @@ _RANKS |= {"baddbmm": (3, 3), "addbmm": (3, 3)}
 
 @operator("mm", "bmm", "dot", "mv", "vdot")
 def plain(call: TorchCall) -> Value:
-    """A product of matrices or vectors, of stacks as high, whose ranks are what they must be."""
+    """A product of matrices or vectors of fixed ranks; stacks must have the same size."""
     return Value(_product(call, call.dims("self"), call.dims("mat2", "vec2", "vec", "tensor", "other")))
 
 
@@ -47,7 +47,7 @@ def _product(call: TorchCall, left: Dims, right: Dims) -> Dims:
 
 @operator("inner")
 def inner(call: TorchCall) -> Value:
-    """The products of the last axes, summed; a number scales the other tensor."""
+    """The inner product over the last axes; a scalar scales the other tensor."""
     left, right = call.dims("self"), call.dims("other")
     if not left or not right:
         return Value((*left, *right))
@@ -57,7 +57,7 @@ def inner(call: TorchCall) -> Value:
 
 @operator("addmm", "baddbmm", "addmv", "addbmm")
 def added(call: TorchCall) -> Value:
-    """A product to which something is added that is broadcast to it."""
+    """A product plus a tensor that is broadcast to it."""
     names = ("mat1", "batch1", "mat"), ("mat2", "batch2", "vec")
     found = _product(call, call.dims(*names[0]), call.dims(*names[1]))
     found = found[1:] if call.node.op_type == "aten.addbmm" else found
@@ -80,7 +80,7 @@ def linear(call: TorchCall) -> Value:
     dims, weights = call.dims("input"), call.dims("weight")
     if not dims or len(weights) not in (1, 2):
         call.refuse("there must be an axis, and weights with two")
-    call.equal(dims[-1], weights[-1], "the last size must be that of the weights")
+    call.equal(dims[-1], weights[-1], "the last size must equal that of the weights")
     found = (*dims[:-1], *weights[:-1])
     bias = call.maybe_dims("bias")
     if bias is not None:
@@ -90,25 +90,25 @@ def linear(call: TorchCall) -> Value:
 
 @operator("einsum")
 def summed(call: TorchCall) -> Value:
-    """A sum over letters, in Einstein's notation."""
+    """An Einstein summation."""
     return Value(einsum(call, str(call.given("equation")), call.tensors("tensors"), aligns_ellipses=True))
 
 
 @operator("layer_norm", "native_layer_norm", "rms_norm", "_fused_rms_norm")
 def normalised(call: TorchCall) -> list[Value]:
-    """The last axes must be those that are normalised; what is returned besides has size 1 in their stead."""
+    """The last axes must equal the normalised shape; the statistics have size 1 on those axes."""
     dims, last = call.dims("input"), tuple(call.known_sizes("normalized_shape"))
     first = len(dims) - len(last)
     if first < 0 or not last:
         call.refuse("there must be an axis to normalise, and no more than the tensor has")
-    call.same_shape(dims[first:], last, "the last sizes must be those that are normalised")
+    call.same_shape(dims[first:], last, "the last sizes must equal the normalised shape")
     kept = layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
     return [Value(dims), Value(kept), Value(kept)][: len(call.node.outputs)]
 
 
 @operator("group_norm", "native_group_norm")
 def grouped(call: TorchCall) -> list[Value]:
-    """The channels are in groups of one size; weights and bias have one number for each channel."""
+    """The channels form equal groups; weights and bias have one number per channel."""
     dims = call.dims("input")
     groups = call.number("num_groups" if call.given("num_groups") is not None else "group")
     check_channels(call, dims)
@@ -116,13 +116,13 @@ def grouped(call: TorchCall) -> list[Value]:
     group_norm(call, dims[1], groups, _parameters(call, "weight", "bias"))
     batch = call.size("N")
     if batch is not None:
-        call.equal(batch, dims[0], "the batch must be that of the input")
+        call.equal(batch, dims[0], "the batch must equal that of the input")
     return [Value(dims), *[Value((dims[0], groups))] * 2][: len(call.node.outputs)]
 
 
 @operator("batch_norm")
 def batch_normalised(call: TorchCall) -> Value:
-    """Weights, bias, mean and variance have one number for each channel, where there are elements."""
+    """Weights, bias, mean and variance have one number per channel, unless the input is empty."""
     dims = call.dims("input")
     none = call.empty(dims)
     for name in ("weight", "bias"):
@@ -149,7 +149,7 @@ def batch_normalised(call: TorchCall) -> Value:
     "_batch_norm_no_update",
 )
 def normalised_unchecked(call: TorchCall) -> list[Value]:
-    """As `batch_normalised`; torch itself reads beyond tensors of other lengths, which is refused here."""
+    """As `batch_normalised`; torch reads out of bounds if lengths differ, which is refused here."""
     dims, count = call.dims("input"), len(call.node.outputs)
     check_channels(call, dims)
     given = [call.given(n) is not None for n in ("running_mean", "running_var")]
@@ -174,7 +174,7 @@ def _parameters(call: TorchCall, *names: str) -> dict[str, Dims | None]:
 
 @operator("glu")
 def gated(call: TorchCall) -> Value:
-    """One half of an axis times what the other half lets through."""
+    """One half of an axis, gated by the other half."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", -1), len(dims))
     half = call.divide(dims[place], 2, "the axis must be even to be halved")

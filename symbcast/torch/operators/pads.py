@@ -1,4 +1,4 @@
-"""Elements put at the ends of axes: one number, or those within reflected, repeated at the edge or wrapped."""
+"""Padding of axes with a constant, or by reflection, edge repetition or wrapping."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
 @operator("constant_pad_nd")
 def padded_by_number(call: TorchCall) -> Value:
-    """A number put at the ends of the last axes, the last one first."""
+    """Padding of the last axes with a constant, starting from the last axis."""
     return Value(_constant(call, *_paddings(call)))
 
 
 @operator("pad")
 def padded(call: TorchCall) -> Value:
-    """Elements put at the ends of the last axes, the last one first, in one of four ways."""
+    """Padding of the last axes in one of four modes, starting from the last axis."""
     ways = {"constant": _constant, "reflect": _reflected, "replicate": _repeated, "circular": _wrapped}
     return Value(ways[str(call.given("mode") or "constant")](call, *_paddings(call)))
 
 
 @operator("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
 def reflected(call: TorchCall) -> Value:
-    """Elements within the axis reflected."""
+    """Padding by reflection."""
     return Value(_reflected(call, *_paddings(call)))
 
 
 @operator("replication_pad1d", "replication_pad2d", "replication_pad3d")
 def repeated(call: TorchCall) -> Value:
-    """Elements at the edge repeated."""
+    """Padding by repetition of the edge."""
     return Value(_repeated(call, *_paddings(call)))
 
 
 def _paddings(call: TorchCall) -> tuple[Dims, list[Padding]]:
-    """Return the axes that are left alone, and those that are padded with what is put at their ends."""
+    """Return the sizes of the unpadded axes, and the paddings of the others."""
     dims, widths = call.dims("self"), call.known_sizes("pad" if call.given("pad") is not None else "padding")
     count = len(widths) // 2
     if len(widths) % 2 or count > len(dims):
-        call.refuse(f"there must be two numbers for an axis, for {len(dims)} axes at most")
+        call.refuse(f"there must be two numbers per axis, for at most {len(dims)} axes")
     ends = [(widths[2 * n], widths[2 * n + 1]) for n in reversed(range(count))]
     first = len(dims) - count
     return dims[:first], [Padding(d, *e) for d, e in zip(dims[first:], ends, strict=True)]
@@ -63,7 +63,7 @@ def _reflected(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
 
 def _repeated(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
     if len(others) not in (1, 2) or not 1 <= len(paddings) <= 3:
-        call.refuse("there must be channels, with a batch or without, and one to three axes that are padded")
+        call.refuse("there must be channels, an optional batch, and one to three padded axes")
     for size in (*others[-1:], *(p.size for p in paddings)):  # a batch may be empty
         call.at_most(1, size, "there must be elements to pad with")
     found = tuple(p.padded for p in paddings)
@@ -83,5 +83,5 @@ def _wrapped(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
             call.at_most(end, padding.size, "an axis must not be shorter than its padding, which wraps it once at most")
         call.at_most(0, padding.padded, "no more may be taken away from an axis than there is")
         if not all(call.bounds.is_at_least(end, 0) for end in ends):
-            call.note("what it requires where it takes elements away was not looked at")
+            call.note("not checked: the requirements of negative padding")
     return (*others, *(p.padded for p in paddings))

@@ -1,4 +1,4 @@
-"""Parts of axes: slices and single places, taken out or written."""
+"""Slices and single elements along an axis, read or written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @operator("slice", "slice_copy")
 def sliced(call: TorchCall) -> Value:
-    """A part of an axis, clamped as in Python."""
+    """A slice of an axis, clamped as in Python."""
     dims = call.dims("self")
     found = _part(call, dims)
     return next(iter(call.recorded())) if found is None else Value(found)
@@ -41,7 +41,7 @@ def _part(call: TorchCall, dims: Dims) -> Dims | None:
 
 @operator("narrow", "narrow_copy")
 def narrowed(call: TorchCall) -> Value:
-    """So many elements of an axis from a start on, all of which must be there."""
+    """A slice of given start and length, which must lie within the axis."""
     dims, start, length = call.dims("self"), call.size("start"), call.size("length")
     if length is None or start is None:
         return next(iter(call.recorded()))
@@ -55,7 +55,7 @@ def narrowed(call: TorchCall) -> Value:
 
 @operator("select", "select_copy")
 def selected(call: TorchCall) -> Value:
-    """One place of an axis, which must be there."""
+    """One element along an axis; the index must be within the axis."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
     _within(call, call.size("index"), dims[place])
@@ -71,7 +71,7 @@ def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:
 
 @operator("slice_scatter")
 def slice_written(call: TorchCall) -> Value:
-    """A part of an axis written by a tensor of its shape."""
+    """Overwrite a slice of an axis with a tensor of its shape."""
     dims = call.dims("self")
     part = _part(call, dims)
     if part is not None:
@@ -81,7 +81,7 @@ def slice_written(call: TorchCall) -> Value:
 
 @operator("select_scatter")
 def place_written(call: TorchCall) -> Value:
-    """One place of an axis written."""
+    """Overwrite one element along an axis."""
     dims, written = call.dims("self"), call.dims("src")
     place = call.axis(call.number("dim"), len(dims))
     _within(call, call.size("index"), dims[place])

@@ -1,4 +1,4 @@
-"""Axes that become 1, or go."""
+"""Reductions: axes become size 1 or are removed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "nansum",
 )
 def reduced(call: TorchCall) -> list[Value]:
-    """Nothing is required of most: of no elements there is a sum, and a mean that is no number."""
+    """Most reductions require nothing: an empty sum is 0 and an empty mean is NaN."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     axes = _axes(call, dims)
     if axes == [] and kind == "logsumexp":
@@ -43,13 +43,13 @@ def reduced(call: TorchCall) -> list[Value]:
         axes = None
     if kind in ("norm", "linalg_vector_norm") and _has_no_identity(call.given("ord", "p")):
         for axis in range(len(dims)) if axes is None else axes:
-            call.at_most(1, dims[axis], "the axis must not be empty: this norm of nothing is not defined")
+            call.at_most(1, dims[axis], "the axis must not be empty: this norm is undefined for no elements")
     found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
     return [Value(found)] * len(call.node.outputs)
 
 
 def _axes(call: TorchCall, dims: Dims) -> list[int] | None:
-    """Return the axes that are named, counted from the front; None where none are given."""
+    """Return the given axes, counted from the front; None if none are given."""
     given = call.numbers_of("dim")
     found = None if given is None else call.distinct_axes(given, max(len(dims), 1), TWICE)
     return [] if found and not dims else found
@@ -61,7 +61,7 @@ def _has_no_identity(order: object) -> bool:
 
 @operator("amax", "amin", "max", "min", "argmax", "argmin", "mode", "aminmax")
 def searched(call: TorchCall) -> list[Value]:
-    """The axes that are searched must not be empty; with two tensors they are broadcast."""
+    """The searched axes must not be empty; two tensors are broadcast."""
     if call.given("other") is not None:
         return [Value(call.broadcast(call.dims("self"), call.dims("other")))]
     dims = call.dims("self")
@@ -74,7 +74,7 @@ def searched(call: TorchCall) -> list[Value]:
 
 @operator("median")
 def middle(call: TorchCall) -> list[Value]:
-    """The element in the middle; of all elements, of which there may be none, or along an axis, which has some."""
+    """The median of all elements, which may be none, or along an axis, which must not be empty."""
     dims = call.dims("self")
     axes = _axes(call, dims)
     for axis in axes or ():
@@ -85,7 +85,7 @@ def middle(call: TorchCall) -> list[Value]:
 
 @operator("kthvalue")
 def kth(call: TorchCall) -> list[Value]:
-    """The ``k``-th smallest element along an axis, which must have one; a tensor without axes has one element."""
+    """The ``k``-th smallest element along an axis of at least ``k``; a scalar has one element."""
     dims, k = call.dims("self"), call.size("k")
     if k is None:
         return _undecided(call)
@@ -96,13 +96,13 @@ def kth(call: TorchCall) -> list[Value]:
 
 
 def _undecided(call: TorchCall) -> list[Value]:
-    call.note("that the axis has k elements was not looked at", is_about_data=call.is_data_in("k"))
+    call.note("not checked: the axis must have k elements", is_about_data=call.is_data_in("k"))
     return list(call.recorded())
 
 
 @operator("topk")
 def largest(call: TorchCall) -> list[Value]:
-    """The ``k`` largest elements along an axis, which must have as many; a tensor without axes has one element."""
+    """The ``k`` largest elements along an axis of at least ``k``; a scalar has one element."""
     dims, k = call.dims("self"), call.size("k")
     if k is None:
         return _undecided(call)
@@ -112,7 +112,7 @@ def largest(call: TorchCall) -> list[Value]:
 
 @operator("cdist", "_cdist_forward")
 def distances(call: TorchCall) -> Value:
-    """How far each row of one matrix is from each row of another one."""
+    """The distance of each row of one matrix from each row of another."""
     left, right = call.dims("x1"), call.dims("x2")
-    call.equal(left[-1], right[-1], "the rows must be as long")
+    call.equal(left[-1], right[-1], "the rows must have equal length")
     return Value((*call.broadcast(left[:-2], right[:-2]), left[-2], right[-2]))

@@ -1,4 +1,4 @@
-"""Integers, truth values and real numbers that the graph computes from sizes, and what it asserts of them."""
+"""Integers, booleans and real numbers that the graph computes from sizes, and its assertions about them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symbcast.torch.node_call import TorchCall
 
 _MOST_BELOW = 64
-"""The largest denominator of a real number that sizes are multiplied by exactly."""
+"""The largest denominator of a real factor by which sizes are multiplied exactly."""
 
 
 def _two(call: TorchCall) -> tuple[Dim | None, Dim | None]:
@@ -57,7 +57,7 @@ for _name, _function in _ARITHMETIC.items():
 
 
 def _as_recorded(call: TorchCall, name: str) -> Value:
-    """Return a real number that is computed of others, where it is simple; else as torch recorded it."""
+    """Return a real number as a simple fraction if its operands are known, else as torch recorded it."""
     left, right = ratio_of(call.given("0")) or _fraction(call.given("0")), ratio_of(call.given("1"))
     right = right or _fraction(call.given("1"))
     if name == "mul" and left is not None and right is not None:
@@ -74,10 +74,10 @@ def _fraction(value: object) -> Ratio | None:
 
 @operator("operator.truediv")
 def divided(call: TorchCall) -> Value:
-    """An integer over another one is a real number."""
+    """The quotient of two integers, a real number."""
     left, right = ratio_of(call.given("0")), ratio_of(call.given("1"))
     if right is None and not isinstance(call.given("1"), float):
-        call.note("that the divisor is not 0 was not looked at")
+        call.note("not checked: the divisor must not be 0")
     if right is not None:
         call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
     if left is None or right is None:
@@ -87,7 +87,7 @@ def divided(call: TorchCall) -> Value:
 
 @operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
 def rounded(call: TorchCall) -> Value:
-    """A real number, which is not negative where it is rounded towards zero, as an integer."""
+    """A real number rounded to an integer; one truncated towards zero must not be negative."""
     found = ratio_of(call.given("0"))
     is_up = call.node.op_type == "math.ceil"
     if found is None or not call.asker.is_positive([found.below]):
@@ -103,14 +103,14 @@ def real(call: TorchCall) -> Value:
 
 @operator("operator.neg")
 def negative(call: TorchCall) -> Value:
-    """An integer below 0."""
+    """The negation of an integer."""
     found = size_of(call.given("0"))
     return scalar(None if found is None else subtract(0, found))
 
 
 @operator("operator.pow", "torch.pow_by_natural")
 def power(call: TorchCall) -> Value:
-    """An integer times itself."""
+    """A power of an integer."""
     base, exponent = _two(call)
     if base is None or not isinstance(exponent, int) or not 0 <= exponent <= 8:
         return next(iter(call.recorded()))
@@ -145,7 +145,7 @@ _RELATIONS: dict[str, tuple[Operator, bool]] = {
 
 @operator(*(f"operator.{name}" for name in _RELATIONS))
 def compared(call: TorchCall) -> Value:
-    """A comparison of two integers is a truth value."""
+    """A comparison of two integers, as a boolean."""
     left, right = _two(call)
     if left is None or right is None:
         return scalar(None)
@@ -155,14 +155,14 @@ def compared(call: TorchCall) -> Value:
 
 @operator("torch.sym_not", "operator.not_")
 def denied(call: TorchCall) -> Value:
-    """A truth value turned round."""
+    """The negation of a boolean."""
     found = truth_of(call.given("0"))
     return scalar(None if found is None else negate(found))
 
 
 @operator("operator.and_", "operator.or_")
 def joined(call: TorchCall) -> Value:
-    """Two truth values, both or one of them."""
+    """The conjunction or disjunction of two booleans."""
     left, right = truth_of(call.given("0")), truth_of(call.given("1"))
     if left is None or right is None:
         return scalar(None)
@@ -170,17 +170,17 @@ def joined(call: TorchCall) -> Value:
 
 
 def truth_of(value: object) -> Formula | None:
-    """Return the truth value that an argument is; None where it is not known."""
+    """Return a boolean argument as a formula; None if it is unknown."""
     return formula_of(value) if not isinstance(value, bool) else TRUE if value else FALSE
 
 
 @operator("_assert_scalar", "torch._check", "_assert")
 def asserted(call: TorchCall) -> Value:
-    """What the program asserts of its sizes when it runs."""
+    """A run-time assertion about sizes."""
     value = call.given("self", "0")
     found = truth_of(value)
     if found is None:
-        call.note("what it asserts was not looked at", is_about_data=call.is_data())
+        call.note("not checked: its assertion", is_about_data=call.is_data())
     else:
         call.require(found, "the program asserts it")
     return Value(None)
@@ -188,12 +188,12 @@ def asserted(call: TorchCall) -> Value:
 
 @operator("sym_constrain_range_for_size", "_check_is_size", "torch._check_is_size")
 def ranged(call: TorchCall) -> Value:
-    """A size that data decide lies between two numbers."""
+    """An assertion that a data-dependent size lies between two numbers."""
     size = call.size("size")
     low, high = call.given("min"), call.given("max")
     if size is not None:
         if isinstance(low, int) and low > 0:
-            call.at_most(low, size, f"the program asserts that it is {low} at least")
+            call.at_most(low, size, f"the program asserts that it is at least {low}")
         if isinstance(high, int) and high < (1 << 62):
             call.at_most(size, high, f"the program asserts that it is at most {high}")
     return Value(None)
@@ -214,13 +214,13 @@ def count(call: TorchCall) -> Value:
 
 @operator("item")
 def element(call: TorchCall) -> Value:
-    """The one element that a tensor has."""
+    """The only element of a tensor."""
     call.equal(multiply(*call.dims("self")), 1, "there must be one element")
     return _first(call)
 
 
 def _first(call: TorchCall) -> Value:
-    """Return the first element of a tensor: as it is known, or a number of its own."""
+    """Return the first element of a tensor if it is known, else a new symbol."""
     value = call.value_of("self")
     start = value.content.start if isinstance(value.content, Ramp) else None
     items = value.content.items[:1] if isinstance(value.content, Elements) else (start,)
@@ -236,5 +236,5 @@ def first_element(call: TorchCall) -> Value:
 
 @operator("sym_stride", "sym_storage_offset")
 def of_data(call: TorchCall) -> Value:
-    """An integer that data, or how a tensor lies in memory, decide."""
+    """An integer that depends on data or on memory layout."""
     return next(iter(call.recorded()))

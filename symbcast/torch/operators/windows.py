@@ -1,4 +1,4 @@
-"""Windows that slide along axes: convolutions, pools, and images scaled."""
+"""Windows that slide along axes: convolutions, pooling, and image resizing."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     from symbcast.torch.node_call import TorchCall
 
 _MKLDNN_ELEMENTS = 20480
-"""How many elements an input must have more than, for a convolution of a batch of 1 to be left to MKLDNN."""
+"""A convolution of a batch of 1 is left to MKLDNN if its input has more elements than this."""
 _BICUBIC = 2
 _AXES = {"1d": 1, "2d": 2, "3d": 3}
 
 
 def _spread(values: Sequence[int] | None, count: int, default: int) -> list[int]:
-    """Return a number for each axis: the numbers given, the one given for all, or the default."""
+    """Return one number per axis: the given numbers, a single given number repeated, or the default."""
     found = list(values or [default])
     return found * count if len(found) == 1 else found
 
 
 def _batched(dims: Dims, count: int) -> tuple[Dims, bool]:
-    """Return a shape with a batch put before, where it has none."""
+    """Return a shape with a batch axis, added if missing, and whether it was there."""
     return (dims, False) if len(dims) == count + 2 else ((1, *dims), True)
 
 
 @operator("conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def convolved(call: TorchCall) -> Value:
-    """A convolution of data (N, C, ...) with weights (M, C / groups, ...); the batch need not be there."""
+    """A convolution of data (N, C, ...) with weights (M, C / groups, ...); the batch axis is optional."""
     weights, groups = call.dims("weight"), call.number("groups", 1)
     count = len(weights) - 2
     dims, is_single = _batched(call.dims("input"), count)
@@ -75,13 +75,13 @@ def convolved(call: TorchCall) -> Value:
 
 
 def _at_least(call: TorchCall, least: int, *numbers: Dim, reason: str) -> None:
-    """Require of numbers that each be so large at least."""
+    """Require each number to be at least ``least``."""
     for number in numbers:
         call.at_most(least, number, reason)
 
 
 def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tuple[int, int]]:
-    """Return what is padded before and after each axis."""
+    """Return the padding before and after each axis."""
     given, count = call.given("padding"), len(weights) - 2
     if given == "valid" or given is None:
         return [(0, 0)] * count
@@ -100,7 +100,7 @@ def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window])
     found = conv(call, dims, weights, windows)
     if call.bounds.is_at_least(weights[1], 1):
         return found
-    return (found[0], minimum([found[1], multiply(found[1], weights[1])]), *found[2:])  # of no channels come none
+    return (found[0], minimum([found[1], multiply(found[1], weights[1])]), *found[2:])  # none in, none out
 
 
 def _not_empty(call: TorchCall, size: Dim, batch: Dim) -> None:
@@ -127,7 +127,7 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Wi
 
 
 def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[Window], groups: int) -> Iterator[Formula]:
-    """Yield when torch leaves a transposed convolution to MKLDNN, whose outputs may be empty; its own kernel refuses.
+    """Yield when torch leaves a transposed convolution to MKLDNN, which allows empty outputs; torch's kernel does not.
 
     This is ``use_mkldnn`` in ``aten/src/ATen/native/Convolution.cpp``, on several threads.
     """
@@ -141,7 +141,7 @@ def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[Window], grou
     *(f"max_pool{n}_with_indices" for n in ("2d", "3d")),
 )
 def pooled(call: TorchCall) -> list[Value]:
-    """A pool of data (N, C, ...), the batch need not be there; the window must fit once."""
+    """Pooling of data (N, C, ...), the batch axis is optional; the window must fit once."""
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
     dims, is_single = _batched(call.dims("self"), count)
     if len(dims) != count + 2:
@@ -156,7 +156,7 @@ def pooled(call: TorchCall) -> list[Value]:
     _at_least(call, 0, *padding, reason="the padding must not be negative")
     windows = [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
     if any(isinstance(w.span, int) and w.before > w.span // 2 for w in windows):
-        call.refuse("the padding must be half of the window at most")
+        call.refuse("the padding must be at most half of the window")
     _at_least(call, 1, *dims[1:], reason="the input must have elements, but for its batch")
     if call.node.op_type == "aten.avg_pool3d":
         for size, window in zip(dims[2:], kernel, strict=True):
@@ -169,7 +169,7 @@ def pooled(call: TorchCall) -> list[Value]:
     *(f"adaptive_{kind}_pool{n}" for kind in ("max", "avg") for n in _AXES), *(f"_adaptive_avg_pool{n}" for n in _AXES)
 )
 def adapted(call: TorchCall) -> list[Value]:
-    """As many positions as are asked for, whatever the sizes, none of which may be 0 but the batch."""
+    """Adaptive pooling to given output sizes; no input size except the batch may be 0."""
     kind = call.node.op_type.removeprefix("aten.")
     count = next(n for name, n in _AXES.items() if name in kind)
     dims, wanted = call.dims("self"), call.sizes_of("output_size")
@@ -179,7 +179,7 @@ def adapted(call: TorchCall) -> list[Value]:
     found = tuple(k if w is None else w for k, w in zip(kept, wanted, strict=True))
     for size in found:
         call.is_size(size, "a size must not be negative")
-    # An average of all elements is a mean, which there is of none too.
+    # An average of all elements is a mean, which is defined for no elements too.
     is_mean = all_of(equal(size, 1) for size in found) if kind.startswith("adaptive_avg") else FALSE
     looks_at_channels = "max" in kind or count == 3
     for size in dims[len(dims) - count - 1 :] if looks_at_channels else kept:
@@ -199,7 +199,7 @@ def adapted(call: TorchCall) -> list[Value]:
     "_upsample_bicubic2d_aa",
 )
 def resized(call: TorchCall) -> Value:
-    """Axes made as long as is asked for, or so many times as long, rounded down; none may be empty."""
+    """Axes resized to given sizes, or by factors and rounded down; none may be empty."""
     dims = call.dims("self" if call.given("self") is not None else "input")
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
     if len(dims) != count + 2:
@@ -220,7 +220,7 @@ def resized(call: TorchCall) -> Value:
 
 @operator("im2col")
 def columns(call: TorchCall) -> Value:
-    """The elements under a window as columns, one for each of its positions."""
+    """The elements under a window as columns, one column per position."""
     dims, is_single = _batched(call.dims("self"), 2)
     if len(dims) != 4:
         call.refuse("the input must have 3 or 4 axes")
@@ -233,7 +233,7 @@ def columns(call: TorchCall) -> Value:
 
 @operator("col2im")
 def from_columns(call: TorchCall) -> Value:
-    """Columns of a window's elements put together again."""
+    """The inverse of `columns`: an image from columns of window elements."""
     dims = call.dims("self")
     is_single = len(dims) == 2
     batch = (1, *dims) if is_single else dims
@@ -258,7 +258,7 @@ def _plain_windows(call: TorchCall) -> list[Window]:
 
 @operator("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 def sampled(call: TorchCall) -> Value:
-    """Elements at the places that a grid has; the image must not be empty."""
+    """Elements sampled at grid coordinates; the image must not be empty."""
     dims, grid = call.dims("input"), call.dims("grid")
     ranks = {"aten.grid_sampler_2d": (4,), "aten.grid_sampler_3d": (5,)}.get(call.node.op_type, (4, 5))
     if call.given("interpolation_mode") == _BICUBIC:
