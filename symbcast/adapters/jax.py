@@ -1,8 +1,8 @@
 """Jax: the symbolic dimensions of ``jax.export``, in a shape, a `jax.ShapeDtypeStruct` or anything with a ``.shape``.
 
-In: all of jax (``+ - * ^``, ``floordiv``, ``mod``, ``max``, ``min``, as in Python). A dimension belongs to
-its scope: ``a`` of one scope and ``a`` of another are two sizes. Jax assumes that every dimension variable is at least 1;
-`assumptions` returns that and the constraints of the scope.
+In: every operation of jax (``+ - * ^``, ``floordiv``, ``mod``, ``max``, ``min``, as in Python). A dimension belongs to
+its scope: ``a`` of one scope and ``a`` of another are two sizes. Jax assumes that every dimension variable is at least
+1; `assumptions` returns that and the constraints of the scope.
 
 Out: into a new scope, with the assumptions as its constraints. Not supported: ``broadcast(N, M)``; a size that may be 0
 (assume ``N >= 1``); assumptions with ``or`` and ``!=``; names that are not identifiers, or that are ``max``, ``min``,

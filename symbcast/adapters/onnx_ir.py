@@ -159,7 +159,7 @@ def _check_division(division: Operation, dim: Term) -> None:
         raise DimensionError(dim, "onnx-ir cancels in a division by a symbol", "divide by a number")
     if any(o.kind != "//" for o in operations(dividend)):
         problem = "onnx-ir, with sympy, evaluates a division of %, min or max wrongly"
-        raise DimensionError(dim, problem, "give what is divided a name of its own")
+        raise DimensionError(dim, problem, "give the dividend a name of its own")
 
 
 def _read_back(onnx_ir: Any, text: str) -> Dim:

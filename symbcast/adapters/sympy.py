@@ -37,7 +37,7 @@ def read(value: Iterable[int | sympy.Expr]) -> Shape:
     dims = tuple(value)
     for dim in dims:
         if isinstance(dim, sympy.Basic) and dim.has(sympy.Piecewise):
-            raise DimensionError(dim, "a Piecewise has a value where the join has none", "write broadcast(N, M)")
+            raise DimensionError(dim, "a Piecewise has a value where the join is undefined", "write broadcast(N, M)")
     return shape(dims)
 
 

@@ -159,7 +159,7 @@ def _leaf(env: Any) -> Any:
     def leaf(s: sympy.Symbol) -> Symbol:
         held = env.var_to_range.get(s)
         if not s.is_nonnegative and (held is None or held.lower < 0):
-            raise DimensionError(s, "it may be negative, so it is no size", f"call torch._check({s} >= 0) first")
+            raise DimensionError(s, "it may be negative, so it is not a size", f"call torch._check({s} >= 0) first")
         return _scopes.symbol(env, s.name)
 
     return leaf
@@ -232,9 +232,7 @@ def _written(dim: Dim, made: dict[Symbol, Any]) -> Any:
     if factor == 1 and offset == 0:
         return made[s]
     if factor * made[s].min + offset < 0:
-        raise DimensionError(
-            dim, f"it is negative where {s} is {made[s].min}", f"assume '{s} >= {-(offset // factor)}'"
-        )
+        raise DimensionError(dim, f"it is negative if {s} is {made[s].min}", f"assume '{s} >= {-(offset // factor)}'")
     if made[s].__name__ in sympy.__all__:
         # torch parses the name with sympify, where N and S, for example, mean something else.
         raise DimensionError(dim, f"torch does no arithmetic on a Dim called {s}", "give it another name")

@@ -51,7 +51,7 @@ class Settled:
         members = self.domains[symbol]
         low, high = members.least() or 0, members.greatest
         if not members.same(SizeSet.interval(low, high)):
-            raise DimensionError(symbol, f"{framework} holds a range of sizes, and these have gaps", "assume a range")
+            raise DimensionError(symbol, f"{framework} holds one range of sizes, but these have gaps", "assume a range")
         return low, high if high is None or high < MAX_SIZE else None
 
     def may_be_zero(self, symbol: Symbol) -> bool:
@@ -67,7 +67,7 @@ class Settled:
     def refuse_others(self, framework: str) -> None:
         """Raise if an assumption relates several symbols."""
         if self.others:
-            problem = f"{framework} holds nothing that ties several sizes together"
+            problem = f"{framework} cannot relate several sizes"
             raise DimensionError(formula_text(self.others[0]), problem, "leave this assumption out, and keep it here")
 
 
@@ -91,7 +91,7 @@ def identifiers(names: Mapping[Symbol, str], framework: str, reserved: Iterable[
     found = {s: name for s, name in names.items() if not isinstance(s, Unknown)}
     for symbol, name in found.items():
         if not name.isidentifier() or name in reserved:
-            problem = f"{framework} takes identifiers for names, less those with a meaning of their own"
+            problem = f"{framework} requires names that are identifiers without a special meaning"
             raise DimensionError(symbol, problem, "give it another name")
     taken = {*found.values(), *reserved}
     for symbol, name in names.items():

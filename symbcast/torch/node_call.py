@@ -118,7 +118,7 @@ class TorchCall(NodeCall):
         """Return a list of integers as sizes; raises `UnknownShapeError` if one is unknown."""
         found = self.sizes_of(name)
         if any(d is None for d in found):
-            self.give_up(f"{name} is what data decide")
+            self.give_up(f"data decide {name}")
         return [d for d in found if d is not None]
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -138,7 +138,7 @@ class TorchCall(NodeCall):
     # Outputs.
 
     def recorded(self) -> Sequence[Value]:
-        """Return the outputs as torch recorded their shapes, which hold where its guards do."""
+        """Return the outputs with the shapes that torch recorded, which are valid where its guards hold."""
         value = self.node.raw.meta.get("val")
         values = value if isinstance(value, (tuple, list)) else [value]
         is_of_data = self.is_data()

@@ -71,7 +71,7 @@ def load_program(program: Any) -> Any:
             raise ModelError(source, problem, "write it again with torch.export.save") from error
     if isinstance(program, export.ExportedProgram):
         return program
-    raise ShapeTypeError(program, "an exported program", "give what torch.export.export returns, or a file model.pt2")
+    raise ShapeTypeError(program, "an exported program", "give the result of torch.export.export, or a file model.pt2")
 
 
 def _name_of(program: Any) -> str:

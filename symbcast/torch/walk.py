@@ -67,7 +67,7 @@ class TorchWalk(Walk):
             if s.name not in self._symbols:
                 held = size.node.shape_env.var_to_range.get(s)
                 if held is not None and held.lower < 0:
-                    raise DimensionError(s, "it may be negative, so it is no size")
+                    raise DimensionError(s, "it may be negative, so it is not a size")
                 least = 0 if held is None else int(held.lower)
                 text = "an integer that data decide" if is_of_data else "an integer that data or sizes decide"
                 self._symbols[s.name] = self.asker.symbol(s.name, text, least, is_undecided=not is_of_data)

@@ -49,7 +49,7 @@ def squeeze_(call: OpenVinoCall) -> Value:
         looked_at = axes or range(len(dims))
         undecided = [n for n in looked_at if not isinstance(dims[n], int) and not call.bounds.is_at_least(dims[n], 2)]
         if undecided:
-            call.give_up(f"whether axis {undecided[0]} is 1, and so taken out, depends on the sizes")
+            call.give_up(f"whether axis {undecided[0]} is 1, and so removed, depends on the sizes")
         axes = [n for n in looked_at if dims[n] == 1]
     shape = squeeze(call, dims, axes)
     return call.made(shape, without_axes(data.content, set(axes)))

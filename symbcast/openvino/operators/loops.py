@@ -95,7 +95,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
         if one.body_value_index not in carried:
             result.check_alike(call, one.output_index, value)
             if not call.bounds.is_at_least(result.trips, 1):
-                call.note(f"not checked: what output {one.output_index} is where the loop does not run")
+                call.note(f"not checked: the value of output {one.output_index} if the loop does not run")
         found[one.output_index] = carried.get(one.body_value_index, value)
     return [_typed(call, n, found[n]) for n in range(len(call.node.outputs))]
 

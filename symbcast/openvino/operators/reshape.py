@@ -31,7 +31,7 @@ def reshape(call: OpenVinoCall) -> Value:
     if wanted is None:
         shape = asked_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
         if call.value(0).shape is not None:
-            call.note("the shape that it makes is data: where it holds a 0 or -1 was not followed")
+            call.note("not followed: the output shape is data, and may contain 0 or -1")
         return call.made(shape)
     found = reshaped(call, call.value(0), Wanted(wanted, keeps_zero))
     return call.made(found.shape, found.content)
@@ -46,7 +46,7 @@ def slice_(call: OpenVinoCall) -> Value:
     if steps is None or (call.has(4) and axes is None):
         call.give_up("the axes or steps of the slice are not known")
     if starts is None or ends is None:
-        call.give_up("where it cuts is not known")
+        call.give_up("the start or end of the slice is not known")
     found = cut_out(call, call.value(0), Cuts(starts, ends, axes, steps))
     return call.made(found.shape, found.content)
 
@@ -106,7 +106,7 @@ def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:
         return items
     lengths = call.shape(position)
     if len(lengths) != 1 or not isinstance(lengths[0], int):
-        call.give_up("where it cuts is not known")
+        call.give_up("the start or end of the slice is not known")
     return [None] * int(lengths[0])
 
 

@@ -80,7 +80,7 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
         if more or transposed_length(0, window, 0) != 0:
             has_elements = any_of([equal(dims[0], 0), at_most(1, size)])
             call.require(has_elements, "there must be elements along each axis")
-            call.at_most(1, length, "the padding must leave something")
+            call.at_most(1, length, "the padding must not remove the whole output")
         found.append(length)
     return call.made((dims[0], outputs, *found))
 
@@ -160,5 +160,5 @@ def grid_sample(call: OpenVinoCall) -> Value:
     """One element per grid point."""
     dims, grid = call.rank(0, (4,), "data"), call.rank(1, (4,), "grid")
     call.equal(dims[0], grid[0], "data and grid must have one batch")
-    call.equal(grid[3], 2, "a place must be 2 numbers")
+    call.equal(grid[3], 2, "a grid point must be 2 numbers")
     return call.made((*dims[:2], *grid[1:3]))

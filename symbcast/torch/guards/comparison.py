@@ -46,7 +46,7 @@ class Disagreement(NamedTuple):
         at = sizes_text(self.sizes)
         if self.kind == "too wide":
             failure = f": {self.error}" if self.error else ""
-            return f"guards too wide: they accept {at}, which fails, for it needs {self.clause}{failure}"
+            return f"guards too wide: they accept {at}, which fails, because it needs {self.clause}{failure}"
         return f"guards too narrow: they refuse {at}, which runs, for they want {self.clause}"
 
 
@@ -99,7 +99,7 @@ class Comparer:
                 continue
             error = self._run(self._runnable, sizes)
             if error == "":
-                self._unclear.append(f"{sizes_text(sizes)} runs, though the graph asks {namer.formula(clause)}")
+                self._unclear.append(f"{sizes_text(sizes)} runs, although the graph requires {namer.formula(clause)}")
             else:
                 yield Disagreement("too wide", namer.formula(clause), sizes, error or "", error is not None)
 

@@ -95,7 +95,7 @@ class GuardReader:
                 return self._called(ast.unparse(func).rpartition(".")[2], args)
         size = self._sizes.get(ast.unparse(node))
         if size is None:
-            raise DimensionError(ast.unparse(node), "is no size of an input")
+            raise DimensionError(ast.unparse(node), "is not a size of an input")
         return term(size)
 
     def _operated(self, op: ast.operator, left: Term, right: Term) -> Term:
@@ -112,7 +112,7 @@ class GuardReader:
                     return reduce(lambda a, b: a * b, [left] * power, constant(1))
         if type(op) in _OPERATIONS:
             return operate(_OPERATIONS[type(op)], (left, right))
-        raise DimensionError(type(op).__name__, "is no operation on sizes")
+        raise DimensionError(type(op).__name__, "is not an operation on sizes")
 
     def _called(self, name: str, args: list[ast.expr]) -> Term:
         if name in ("ceil", "CeilToInt", "ceiling") and len(args) == 1:
@@ -120,7 +120,7 @@ class GuardReader:
         if name in ("floor", "trunc", "FloorToInt", "TruncToInt", "int", "Identity") and len(args) == 1:
             return self._term(args[0])
         if name not in _FUNCTIONS:
-            raise DimensionError(name, "is no function of sizes")
+            raise DimensionError(name, "is not a function of sizes")
         return operate(_FUNCTIONS[name], tuple(map(self._term, args)))
 
     def _quotient_of_negated(self, node: ast.expr) -> Term:
@@ -134,7 +134,7 @@ class GuardReader:
 
 def _compared(op: ast.cmpop, left: Term, right: Term) -> Formula:
     if type(op) not in _RELATIONS:
-        raise DimensionError(type(op).__name__, "is no comparison of sizes")
+        raise DimensionError(type(op).__name__, "is not a comparison of sizes")
     relation, is_turned = _RELATIONS[type(op)]
     sides = (right.dim(), left.dim()) if is_turned else (left.dim(), right.dim())
     return Comparison(relation, *sides)

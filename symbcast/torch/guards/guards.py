@@ -159,7 +159,7 @@ class Guards:
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """The conjuncts of the condition, none of which follows from the others."""
+        """The irredundant conjuncts of the condition."""
         namer, askers = Namer.of(self.env.shown), Askers(self.env)
         return tuple(self._clause(c, namer, askers) for c in self.env.clauses)
 

@@ -76,7 +76,7 @@ def split_evenly(call: TorchCall) -> list[Value]:
     if call.given("sections") is None:
         return list(call.recorded())
     count = call.number("sections")
-    call.at_most(1, count, "there must be a part or more")
+    call.at_most(1, count, "there must be at least one part")
     place = call.axis(call.number("dim", 0), len(dims)) if place < 0 else place
     if kind != "tensor_split":
         return along(dims, place, joins.split_evenly(call, dims[place], count))

@@ -244,7 +244,7 @@ def split(call: TorchCall) -> list[Value]:
     if each is None:
         return list(call.recorded())
     last = subtract(dims[place], multiply(each, count - 1))
-    reason = f"the exported graph has it in {count} parts"
+    reason = f"the exported graph splits it into {count} parts"
     call.at_most(0 if count == 1 else 1, last, reason)
     call.at_most(last, each, reason)
     return along(dims, place, [*[each] * (count - 1), last])
@@ -256,15 +256,15 @@ def chunked(call: TorchCall) -> list[Value]:
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
     size, wanted, count = dims[place], call.number("chunks"), len(call.node.outputs)
-    call.at_most(1, wanted, "there must be a part or more")
+    call.at_most(1, wanted, "there must be at least one part")
     each = ceil_divide(size, wanted)
     last = subtract(size, multiply(each, count - 1))
-    reason = f"the exported graph has it in {count} parts"
+    reason = f"the exported graph splits it into {count} parts"
     if count == wanted and not call.bounds.is_at_least(last, 1):  # an empty axis gives as many parts as requested
         call.require(any_of([equal(size, 0), at_most(1, last)]), reason)
     if count < wanted:
         call.at_most(1, last, reason)
-        call.at_most(last, each, f"the exported graph has it in {count} parts")
+        call.at_most(last, each, f"the exported graph splits it into {count} parts")
     return along(dims, place, [*[each] * (count - 1), last])
 
 
@@ -306,7 +306,7 @@ def unshuffled(call: TorchCall) -> Value:
 def channels_shuffled(call: TorchCall) -> Value:
     """Channels reordered across equal groups."""
     dims, groups = call.dims("self"), call.number("groups")
-    call.at_most(1, groups, "there must be a group or more")
+    call.at_most(1, groups, "there must be at least one group")
     if len(dims) < 3:
         call.refuse("there must be a batch, channels and a spatial axis")
     call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")

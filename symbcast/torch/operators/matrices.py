@@ -100,7 +100,7 @@ def normalised(call: TorchCall) -> list[Value]:
     dims, last = call.dims("input"), tuple(call.known_sizes("normalized_shape"))
     first = len(dims) - len(last)
     if first < 0 or not last:
-        call.refuse("there must be an axis to normalise, and no more than the tensor has")
+        call.refuse("there must be an axis to normalise, and at most as many as the tensor has")
     call.same_shape(dims[first:], last, "the last sizes must equal the normalised shape")
     kept = layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
     return [Value(dims), Value(kept), Value(kept)][: len(call.node.outputs)]
@@ -112,7 +112,7 @@ def grouped(call: TorchCall) -> list[Value]:
     dims = call.dims("input")
     groups = call.number("num_groups" if call.given("num_groups") is not None else "group")
     check_channels(call, dims)
-    call.at_most(1, groups, "there must be a group or more")
+    call.at_most(1, groups, "there must be at least one group")
     group_norm(call, dims[1], groups, _parameters(call, "weight", "bias"))
     batch = call.size("N")
     if batch is not None:

@@ -75,7 +75,7 @@ def slice_written(call: TorchCall) -> Value:
     dims = call.dims("self")
     part = _part(call, dims)
     if part is not None:
-        call.same_shape(call.dims("src"), part, "what is written must have the shape of the part")
+        call.same_shape(call.dims("src"), part, "the source must have the shape of the slice")
     return Value(dims)
 
 
@@ -86,7 +86,7 @@ def place_written(call: TorchCall) -> Value:
     place = call.axis(call.number("dim"), len(dims))
     _within(call, call.size("index"), dims[place])
     part = (*dims[:place], *dims[place + 1 :])
-    call.same_shape(written, part, "what is written must have the shape of the place")
+    call.same_shape(written, part, "the source must have the shape that it overwrites")
     return Value(dims)
 
 
