@@ -138,7 +138,7 @@ class OperatorError(SymbcastError, ValueError):
 
 
 class UnknownRankError(SymbcastError, ValueError):
-    """A question that takes shapes of known ranks alone, and was asked of one with a sequence of axes.
+    """A question that only takes shapes of known rank was given one with a sequence of axes.
 
     ``question`` is what was asked, such as ``"cases"``, ``subject`` the shape, or what else has the sequence, and
     ``hint`` what to ask instead.

@@ -1,6 +1,6 @@
-"""Jobs worked on by an executor, or by processes of our own: so many at a time, and each answer as it comes.
+"""Run jobs with an executor, or in processes of our own: a limited number at a time, each answer as it comes.
 
-Of thousands of jobs only some are with the executor at any time, so that none waits there with all that belongs to it.
+Of thousands of jobs, only some are submitted at any time, so that waiting jobs do not hold memory there.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def run(  # noqa: PLR0913 - by what, for how long, on how many
 
     ``executor`` is any of `concurrent.futures`; None is for processes of our own, as many as ``processes`` or as there
     are cores. These outlive a job that crashes or takes longer than ``timeout`` seconds. Elsewhere a job with a time
-    limit is worked on in a process beside the worker, for no executor can stop what has begun. ``prepare`` is called
-    first in each such process, and loads what the function needs: that is not on the time of a job. The functions, the
+    limit runs in a process next to the worker, since no executor can stop a running job. ``prepare`` is called
+    first in each of these processes to load what the function needs, outside the time of any job. The functions, the
     jobs and the answers are pickled, and exceptions of the function are raised here.
     """
     if executor is None:

@@ -1,4 +1,4 @@
-"""Ctrl-C for the command: the process ends at once, with the status that shells know, and says nothing.
+"""Ctrl-C for the command: the process ends at once, silently, with the status that shells expect.
 
 It does so from the first import on, wherever it is: an interrupt that is raised may come out of any line, half-way
 through an import or where Python can only print it. Before the end is undone what must not stay: see `Undone`. Where
@@ -30,7 +30,7 @@ _undone: list[Callable[[], object]] = []
 def is_command() -> bool:
     """Return whether this process was started as the command, by its script or by ``python -m symbcast``."""
     started = sys.argv[0] if getattr(sys, "argv", None) else ""
-    if started == "-m":  # as long as the package is imported that is to be run
+    if started == "-m":  # while ``-m`` is still importing the package
         flag = sys.orig_argv.index("-m") if "-m" in sys.orig_argv else -1
         return flag >= 0 and sys.orig_argv[flag + 1 : flag + 2] == ["symbcast"]
     return os.path.basename(started) in CONSOLE_SCRIPTS  # noqa: PTH119 - pathlib is not loaded yet
@@ -77,7 +77,7 @@ if is_command():
 
 
 class Undone:
-    """Within it, something is to be undone should an interrupt end the process."""
+    """A context in which something is undone if an interrupt ends the process."""
 
     def __init__(self, undo: Callable[[], object]) -> None:
         self._undo = undo

@@ -16,8 +16,8 @@ def main() -> None:
     """Work until nothing more comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this one decides when it ends
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
-    with suppress(Exception):  # what cannot be loaded is told of where it is needed
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # library output must not mix with answers
+    with suppress(Exception):  # a failed import is reported where it is needed
         read(sys.stdin.buffer)()
     write(answers, "ready")
     while True:

@@ -1,4 +1,4 @@
-"""Work in a process beside this one, which may crash or take too long: for threads, and for workers elsewhere.
+"""Run work in a separate process, which may crash or time out: for threads, and for workers elsewhere.
 
 A worker of another executor may be forbidden to have children by multiprocessing, as Dask's are; this one is a plain
 subprocess, and starts afresh: nothing of this process is forked. It is spoken with in pickles, each after its length.
@@ -121,7 +121,7 @@ _SECONDS_TO_END = 1
 
 @dataclass(frozen=True)
 class Isolated(Generic[Job, Answer]):
-    """A function that works in a process of its own, for so many seconds at most; it is pickled by the function's name.
+    """A function that runs in its own process with a time limit in seconds; it is pickled by the function's name.
 
     The process is kept for the next job of the same thread. Raises `TimedOutError` or `DiedError` where it did not
     answer, and what the function raises.

@@ -33,7 +33,7 @@ def pool(
     ensure_running()  # the one process that would let interrupts through again
 
     def submit(job: Job) -> Future[Answer]:
-        # The first one begins the processes, and the threads that begin others in the place of those that end.
+        # The first job starts the processes, and the threads that replace processes that end.
         with KeptAway():
             return made.schedule(function, args=(job,), timeout=timeout)
 

@@ -1,4 +1,4 @@
-"""What came of the check of one of many files, as plain data: it goes from process to process, and into JSON lines."""
+"""The outcome of checking one of many files, as plain data that passes between processes and into JSON lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Stamp(NamedTuple):
 
 
 class Row(TypedDict):
-    """A result as JSON has it."""
+    """A result as JSON."""
 
     path: str
     size: int

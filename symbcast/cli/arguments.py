@@ -43,7 +43,7 @@ HELP = ("--help", "-h")
 
 
 class Option(NamedTuple):
-    """An option of a command: its names, the first of which is spoken of, and what it takes.
+    """An option of a command: its names, the one for messages first, and its values.
 
     ``number`` is the type that its value is read as where that is a number; ``choices`` are its values where they are
     few, ``repeats`` says that it may be given again, ``is_switch`` that it takes no value.

@@ -17,7 +17,7 @@ STDIN = "-"
 """In the place of a shape or of a file, standard input."""
 ENDING = ".onnx"
 _MOST_BYTES = 1 << 31
-"""One more than a model can have, which is told when it is read."""
+"""One more byte than a model can have; reading the model reports this."""
 _BEGINNINGS = (
     (b"\x1f\x8b", f"{ENDING}.gz"),
     (b"<?xml", ".xml"),
@@ -38,7 +38,7 @@ def is_there(path: str) -> bool:
 
 
 def read_stdin(limit: int = -1) -> bytes:
-    """Return what comes in on standard input, so many bytes at most; raises `UsageError` where it cannot be read."""
+    """Return up to ``limit`` bytes from standard input; raise `UsageError` if it cannot be read."""
     try:
         return sys.stdin.buffer.read(limit)
     except (AttributeError, OSError, ValueError) as error:
@@ -70,10 +70,10 @@ def _ending(data: bytes) -> str:
 
 
 def model_files(arguments: Sequence[str]) -> list[str]:
-    """Return the files that are named, each once, and in the place of a folder those in it, in the order of names.
+    """Return the named files, each once, with folders replaced by the files in them, sorted by name.
 
-    A folder without models, or one that cannot be read, stays: it is told of in its place. Raises `UsageError` for an
-    empty name, as an unset variable of a shell is.
+    A folder without models, or one that cannot be read, stays in the list, so that it is reported. Raises `UsageError`
+    for an empty name, such as an unset shell variable.
     """
     if not all(arguments):
         raise UsageError("a file name is empty; see that the variable it is from is set")
@@ -83,7 +83,7 @@ def model_files(arguments: Sequence[str]) -> list[str]:
 def _files(argument: str) -> Iterator[str]:
     try:
         is_folder = Path(argument).is_dir()
-    except OSError:  # the name is too long, as is told when the file is read
+    except OSError:  # the name is too long; reading the file reports it
         is_folder = False
     if not is_folder:
         yield argument
@@ -96,11 +96,11 @@ def _files(argument: str) -> Iterator[str]:
 
 
 def targets(output: str, files: Sequence[str], arguments: Sequence[str], overwrite: bool) -> Mapping[str, str]:
-    """Return where the model of each file is written to: a file for one model, or a place in a folder.
+    """Return where the model of each file is written: a file for one model, or a path in a folder.
 
-    It is a folder where several models are written, a folder is given, or there is one; but one model may always go to
-    a file that is named as a model is. Raises `UsageError` where two would be written to one place, one in the place of
-    a model that is read, or, without ``overwrite``, one in the place of any file.
+    The target is a folder if several models are written, or if the output or an argument is a folder; but one model may
+    always go to a file whose name ends like a model's. Raises `UsageError` if two models would be written to one path,
+    or one would replace a model that is read or, without ``overwrite``, any file.
     """
     if output == STDIN:
         raise UsageError("--output - : standard output is for the report; name a file")

@@ -67,9 +67,9 @@ def print_json(data: Any) -> None:
 
 
 def show(document: Document, width: int = 0, indent: int = 2) -> None:
-    """Print a document: on a terminal drawn at its width, or else as text whose fields are wrapped at ``width``.
+    """Print a document: on a terminal at its width, else as text whose fields are wrapped at ``width``.
 
-    ``COLUMNS`` says how wide a terminal is, and also how wide a file or a pipe is to be written.
+    ``COLUMNS`` sets the width of a terminal, and also of output to a file or a pipe.
     """
     is_terminal, columns = sys.stdout.isatty(), os.environ.get("COLUMNS", "")
     if not is_terminal and not (columns.isdecimal() and int(columns)):

@@ -70,7 +70,7 @@ def rule_options(rules: Iterable[RuleInfo]) -> list[RuleOption]:
 
 
 def with_options(command: Callable[..., int], options: Sequence[RuleOption], after: str) -> Callable[..., int]:
-    """Return a command with options in the place of its ``**`` parameter, listed after another one of its own."""
+    """Return a command with options instead of its ``**`` parameter, listed after one of its own options."""
 
     def made(*shapes: str, **given: Any) -> int:
         return command(*shapes, **given)

@@ -1,7 +1,7 @@
 """Answers to look at and to play with: where a broadcast works, as a plot, and as sliders that say so at once.
 
     plot(result, "N", "M", range(17))   a grid of sizes: where it works, what comes out, and who is to blame elsewhere
-    plots(result, "N", "M", each=...)   the same for several sizes of another symbol, beside each other
+    plots(result, "N", "M", each=...)   the same for several sizes of another symbol, side by side
     survey(result, "N", "M", range(17)) what the plots show, as data
     explore(...)                        a widget in which rule, shapes and sizes can be changed
 

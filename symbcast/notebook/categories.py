@@ -1,4 +1,4 @@
-"""The kinds of failure that a plot tells apart: who is to blame, as few kinds as can be told apart."""
+"""The kinds of failure that a plot distinguishes: who is to blame, grouped into at most `MOST` kinds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from symbcast.notebook.surveys import Blame, Outcome, Survey
 from symbcast.notebook.words import fails_text
 
 MOST = 6
-"""So many kinds of failure are told apart."""
+"""The most kinds of failure that a plot distinguishes."""
 
 
 class Category(NamedTuple):
-    """A kind of failure: what the legend says of it, and the sets of blamed that are of this kind."""
+    """A kind of failure: its label in the legend, and the sets of blames of this kind."""
 
     label: str
     blamed: frozenset[tuple[int, ...]]
@@ -23,8 +23,8 @@ class Category(NamedTuple):
 def categories(surveys: Iterable[Survey], blames: Sequence[Blame]) -> list[Category]:
     """Return the kinds of failure in some surveys of one question, in order of who is blamed.
 
-    One for each set of blamed, as far as they are few. Else the commonest ones have a kind of their own, and the others
-    go by the first that is blamed.
+    Each set of blames is a kind if there are few. Else the commonest sets are kinds, and the others are grouped by
+    their first blame.
     """
     cells = (cell for survey in surveys for row in survey.rows for cell in row)
     counts = Counter(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 Point = Mapping["Symbol", int]
 
 MOST_LOOKED_AT = 40
-"""So many choices of symbols are looked at; the solver is asked about the first `MOST_ASKED` of them."""
+"""The most choices of symbols to examine; the solver is called for the first `MOST_ASKED` of them."""
 MOST_ASKED = 8
 NEAR = 64
-"""Sizes up to this are looked at first: what fails there is the smallest in most pictures, however far they go."""
+"""Sizes up to this are checked first: in most pictures the smallest failure is there, however far they go."""
 
 
 class Ranges(NamedTuple):
-    """How far the sizes of a picture go.
+    """The range of sizes in a picture.
 
     ``up_to`` is the largest size unless both outcomes need a larger one, ``most`` how many sizes an axis has at most,
-    and ``given`` the sizes that the caller wants for the first and the second symbol, None for those that are chosen.
+    and ``given`` the caller's sizes for the first and the second symbol, None for automatic ones.
     """
 
     up_to: int
@@ -55,7 +55,7 @@ class Section:
     fixed: Mapping[Symbol, int]
     following: Mapping[Symbol, Dim] = field(default_factory=dict)
     fails_at: tuple[int, ...] | None = None
-    """The sizes on the axes of a cell that fails beside cells that work; None where there are not both."""
+    """The sizes on the axes of a failing cell; None unless the section has failing and working cells."""
 
 
 def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ def section(asked: Subject, chosen: Sequence[Symbol] | None, fixed: Point, range
 
 
 def plain_section(asked: Subject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
-    """Return the sizes to show of some symbols, beside the least that the assumptions allow: nothing is decided."""
+    """Return the sizes of some symbols to show, the others at the least the assumptions allow; no solver call."""
     return _Search(asked, fixed, ranges, decided=False).first(tuple(chosen))
 
 
@@ -117,7 +117,7 @@ class _Search:
         return self.first(looked_at[0])
 
     def first(self, group: tuple[Symbol, ...]) -> Section:
-        """Return the section of some symbols beside the smallest sizes that work, or else that there are."""
+        """Return the section of some symbols, the others at the smallest sizes that work, or are allowed."""
         return self._section(group, self._least)
 
     def _through_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
@@ -137,7 +137,7 @@ class _Search:
                 yield self._section(group, self._works, self._fails)
 
     def _asked_for(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
-        """Yield the sections that hold two points of which one works and the other fails, the smallest ones."""
+        """Yield the sections that hold the smallest pair of a working and a failing point."""
         for group in groups:
             points = self._asked.pair({*group, *self._following(group)}, self._given)
             if points is not None:
@@ -199,9 +199,9 @@ class _Search:
         return self._failing_in(section)
 
     def _failing_in(self, section: Section) -> tuple[int, ...] | None:
-        """As `_failing_cell`, of a section all of which is looked at.
+        """Do what `_failing_cell` does, by evaluating every cell of the section.
 
-        Only what the symbols that vary are in has to be looked at: all else holds wherever one of its points works.
+        Only formulas with a varying symbol are evaluated: the others hold everywhere if any of its points works.
         """
         moved = (*section.axes, *section.following)
         touching = dict.fromkeys(chain.from_iterable(self._users[s] for s in moved))

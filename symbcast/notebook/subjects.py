@@ -1,4 +1,4 @@
-"""What is asked of the sizes of a result, a program or a model, and who is to blame where that does not hold."""
+"""The requirements of a result, a program or a model on sizes, and who is to blame if they fail."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class Blame(NamedTuple):
 
 
 RANKS = Blame("ranks")
-"""This very object: an operation may be called so, too."""
+"""Compared by identity: an operation may have this name, too."""
 
 NOT_FOLLOWED = Blame("not followed")
-"""Whether it works is not known there. This very object, as above."""
+"""It is unknown whether it works there. Compared by identity, as above."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A question about sizes, as a survey asks it.
+    """A question about sizes, in the form that surveys use.
 
-    ``asked`` are the formulas that must hold, ``blamed`` says by their positions, of those that do not, which of
-    ``blames`` that is laid to. ``assumed`` is what is taken for granted besides ``min_size`` and what the symbols say
-    of themselves; ``output`` the output shape where all holds, None for a program; ``condition`` what must hold, as
-    it was decided; ``found`` returns the answer's own witness and counterexample.
+    ``asked`` are the formulas that must hold; ``blamed`` maps the positions of failing ones to positions in ``blames``.
+    ``assumed`` are the assumptions other than ``min_size`` and the symbols' own bounds; ``output`` is the output shape
+    if all holds, None for a program; ``condition`` returns the simplified formulas that must hold; ``found`` returns
+    the answer's own witness and counterexample.
     """
 
     names: Mapping[Symbol, str]
@@ -71,9 +71,9 @@ class Subject:
     found: Callable[[], tuple[Mapping[str, int] | None, Mapping[str, int] | None]] | None = None
 
     def evidence(self, given: Mapping[Symbol, int]) -> tuple[Mapping[Symbol, int] | None, Mapping[Symbol, int] | None]:
-        """Return the smallest sizes at which all that is asked holds, and at which it does not, the given among them.
+        """Return the smallest sizes at which all requirements hold, and at which one fails, including the given sizes.
 
-        None stands for those that there are not, or that were not found.
+        Each is None if there are none, or none were found.
         """
         if self.found is not None and not given:
             works, fails = self.found()
@@ -88,18 +88,18 @@ class Subject:
         return None if sizes is None else {s: sizes[name] for s, name in self.names.items()}
 
     def least(self, given: Mapping[Symbol, int]) -> dict[Symbol, int]:
-        """Return the smallest sizes that the assumptions allow, the given ones among them.
+        """Return the smallest sizes that the assumptions allow, including the given ones.
 
-        Where they allow none beside the given ones, the least that each symbol allows by itself.
+        If they allow none with the given ones, return the least size that each symbol allows by itself.
         """
         known = self._known(given)
         found = (known and Decision(known, ()).witness()) or {}
         return {s: given.get(s, found.get(s, own_set(s, self.min_size).least(1) or 0)) for s in self.names}
 
     def first_sizes(self, s: Symbol, up_to: int) -> tuple[int, ...]:
-        """Return the sizes from 0 up to the given one, or as many of the first that a symbol can be beyond.
+        """Return the sizes from 0 up to the given one, or as many starting at a larger size that the symbol must have.
 
-        Where the assumptions leave it one size only of those, they are the first ones that it can be.
+        If the assumptions allow at most one of those sizes, return the first ones that they allow.
         """
         known = self._known({})
         stands = s if known is None else known.values.get(s, s)
@@ -110,13 +110,13 @@ class Subject:
         return tuple(range(up_to + 1) if sum(m <= up_to for m in members) > 1 or not members else members)
 
     def broken(self, sizes: Mapping[Symbol, int]) -> list[Formula]:
-        """Return what is asked and does not hold at some sizes."""
+        """Return the requirements that fail at some sizes."""
         return [f for f in self.asked if not predicate(f, used := tuple(symbols_in(f)))(*(sizes[s] for s in used))]
 
     def pair(
         self, moved: Collection[Symbol], given: Mapping[Symbol, int]
     ) -> tuple[Mapping[Symbol, int], Mapping[Symbol, int]] | None:
-        """Return the smallest sizes of which the first work and the second fail, apart in the moved symbols only."""
+        """Return the smallest working and failing sizes that differ in the moved symbols only."""
         other: dict[Symbol, Symbol] = {s: Unknown(f"?{n}") for n, s in enumerate(moved)}
         own = {s: own_set(s, self.min_size) for s in self.names}
         premises = [*self.assumed, *(equal(s, size) for s, size in given.items()), *self.condition()]
@@ -132,7 +132,7 @@ class Subject:
         return {s: found[s] for s in self.names}, {s: found[other.get(s, s)] for s in self.names}
 
     def _known(self, given: Mapping[Symbol, int]) -> Knowledge | None:
-        """Return what is known beside the given sizes; None where these contradict it."""
+        """Return the knowledge that includes the given sizes; None if they contradict the assumptions."""
         own = {s: own_set(s, self.min_size) for s in self.names}
         try:
             return Knowledge(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
@@ -141,7 +141,7 @@ class Subject:
 
 
 def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
-    """Return what is asked of a result, an environment, a traced function or a model's report.
+    """Return the question about a result, an environment, a traced function or a model's report.
 
     Raises `ShapeTypeError` for anything else, and `BindingError` where there are no symbols to vary.
     """
@@ -171,7 +171,7 @@ def _of_result(result: Result) -> Subject:
     about = [set(dims_of(c.requirement)) if d is None else set() for c, d in zip(constraints, sized, strict=True)]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:
-        # What a rule asks of a dimension that is no size is not the rule's failure.
+        # Where a dimension is not a size, the rule's requirements on it are not the failure.
         no_sizes = {sized[n] for n in failing if sized[n] is not None}
         return tuple(sorted({p for n in failing if no_sizes.isdisjoint(about[n]) for p in positions[n]}))
 
@@ -271,13 +271,13 @@ def _of_report(report: Any) -> Subject:
 
 
 def _of_open_model(report: ModelReport, decided_by_data: frozenset[Symbol]) -> Subject:
-    """Return what a model asks of its inputs, where it has other sizes too, which data decide."""
+    """Return a model's requirements on its inputs, if it also has sizes that data decide."""
     env = report._checked.env
     findings = [f for f in report.findings if not f.is_about_data]
     labels = list(dict.fromkeys(f.node for f in findings))
     asked = [f.formula for f in findings if f.formula is not None]
     if report.verdict is Verdict.NEVER:
-        # The findings are then the nodes that clash, and each of them may hold by itself.
+        # The findings are the nodes that clash; each of them may hold on its own.
         asked = [FALSE]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_CELLS", "Blame", "Cell", "Outcome", "Survey", "survey", "survey_of"]
 
 UP_TO = 16
-"""The largest size that is looked at where none are given, unless it takes larger ones to see both outcomes."""
+"""The largest size to survey if none are given, unless larger ones are needed to show both outcomes."""
 
 MOST_SIZES = 65
 """So many sizes of a symbol are chosen at most; beyond, they are taken in steps."""
@@ -211,7 +211,7 @@ def _check_cells(chosen: Section) -> None:
 
 
 def _too_many(problem: str) -> BindingError:
-    hint = f"at most {MAX_CELLS:,} cells are looked at: take a step, as in range(0, 4096, 64)"
+    hint = f"at most {MAX_CELLS:,} cells are evaluated: take a step, as in range(0, 4096, 64)"
     return BindingError(problem, hint)
 
 
@@ -258,7 +258,7 @@ _EXCLUDED = Cell(Outcome.EXCLUDED, None, ())
 
 
 def _points(rows: Sequence[Sequence[Any]], width: int) -> Sequence[tuple[Any, ...]]:
-    """Return what stands in some rows of values at each point."""
+    """Return the values in some rows at each point."""
     return list(zip(*rows, strict=True)) if rows else [()] * width
 
 

@@ -225,7 +225,7 @@ def test_an_interrupt_leaves_results_to_go_on_with(jobs, folder, capsys):
         (["--resume"], "--resume goes on with a file of results: name it with --results"),
         (["--timeout", "0"], "--timeout 0: give the seconds that one model may take, such as 60"),
         (["--timeout", "nan"], "--timeout nan: give the seconds"),
-        (["--results", "r.jsonl", "--format", "json"], "only the table is told: leave out --format json"),
+        (["--results", "r.jsonl", "--format", "json"], "only the table is printed: leave out --format json"),
     ],
 )
 def test_options_that_do_not_go_together(arguments, problem, folder, capsys):

@@ -184,7 +184,7 @@ def test_weights_that_stay_behind_are_told_of(models, capsys):
     run(["model", "model.onnx", "--output", "beside.onnx"])
     assert not capsys.readouterr().err
     run(["model", "model.onnx", "--output", "out/model.onnx"])
-    assert capsys.readouterr().err == "symbcast: out/model.onnx needs weights.bin of . beside it\n"
+    assert capsys.readouterr().err == "symbcast: out/model.onnx needs weights.bin of . next to it\n"
 
 
 # The real runtime.

@@ -1,4 +1,4 @@
-"""Rules compared: on some shapes, and on all shapes up to a rank. The README beside this file says how."""
+"""Compare rules: on given shapes, and on all shapes up to a rank. The README in this folder explains how."""
 
 from symbcast.answers.comparison.answers import RuleAnswer
 from symbcast.answers.comparison.comparison import Comparison, compare

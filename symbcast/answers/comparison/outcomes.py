@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Example(NamedTuple):
-    """Sizes, the shapes at them, and the output of each of two rules there; None where it refuses."""
+    """Sizes, the shapes at these sizes, and each rule's output there; None if the rule refuses."""
 
     sizes: Mapping[str, int]
     shapes: tuple[Sizes, ...]
@@ -27,7 +27,7 @@ class Example(NamedTuple):
 
 
 class Way(Enum):
-    """How two rules stand to each other at some sizes."""
+    """How two rules relate at some sizes."""
 
     AGREE = auto()
     APART = auto()
@@ -38,7 +38,7 @@ class Way(Enum):
 
 
 class Standing(NamedTuple):
-    """At how many of the sizes looked at two rules stand to each other in a way, and the first of these."""
+    """For each way two rules can relate: at how many of the checked sizes they do, and the first of these."""
 
     counts: dict[Way, int]
     first: dict[Way, int]

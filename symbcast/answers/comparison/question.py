@@ -37,12 +37,12 @@ class Question:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The shapes, their sizes bound."""
+        """The shapes, with their sizes bound."""
         return self.scope.shapes
 
     @property
     def assumed(self) -> list[Formula]:
-        """What is assumed, of each size by itself and in so many words."""
+        """The assumptions: the bounds of each size, and the explicit ones."""
         own = (describe(s, own_set(s, self.scope.min_size)) for s in self.scope.symbols)
         return [*own, *(a.formula for a in self.scope.assumptions)]
 

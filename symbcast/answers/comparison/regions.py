@@ -44,7 +44,7 @@ class Region:
 
     @answered
     def verdict(self) -> Verdict:
-        """Whether all sizes are such, some, or none; unknown where that was not decided."""
+        """Whether all sizes are in the region, some, or none; unknown if that was not decided."""
         met = self._standings.met
         if met is None:
             return self._sizes.verdict
@@ -149,12 +149,12 @@ class Standings:
         return Example(named, shapes, self._first.at(shapes), self._second.at(shapes))
 
     def one_of(self, way: Way) -> OneOf:
-        """Return the sizes at which the rules stand in a way to each other, as the solver decides about them."""
+        """Return the sizes at which the rules relate in a given way, in the form that the solver decides."""
         common, alternatives = self.parts(way)
         return OneOf(self._decided(common), common, alternatives)
 
     def parts(self, way: Way) -> tuple[Sequence[Formula], Sequence[Formula]]:
-        """Return what holds where the rules stand in a way to each other, and the formulas of which one holds too."""
+        """Return the formulas that all hold where the rules relate in a way, and alternatives: at least one holds."""
         first, second = self._first.required, self._second.required
         match way:
             case Way.AGREE:

@@ -36,7 +36,7 @@ class Related:
     Attributes:
         first: The first rule, as it is written.
         second: The second one.
-        rank: The highest rank that was looked at.
+        rank: The highest rank that was checked.
         order: Equal; refines, where the second accepts all that the first does, with the same output; refined by, where
             it is the other way round; or neither. Unknown where that was not decided.
         separations: Smallest shapes, by rank and then by sizes, that show why the rules are not equal, or why neither

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 MOST = 5_000
-"""Where more choices would have to be looked at, there are none to look at."""
+"""The most choices to enumerate; beyond that, `small_models` returns None."""
 
 Sizes: TypeAlias = tuple[int, ...]
 

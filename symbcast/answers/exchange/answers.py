@@ -18,7 +18,7 @@ FORMAT_VERSION = 1
 
 
 class RuleData(TypedDict):
-    """A rule: its name, what it was called, and its attributes."""
+    """A rule: its name, the name that the caller used, and its attributes."""
 
     name: str
     called: str
@@ -45,7 +45,7 @@ class ConstraintData(TypedDict):
 
 
 class ResultData(TypedDict):
-    """An answer about one broadcast; what each key says is told by `result_to_dict`."""
+    """An answer about one broadcast; `result_to_dict` documents each key."""
 
     version: int
     rule: RuleData

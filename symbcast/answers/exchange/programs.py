@@ -35,7 +35,7 @@ _FLAGS = ("positive", "even", "odd", "zero")
 
 
 class AnswerData(TypedDict):
-    """The answer about a program; conflicting operations are told by their numbers."""
+    """The answer about a program; conflicting operations are listed by number."""
 
     verdict: str
     condition: str
@@ -116,7 +116,7 @@ def _operation(op: Op, namer: Namer) -> dict[str, object]:
 
 
 def _shape(dims: Shape, namer: Namer) -> str:
-    """Return a shape as text, every unknown by its label alone: its bounds are told with the symbols."""
+    """Return a shape as text, with unknowns as bare labels: the symbols list their bounds."""
     return f"({''.join(f'{namer.dim(d)}, ' for d in dims.dims).rstrip(' ' if len(dims.dims) == 1 else ', ')})"
 
 

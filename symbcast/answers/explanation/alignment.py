@@ -1,4 +1,4 @@
-"""The operands laid under each other as their rule lays them, and how each axis fares."""
+"""The operands aligned under each other by their rule, and the status of each axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mark(Enum):
 
 
 class Alignment:
-    """The operands of a result laid under each other."""
+    """The operands of a result, aligned under each other."""
 
     def __init__(self, result: Call) -> None:
         self.result = result

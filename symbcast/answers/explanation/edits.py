@@ -203,7 +203,7 @@ def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[View]:
 
 
 def _with_ones(dims: Sequence[Dim], axes: Sequence[int | None]) -> Iterator[int | None]:
-    """Yield axes with those of size 1 that there are in the place of new ones: where that moves no axis, or all fit."""
+    """Yield axes that reuse existing size-1 axes instead of new ones, if this moves no axis or all of them fit."""
     ones = [axis for axis, dim in enumerate(dims) if dim == 1]
     if len(ones) == sum(axis is None for axis in axes):
         found = iter(ones)

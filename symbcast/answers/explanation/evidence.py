@@ -48,7 +48,7 @@ def _at(result: Call, sizes: Mapping[str, int]) -> Call | str:
 
 
 def failure_at(result: Call, sizes: Mapping[str, int], shown: int = 1) -> str:
-    """Return what goes wrong at some sizes: "axis 0 (-2) would be 2 beside 3"; empty where nothing does."""
+    """Return the failure at some sizes: "axis 0 (-2) would be 2 beside 3"; empty if there is none."""
     concrete = _at(result, sizes)
     if isinstance(concrete, str):
         return concrete
@@ -60,7 +60,7 @@ def failure_at(result: Call, sizes: Mapping[str, int], shown: int = 1) -> str:
 
 
 def failures(concrete: Call, verb: str = "has") -> list[str]:
-    """Return what each broken constraint of integer shapes has beside what."""
+    """Return for each broken constraint of integer shapes the sizes that clash."""
     if concrete.verdict is not Verdict.NEVER:
         return []
     alignment = Alignment(concrete)
@@ -68,7 +68,7 @@ def failures(concrete: Call, verb: str = "has") -> list[str]:
 
 
 def _failure(constraint: Constraint, alignment: Alignment, verb: str) -> str:
-    """Return what one constraint over integers that does not hold has beside what."""
+    """Return the sizes that clash in a broken constraint over integers."""
     result, origin = alignment.result, constraint.origin
     if constraint.requirement == FALSE:
         return refusal(constraint, result)
@@ -213,7 +213,7 @@ def _known(result: Call, requirements: Sequence[Formula]) -> str:
             concerned.extend(s for s in symbols if s not in concerned)
     for s in concerned:
         if isinstance(s, Rank):
-            continue  # no more than that there is some bound
+            continue  # only that some bound exists
         own = describe(s, own_set(s, result.scope.min_size))
         if own != TRUE:
             said.append(in_words(own, namer))

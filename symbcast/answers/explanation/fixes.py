@@ -211,7 +211,7 @@ def _likeliest(clause: Formula) -> list[Formula]:
 
 
 def _filled_in(result: Call) -> Iterator[Fix]:
-    """Put a size or a name in the place of an unknown, which no assumption in text can speak of."""
+    """Replace an unknown with a size or a name, since an assumption in text cannot refer to it."""
     namer = Namer(result)
     sizes: dict[Symbol, Any] = {}
     for clause in result.clauses:
@@ -272,7 +272,7 @@ def by_other_rule(result: Call) -> Iterator[Fix]:
 def _made_one(result: Call, alignment: Alignment) -> Iterator[Fix]:
     """Make the sizes of one operand 1 on the axes that clash."""
     every = alignment.all_axes
-    # A mark may take a question to the solver: of many axes only those of the conflict are looked at.
+    # Computing a mark may call the solver: with many axes, only those in the conflict are checked.
     axes = [a for a in (every if len(every) <= MARKED else alignment.clashing) if alignment.mark(a) is Mark.IMPOSSIBLE]
     names, namer = operand_names(result), Namer(result)
     for position in _changeable(result):

@@ -61,8 +61,8 @@ def axis_text(axis: int, rank: int, sequence: int | None = None) -> str:
 class Namer:
     """Writes dimensions and formulas by the names that the answer's witness and counterexample use.
 
-    Sums have the symbols in the order in which these come first in the question, so that ``T + P`` stays what it is. An
-    unknown always has its label here, so that a condition about ``?0`` can be found in the shapes.
+    Sums list their symbols in order of first appearance in the question, so that ``T + P`` is not reordered. Unknowns
+    always show their labels, so that a condition on ``?0`` can be matched to the shapes.
     """
 
     def __init__(self, result: Call) -> None:
@@ -121,5 +121,5 @@ class Namer:
 
 
 def _renamed(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
-    """Return symbols of the given names for those that are called otherwise than their own name."""
+    """Map each symbol whose display name differs from its own name to a symbol with the display name."""
     return {s: s.renamed(n) if isinstance(s, Unknown) else symbol(n) for s, n in names.items() if s.name != n}

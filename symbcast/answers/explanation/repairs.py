@@ -174,7 +174,7 @@ def _ranked(result: Call) -> list[_Candidate]:
     found: list[_Candidate] = []
     alike: Counter[object] = Counter()
     for candidate in sorted(_edits(result), key=lambda edit: edit.cost):
-        # Of the many orders of the axes of one operand the likeliest is told, so that there is room for others.
+        # An operand's axes have many orders: only the likeliest is kept, to leave room for other edits.
         alike[candidate.operand, candidate.kind] += 1
         if alike[candidate.operand, candidate.kind] <= _OF_A_KIND[candidate.kind]:
             found.append(candidate)
@@ -211,7 +211,7 @@ def _asserted(framework: Framework, assumptions: Sequence[Assumption]) -> Iterat
 _MEETING, _ASSUME, _RULE = 100, 50, 70
 """What it costs that a size meets none of its like, to assume something, and to use another rule."""
 _OF_A_KIND = {"unsqueeze": 2, "squeeze": 2, "reshape": 2, "transpose": 1, "slice": 1}
-"""How many edits of one kind and one operand are told."""
+"""How many edits to list per kind and operand."""
 _COSTS = {"unsqueeze": 1.0, "squeeze": 1.0, "reshape": 2.0, "transpose": 3.0, "slice": 20.0}
 
 

@@ -89,8 +89,8 @@ def surprises(result: Call) -> tuple[Surprise, ...]:
 def outer_products(result: Call) -> Iterator[Surprise]:
     """Yield operands of unlike ranks that are stretched along each other, so that one size is on two axes.
 
-    Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written. Of an operand of unknown
-    rank this is told where its known axes are more than all that the other has.
+    Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written. An operand of unknown
+    rank is reported if it has more known axes than the other operand has axes in all.
     """
     placement = result.rule.placement
     pairs = _of_unlike_ranks(result)
@@ -115,10 +115,10 @@ def outer_products(result: Call) -> Iterator[Surprise]:
 
 
 def _of_unlike_ranks(result: Call) -> list[tuple[int, int]]:
-    """Return the pairs of operands of which the first is known to have more axes than the second."""
+    """Return the pairs of operands whose first is known to have more axes than the second."""
     if result.is_open and result.scope is not None and result.scope.unrolled is not None:
         if result.scope.unrolled.mixed:
-            return []  # not all ranks are looked at
+            return []  # not all ranks are checked
         least = [sum(not is_sequence(d) for d in s.dims) for s in result.operands]
         most = [None if is_open(s) else s.rank for s in result.operands]
     else:
@@ -147,14 +147,14 @@ class _Cell(NamedTuple):
 
 
 def _stretches(result: Call, alignment: Alignment) -> Iterator[Surprise]:
-    """Yield the sizes with names that can be 1 beside others with names that are not."""
+    """Yield the named sizes that can be 1 while other named sizes on their axis are not."""
     names, namer = operand_names(result), Namer(result)
     rows = [(axis, _rows(result, alignment, axis, namer)) for axis in alignment.all_axes]
     told = [cell for _, row in rows for cells in row for cell in cells]
     valid = _Valid(result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
     for axis, row in rows:
         for place in range(max(map(len, row), default=0)):
-            # Of the axes of a sequence, the last one on which it happens tells of all.
+            # Of the axes of a sequence, the last one where it happens represents all.
             found = (_stretch(cells, place, valid) for cells in row)
             back, stretch = next(((n, s) for n, s in enumerate(found) if s is not None), (0, None))
             if stretch is None:
@@ -184,10 +184,10 @@ def _stretch(
 
 
 def _rows(result: Call, alignment: Alignment, axis: int, namer: Namer) -> list[list[_Cell]]:
-    """Return the sizes on an axis that are no numbers.
+    """Return the sizes on an axis that are not numbers.
 
-    Of the axis that stands for all that are not named there is a row for each that is told apart, the last one first,
-    and one for those before them.
+    The axis that represents all unnamed axes has a row for each axis that is distinguished, the last one first, and
+    one row for the axes before them.
     """
     found = [(n, i, dim) for n, i, dim in alignment.places_of(axis) if not isinstance(dim, int)]
     unrolled = None if result.scope is None else result.scope.unrolled

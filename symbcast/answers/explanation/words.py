@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 _MANY_REMAINDERS = 3
-"""Of so many remainders that a size may have, it is said what they are in one."""
+"""From this many possible remainders of a size on, one clause lists them all."""
 _MOST_REMAINDERS = 4096
 
 
@@ -34,7 +34,7 @@ class Form(Enum):
 class Saying(NamedTuple):
     """A sentence in two halves, so that sentences about one subject can share it: ``N``, ``at most 3``.
 
-    ``form`` says how the predicate is built, and ``operand`` is what it is built of where that is one thing: ``3``.
+    ``form`` is how the predicate is built; ``operand`` is its single operand, if it has one: ``3``.
     """
 
     subject: str
@@ -264,7 +264,7 @@ def _one(formula: Formula, namer: Namer) -> str | None:
 
 
 def _one_equality(parts: Sequence[Formula], ones: Sequence[str | None]) -> Comparison | None:
-    """Return the equality that is all there is beside sizes that are 1."""
+    """Return the only equality in a disjunction whose other parts say that a size is 1."""
     rest = [p for p, one in zip(parts, ones, strict=True) if one is None]
     match rest:
         case [Comparison("==") as equality]:

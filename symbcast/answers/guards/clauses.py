@@ -1,4 +1,4 @@
-"""What every guard does with its condition first, and how the condition is told in comments.
+"""Prepare a condition for any guard, and write it as comments.
 
 A guard holds exactly where the condition does and all the comparisons that make it true have a value; see
 `symbcast.core.logic.definedness.with_values`. So targets are given a condition that asks for a divisor other than 0 and

@@ -1,4 +1,4 @@
-"""Conditions of which at most one holds as a function that tells which one: in Python and in C++."""
+"""Mutually exclusive conditions as a function that returns which one holds, in Python and in C++."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def python_dispatch(
 ) -> str:
     """Return a Python module with one function: which of the conditions holds at sizes in the order of ``names``.
 
-    It returns the place of the condition, and -1 where none holds, for sizes below 0 too. ``told`` says of each
-    condition what it is, for the docstring. A sequence of axes is one parameter, a tuple.
+    It returns the position of the condition, or -1 if none holds or a size is below 0. ``told`` describes each
+    condition, for the docstring. A sequence of axes is one parameter, a tuple.
     Raises what `symbcast.answers.guards.python_source` does.
 
     >>> from symbcast.core.algebra.symbols import symbol

@@ -245,7 +245,7 @@ def _are_extents(formula: Compatible | Clashing) -> bool:
 
 
 def _escaped(message: str) -> str:
-    """Return a text as MLIR has it in quotes: bytes that are not plain in hexadecimal."""
+    """Return a text as the inside of an MLIR string literal: other than plain bytes in hexadecimal."""
     plain = (
         chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}"
         for b in message.encode("utf-8", "backslashreplace")

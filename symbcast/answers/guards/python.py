@@ -74,14 +74,14 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
 
 
 def is_axes(s: Symbol) -> bool:
-    """Return whether a parameter has the sizes of all axes of a sequence."""
+    """Return whether a parameter holds the sizes of all axes of a sequence."""
     return isinstance(s, SequenceSymbol)
 
 
 def source_of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
     """Return a formula as an expression, where a parameter has the sizes of a sequence's axes; `clause_source` else.
 
-    What speaks of each axis before some holds on all that there are, counted from these.
+    A clause about each axis before certain ones must hold on all such axes that exist, counted backwards from these.
     """
     told = [s for s in symbols_in(part) if isinstance(s, SequenceSymbol)]
     if not told:
@@ -132,7 +132,7 @@ def _spelled(name: str) -> str:
 
 
 def clause_source(part: Formula, parameters: Mapping[Symbol, str]) -> str:
-    """Return a formula as an expression that can stand beside ``and``."""
+    """Return a formula as an expression that can be an operand of ``and``."""
     source = formula_source(part, parameters, PYTHON)
     return f"({source})" if isinstance(part, (AllOf, AnyOf)) and part.parts else source
 

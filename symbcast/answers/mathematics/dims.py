@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
 LONGEST = 1500
-"""How long the LaTeX of one dimension may be; a longer one is told by dots."""
+"""How long the LaTeX of one dimension may be; a longer one is replaced with dots."""
 
 
 def dim_latex(dim: Dim, labels: Mapping[Symbol, str]) -> str:
@@ -33,7 +33,7 @@ def dim_latex(dim: Dim, labels: Mapping[Symbol, str]) -> str:
 
 
 class _Writer:
-    """Writes one term, with brackets where the place it stands in binds tighter than it does."""
+    """Writes one term, in brackets if its context binds tighter."""
 
     def __init__(self, labels: Mapping[Symbol, str]) -> None:
         self._labels: Mapping[Any, str] = labels

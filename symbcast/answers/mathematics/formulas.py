@@ -130,7 +130,7 @@ def _in_brackets(texts: Sequence[str]) -> str:
 def _formula(formula: Formula, labels: Mapping[Symbol, str], is_within: bool = False) -> tuple[str, _Kind]:
     """Return the LaTeX of a formula and the kind of formula that joins its parts, if one does.
 
-    Alternatives about sequences may differ from axis to axis, which ``each`` says, unless they are within such.
+    Alternatives over sequences may differ from axis to axis; ``each`` marks this on the outermost of them.
     """
     match formula:
         case Comparison(operator, left, right):
@@ -166,7 +166,7 @@ def _comparison(operator: str, left: Dim, right: Dim, labels: Mapping[Symbol, st
 
 
 def _compatibility(formula: Compatible | Clashing, labels: Mapping[Symbol, str]) -> tuple[str, _Kind]:
-    """Return a compatibility: a pair spelled out, as text has it."""
+    """Return a compatibility; a pair is spelled out, as in text."""
     dims, is_valid = formula.dims, isinstance(formula, Compatible)
     if not dims or (len(dims) == 2 and 1 in dims):
         return rf"\text{{{is_valid}}}", None

@@ -85,12 +85,12 @@ class Answer(Guessable, Guards):
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition that were not decided to be needed beside the others."""
+        """The conjuncts of the condition that were not proved irredundant given the others."""
         return self._subject.unproven
 
     @property
     def unanalysed(self) -> tuple[Any, ...]:
-        """What was not followed, with the reason: the answer says nothing of it. Empty where it is about all."""
+        """What was not analysed, with the reason; the answer does not cover it. Empty if it covers everything."""
         return ()
 
     @property
@@ -117,8 +117,8 @@ class Answer(Guessable, Guards):
     def equivalent(self, other: Answer | ConditionLike) -> bool:
         """Return whether it works at the same sizes as another answer, or wherever a condition holds.
 
-        Of two broadcasts it is also asked whether the outputs are equal. That is asked of the sizes that all
-        assumptions allow. Raises `UndecidedError` where it is beyond the limits.
+        For two broadcasts, the outputs must be equal too. Only the sizes that all assumptions allow are compared.
+        Raises `UndecidedError` beyond the limits.
 
         >>> import symbcast as sb
         >>> sb.broadcast("N", "3").equivalent("N == 1 or N == 3")

@@ -40,7 +40,7 @@ class Condition(Guessable, Statement, Guards):
 
     @one_call
     def explain(self, assume: Assumptions = (), min_size: int = 0, *, trace: bool = False) -> str:
-        """Return the condition and what it says in words; with ``trace``, what decides its verdict.
+        """Return the condition and its meaning in words; with ``trace``, also the steps that decide its verdict.
 
         >>> print(Condition("N*M == 6 and K <= 4").explain(trace=True))
         M*N == 6 and K <= 4

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 
 class ShapeEnv(LayerFunctions, Answer):
-    """The sizes of a program, and what its operations ask of them.
+    """The sizes of a program, and the requirements of its operations.
 
-    Each operation returns its output `Shape` at once, and what it asks stays in the environment: a conditional one is
-    no error. An operation that no sizes allow beside those before it raises `IncompatibleProgramError`, which names
-    the operations that clash, and is left out; with ``on_conflict="record"`` it is kept, and the verdict is never.
+    Each operation returns its output `Shape` at once, and the environment keeps its requirements: a conditional one is
+    no error. An operation that no sizes allow together with the earlier ones is left out and raises
+    `IncompatibleProgramError`, which names the operations that clash; with ``on_conflict="record"`` it is kept, and the
+    verdict is never.
 
     ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
     text (``?``) is another one each time. It is shown by a label (``?0``), which means it in text from then on; text
@@ -97,9 +98,9 @@ class ShapeEnv(LayerFunctions, Answer):
     def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
         """Return the cases that the valid sizes divide into: see `Result.cases`.
 
-        ``hints`` are sizes that are expected, such as ``{"batch": 1, "T": 128}``, all of them or some, or conditions
-        on them. The cases that they lie in come first, those of most hints before others, so that ``limit`` cases
-        serve as many hints as so many can. Raises `BindingError` for a hint that no valid sizes meet.
+        ``hints`` are expected sizes such as ``{"batch": 1, "T": 128}``, all or some, or conditions on sizes. The cases
+        that contain them come first, those with the most hints leading, so that ``limit`` cases serve as many hints
+        as possible. Raises `BindingError` for a hint that no valid sizes meet.
 
         >>> env = ShapeEnv()
         >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
@@ -115,7 +116,7 @@ class ShapeEnv(LayerFunctions, Answer):
 
     @property
     def shapes(self) -> dict[str, Shape | None]:
-        """The output of each operation by what it is called, as it was when it was recorded."""
+        """The output of each operation by the operation's name, as it was when recorded."""
         return {op.name: op.output for op in self.operations if op.output is not None}
 
     @property
@@ -182,7 +183,7 @@ class ShapeEnv(LayerFunctions, Answer):
 
         ``format`` is ``"text"``, a line for each finding as compilers have it, with its evidence below; ``"json"``,
         which `symbcast.answers.report.json.json_schema` describes; ``"sarif"``, for code scanning; or ``"github"``, the
-        commands of GitHub's workflows that annotate a file. ``source`` is the program's file, or what it is called.
+        commands of GitHub's workflows that annotate a file. ``source`` is the program's file or name.
         Raises `ShapeTypeError` for another format.
 
         >>> env = ShapeEnv()

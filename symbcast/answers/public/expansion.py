@@ -81,9 +81,9 @@ class Expansion:
         rank: How many axes the output has; None where that is not known.
         verdict: Always, never, or sometimes stretched; unknown where that was not decided (then ``reason`` says why).
         condition: At which of the valid sizes it is stretched.
-        known: What StableHLO may be told: ``"nonexpanding"`` where its size is the output's at all valid sizes, else
-            ``"expanding"`` where its size is 1 at all of them, else nothing. A size of 1 beside an output that may
-            be 1 is told as expanding, as it is by StableHLO where types are static: its only element is read.
+        known: The StableHLO annotation: ``"nonexpanding"`` if its size equals the output's at all valid sizes, else
+            ``"expanding"`` if its size is 1 at all of them, else nothing. A size of 1 whose output may be 1 too is
+            annotated as expanding, as StableHLO does for static types: only its one element is read.
         reason: Why it was not decided.
         operation: The operation of a program.
     """
@@ -139,7 +139,7 @@ class Expansion:
         said = (Span(in_words(formula, Namer.of({})), math=NOTHING),) if when else ()
         return [
             field("when", said, code(str(self.condition), Conjunction((formula,))) if when else ()),
-            field("StableHLO", words(_TOLD.get(self.known, "it may be told nothing"))),
+            field("StableHLO", words(_TOLD.get(self.known, "no annotation"))),
             field("undecided", words(self.reason)),
         ]
 
@@ -163,7 +163,7 @@ def expansion_at(result: Call, place: Place) -> Expansion:
 
 
 def document(result: Call, expansions: Sequence[Expansion]) -> Document:
-    """Return the operands and axes as a table: stretched or not, and what StableHLO may be told.
+    """Return a table of operands and axes: stretched or not, and the StableHLO annotation.
 
     >>> import symbcast
     >>> result = symbcast.broadcast("n, 4", "2, 1")

@@ -17,9 +17,9 @@ class Guards:
     """The guards of a condition: a predicate of concrete sizes, and its source in four languages.
 
     The parameters are all sizes of the question, in order of appearance, also those that the condition does not
-    mention. Like the condition a guard says nothing of sizes that the assumptions exclude, unless
-    ``with_assumptions``: then it is false there. Of a `Condition`, which has no assumptions, that is what is known of
-    each size by itself (``2..5``). A guard is false where a size is below 0.
+    mention. Like the condition, a guard may return anything for sizes that the assumptions exclude, unless
+    ``with_assumptions``: then it is false there. A `Condition` has no assumptions; for it these are the bounds of
+    each size (``2..5``). A guard is false where a size is below 0.
 
     >>> import symbcast as sb
     >>> result = sb.broadcast("N, 3", "M, 1", assume="N >= 2")

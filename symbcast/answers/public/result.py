@@ -42,7 +42,7 @@ def broadcast(
     ``shapes`` are text, tuples or objects with a ``.shape`` (see `symbcast.shape`), in the order of the rule's
     operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known
     of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
-    symbols. ``budget`` limits each question that the result is asked to so many seconds; without one no clock decides.
+    symbols. ``budget`` limits each question to the result to that many seconds; without one there is no time limit.
 
     An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
     Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
@@ -199,8 +199,8 @@ class Result(Call, Answer):
     def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
         """Return a StableHLO module whose function broadcasts operands to the output shape.
 
-        Each operand that holds elements is broadcast by a ``dynamic_broadcast_in_dim``, which is told what is proved
-        of each axis: ``known_expanding_dimensions`` and ``known_nonexpanding_dimensions``. It is right at the sizes
+        Each operand that holds elements is broadcast by a ``dynamic_broadcast_in_dim`` annotated with the proved axes:
+        ``known_expanding_dimensions`` and ``known_nonexpanding_dimensions``. It is correct at all sizes
         at which the shapes broadcast. Raises `IncompatibleShapesError` where there are none, and `DimensionError` for
         a layout that StableHLO does not have.
         """

@@ -131,7 +131,7 @@ _COLUMNS: dict[bool, list[tuple[str, Callable[[Case, Namer], Span]]]] = {
     True: [("output", _output), ("strides", _strides)],
     False: [],
 }
-"""What is told of each case of one broadcast, and of a program's."""
+"""The columns for each case of one broadcast, and for each case of a program."""
 
 
 def _clashes(cases: Division, namer: Namer) -> list[str]:

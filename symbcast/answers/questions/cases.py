@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from symbcast.core.shapes import Shape
 
 MOST = 10_000
-"""So many cases are told at most, unless the caller says another limit."""
+"""The most cases to list, unless the caller gives another limit."""
 
 Hint: TypeAlias = "Sizes | str | Statement"
 """Sizes that are expected: all or some of them by name, or a condition on them."""
 
 
 class Question:
-    """What is divided into cases.
+    """The question that is divided into cases.
 
     Attributes:
         subject: The broadcast, or the program.
-        names: What each size is called.
+        names: The name of each size.
         broadcasts: The broadcasts, in order.
-        partition: The sizes at which all of them are valid.
-        condition: The condition under which they are.
-        unrolled: How deep sequences of axes are told apart; None where all ranks are known.
+        partition: The sizes at which all broadcasts are valid.
+        condition: The condition under which all broadcasts are valid.
+        unrolled: How many axes of each sequence are distinguished; None if all ranks are known.
     """
 
     def __init__(
@@ -176,12 +176,12 @@ class Case:
 
 
 class Division(Sequence[Case]):
-    """The cases of a broadcast or a program, which do not overlap. `symbcast.Cases` is this as users see it.
+    """The cases of a broadcast or a program, which do not overlap. `symbcast.Cases` is its public form.
 
     Attributes:
-        is_complete: Whether there are no others: the condition holds exactly where one of the guards does.
-        naive: How many cases there are of axes of which nothing is known: 3 of an axis on which two operands meet. None
-            where a rank is not known.
+        is_complete: Whether these are all the cases: the condition holds exactly where one of the guards does.
+        naive: How many cases there would be if nothing were known about the sizes: 3 for an axis where two operands
+            meet. None if a rank is unknown.
     """
 
     def __init__(self, question: Question, cases: Sequence[Case], is_complete: bool) -> None:

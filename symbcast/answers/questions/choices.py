@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """The sizes that meet on an axis; ``output`` is the one that comes out, None for their join."""
+    """The sizes that meet on an axis; ``output`` is the output size, None for their join."""
 
     sizes: tuple[Dim, ...]
     output: Dim | None = None
 
     @property
     def requirements(self) -> tuple[Formula, ...]:
-        """What rules ask of such an axis: it holds wherever a choice does."""
+        """The rules' requirements for the axis; they hold wherever a choice does."""
         if self.output is None:
             return (Compatible(self.sizes),)
         return tuple(one_or_equal(size, self.output) for size in self.sizes)
 
     def choices(self, before: Choice) -> Iterator[Choice]:
-        """Yield what can be chosen, beside what was chosen before: all sizes equal first, then fewest ones.
+        """Yield the choices compatible with the earlier ones: all sizes equal first, then by the fewest 1s.
 
         >>> from symbcast.core.algebra.symbols import symbol
         >>> [c.literals for c in Column((symbol("N"), 3)).choices(Choice())]
@@ -98,14 +98,14 @@ class Choice:
         return made
 
     def copy(self) -> Choice:
-        """Return a choice that goes its own way from here."""
+        """Return an independent copy of this choice."""
         made = Choice()
         made.literals, made._values = list(self.literals), dict(self._values)
         made._ones, made._large = dict(self._ones), dict(self._large)
         return made
 
     def resolve(self, dim: Dim) -> Dim:
-        """Return what a size is by what was chosen; a join of chosen sizes is one of them."""
+        """Resolve a size under this choice; a join of chosen sizes becomes one of them."""
         while not isinstance(dim, int):
             if dim.is_Symbol:  # nearly every size of a program
                 value = self._values.get(dim)  # type: ignore[call-overload] # a term that is a symbol is a Symbol
@@ -126,7 +126,7 @@ class Choice:
         return self.resolve(Substitution(joins, of_symbols=False).term(term(dim)).dim()) if joins else dim
 
     def joined(self, sizes: Sequence[Dim]) -> Dim:
-        """Return what comes out of sizes of which was chosen: the first that is not 1, for these are equal."""
+        """Return the join of chosen sizes: the first that is not 1, since all such sizes are equal."""
         return next((d for d in map(self.resolve, sizes) if d != 1), 1)
 
     def is_large(self, dim: Dim) -> bool:

@@ -31,15 +31,15 @@ from symbcast.errors import BindingError, ShapeTypeError
 
 D = TypeVar("D", bound=Division)
 Told: TypeAlias = Broadcast | OpenBroadcast
-"""A broadcast of which cases are told."""
+"""A broadcast that is divided into cases."""
 
 
 @dataclass(frozen=True)
 class _Sizes:
-    """The sizes of a question as cases are told of them.
+    """The sizes of a question, as its cases use them.
 
-    ``asked`` is what must hold, ``names`` what each size is called, in order. Axes of sequences are told apart as
-    ``unrolled`` says, and so are ``ranks``; both are None where all ranks are known.
+    ``asked`` is the formulas that must hold, ``names`` the name of each size, in order. ``unrolled`` says which axes of
+    sequences are distinguished, ``ranks`` which ranks; both are None if all ranks are known.
     """
 
     asked: Sequence[Formula]
@@ -54,7 +54,7 @@ class _Sizes:
         return _Sizes(found.asked, found.names, found.knowledge, found.unrolled, Ranks(found))
 
     def broadcast(self, name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> Told:
-        """Return a broadcast of which cases are told; ``output`` is that of an operator."""
+        """Return a broadcast to divide into cases; ``output`` is given for an operator."""
         if self.ranks is None or not any(map(is_open, operands)):
             return broadcast_of(name, rule, operands, output)
         for found in (*operands, *(() if output is None else (output,))):
@@ -146,7 +146,7 @@ def _hinted(question: Question, hint: Hint, place: int, limit: int) -> list[Part
         return _some(found, place, str(hint))
     given = Given.read(names, hint, {})
     sizes = {s: given.sizes[name] for s, name in names.items() if name in given.sizes}
-    # Nothing is asked of the axes that are not told apart.
+    # The axes that are not distinguished have no requirements.
     sizes.update((s, size) for s, size in sizes_at(names, given.axes).items() if not isinstance(s, Rest))
     if len(sizes) == len(names):
         parts = partition.part_at(sizes)

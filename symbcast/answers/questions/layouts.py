@@ -24,15 +24,15 @@ _TARGET = "target"
 
 @dataclass(frozen=True)
 class Layout:
-    """How a broadcast reads its operands in a case.
+    """How a broadcast reads its operands in one case.
 
     Attributes:
-        name: What the broadcast is called; empty for one that is asked about by itself.
-        shape: The output. A sequence of axes in it is an entry of its own here, and so in all that follows.
-        operands: The operands that have elements, each as it is in this case.
-        strides: Of each such operand, how many elements further the next one lies along each output axis, for
-            contiguous operands, the last axis innermost; 0 where the operand is stretched, or has no axis.
-        stretched: Of each such operand, whether each output axis of it is stretched, or is not its own.
+        name: The broadcast's name; empty for a single broadcast.
+        shape: The output. A sequence of axes is one entry, here and in the attributes below.
+        operands: The operands that have elements, with their shapes in this case.
+        strides: For each of these operands, the distance in elements to the next one along each output axis, for
+            contiguous operands, the last axis innermost; 0 where the operand is stretched or has no axis.
+        stretched: For each of these operands, whether it is stretched, or has no axis, on each output axis.
     """
 
     name: str
@@ -43,9 +43,9 @@ class Layout:
 
 
 class Broadcast(NamedTuple):
-    """A broadcast of which cases are told: operands, the output as the rule emits it, and where axes lie.
+    """A broadcast that is divided into cases: operands, the output as the rule emits it, and the axes' positions.
 
-    ``axes[n][i]`` is the output axis of axis ``i`` of operand ``n``; of an operand that has no elements there are none.
+    ``axes[n][i]`` is the output axis of axis ``i`` of operand ``n``; ``axes[n]`` is None for one without elements.
     """
 
     name: str
@@ -55,11 +55,11 @@ class Broadcast(NamedTuple):
 
     @property
     def is_operator(self) -> bool:
-        """Whether it is by an operator, such as a matmul, of which the output alone is told."""
+        """Whether it is an operator such as a matmul, for which only the output is given."""
         return all(axes is None for axes in self.axes)
 
     def columns(self) -> Iterator[Column]:
-        """Yield the columns that are to be chosen of."""
+        """Yield the columns to choose from."""
         for axis, found in enumerate(self.output):
             sizes = [
                 operand.dims[place]
@@ -106,7 +106,7 @@ class Broadcast(NamedTuple):
 
 
 class OpenBroadcast(NamedTuple):
-    """A broadcast of shapes of which some are of unknown rank; ``output`` is that of an operator."""
+    """A broadcast of shapes, some of unknown rank; ``output`` is given for an operator."""
 
     name: str
     rule: Rule
@@ -116,11 +116,11 @@ class OpenBroadcast(NamedTuple):
 
     @property
     def is_operator(self) -> bool:
-        """Whether it is by an operator, such as a matmul, of which the output alone is told."""
+        """Whether it is an operator such as a matmul, for which only the output is given."""
         return _is_operator(self.rule, self.output)
 
     def columns(self) -> Iterator[Column]:
-        """Yield the columns that are to be chosen of."""
+        """Yield the columns to choose from."""
         for column in broadcast_of(self.name, self.rule, self.operands, self.output).columns():
             yield from self.ranks.unrolled(column)
 
@@ -133,14 +133,14 @@ class OpenBroadcast(NamedTuple):
 
     @property
     def naive(self) -> None:
-        """There is no number of cases of axes that nobody can count."""
+        """None: the axes cannot be counted, so neither can the cases."""
         return
 
 
 def broadcast_of(name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> Broadcast:
-    """Return a broadcast by a rule; ``output`` is that of an operator, of which no more is told.
+    """Return a broadcast by a rule; ``output`` is given for an operator, where only the output is shown.
 
-    Operands of unknown rank are laid as the rule does; an axis that stands for several comes first then.
+    The rule aligns operands of unknown rank; an axis that represents several then comes first.
     """
     if output is not None and _is_operator(rule, output):
         return Broadcast(name, operands, output.dims, (None,) * len(operands))

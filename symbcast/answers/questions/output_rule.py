@@ -49,12 +49,12 @@ class WithOutput(Rule):
         self.inner.check_shapes(shapes[:-1])
 
     def places(self, ranks: Sequence[int]) -> Places:
-        """As the inner rule lays its operands; the output lies at the right."""
+        """Place operands as the inner rule does, and the output at the right."""
         found = self.inner.places(ranks[:-1])
         return Places(found.rank, (*found.of, run(found.rank - ranks[-1], ranks[-1])))
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
-        """Return what the inner rule asks, and that its output be the last shape."""
+        """Return the inner rule's requirements, and that its output equal the last shape."""
         found, wanted = self.inner.emit(shapes[:-1]), shapes[-1]
         last = len(shapes) - 1
         if len(found.output) != len(wanted):
@@ -73,7 +73,7 @@ class WithOutput(Rule):
         """
         *operands, wanted = shapes
         laid = [*self.inner.expand(operands), wanted]
-        # What begins with a sequence lies at the right by every rule that takes it.
+        # Every rule that accepts shapes that begin with a sequence aligns them at the right.
         found = expanded_at_right(laid)
         if found is None:
             given = self.inner.emit_open(operands).output
@@ -85,9 +85,9 @@ class WithOutput(Rule):
         return found
 
     def emit_open(self, shapes: Sequence[Dims]) -> Emission:
-        """Return what the inner rule asks of shapes of unknown rank, and that its output be the last shape.
+        """Return the inner rule's requirements for shapes of unknown rank, and that its output equal the last shape.
 
-        The output has as many axes as are wanted. So on each axis that is in one of them, the sizes are compared.
+        The output has as many axes as the wanted shape, so sizes are compared on every axis that either of them has.
         """
         *operands, wanted = shapes
         own = self.inner.emit_open(operands)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def certify(cases: Division) -> Certificate:
-    """Return what z3 proves of cases, asked of the raw constraints."""
+    """Return what z3 proves about the cases from the raw constraints."""
     partition = cases.question.partition
     known = partition.knowledge
     guards, asked = [case.formula for case in cases], all_of(partition.asked)

@@ -1,7 +1,7 @@
-"""How many axes sequences have in a case: each number below that of the axes told apart, or at least so many.
+"""How many axes sequences have in a case: each number below the depth to which axes are distinguished, or at least it.
 
-From then on a sequence has the same axes in front, whatever its rank is: one that stands for these, of which nothing is
-asked. Where two sequences meet there, each of these axes is stretched or not by itself, so that no cases end.
+From the depth on, one axis represents all axes in front of the distinguished ones, and has no requirements. If two
+sequences meet there, each of these axes is stretched or not independently, so the number of cases is unbounded.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 class RankColumn(NamedTuple):
-    """A sequence of which so many axes are told apart; what is chosen of it is how many it has."""
+    """A sequence whose last ``depth`` axes are distinguished; a choice sets how many axes it has."""
 
     sequence: AxisSequence
     depth: int
 
     @property
     def sizes(self) -> tuple[Dim, ...]:
-        """The number of axes, and the sizes that it says something of."""
+        """The number of axes, and the sizes that it determines."""
         return (self.sequence.rank, *map(self.sequence.axis, range(1, self.depth + 1)))
 
     @property
     def output(self) -> None:
-        """Nothing comes out of it."""
+        """It has no output."""
         return
 
     @property
@@ -45,7 +45,7 @@ class RankColumn(NamedTuple):
         return ()
 
     def choices(self, before: Choice) -> Iterator[Choice]:
-        """Yield each number of axes below the depth, and that there are at least so many.
+        """Yield each number of axes below the depth, then "at least the depth".
 
         >>> from symbcast.answers.questions.choices import Choice
         >>> [c.literals for c in RankColumn(AxisSequence("a"), 1).choices(Choice())]
@@ -65,7 +65,7 @@ class RankColumn(NamedTuple):
 
 
 class Ranks:
-    """The ranks that the cases of a question tell apart; ``bounded`` are the sequences that have no further axes."""
+    """The ranks that the cases of a question distinguish; ``bounded`` are the sequences without further axes."""
 
     def __init__(self, sizes: RankedSizes) -> None:
         self.depths: Mapping[AxisSequence, int] = sizes.unrolled.depths
@@ -76,9 +76,9 @@ class Ranks:
         return (RankColumn(s, depth) for s, depth in self.depths.items() if depth)
 
     def unrolled(self, column: Column) -> Iterator[Column]:
-        """Yield a column for each axis that is told apart.
+        """Yield a column for each distinguished axis.
 
-        Raises `UnknownRankError` where different sequences meet on the axes before these.
+        Raises `UnknownRankError` if different sequences meet on the axes before these.
         """
         rests = [s for s in symbols_of(_dims(column)) if isinstance(s, Rest)]
         if not rests:
@@ -95,16 +95,16 @@ class Ranks:
         return _cut(axis_of(dim, place), self.depths)
 
     def check(self, shape: Shape) -> None:
-        """Raise `UnknownRankError` for a shape of which no cases can be told."""
+        """Raise `UnknownRankError` for a shape that cannot be divided into cases."""
         self.shape(shape, {s: self.depths[s] for s in self._bounded})
 
     def at(self, resolve: Callable[[Dim], Dim]) -> dict[AxisSequence, int]:
-        """Return the rank of each sequence that has one where sizes resolve to others, if all of its axes are named."""
+        """Return the rank of each sequence whose rank resolves to a number, if all of its axes are distinguished."""
         found = {s: resolve(s.rank) for s in self.depths}
         return {s: rank for s, rank in found.items() if isinstance(rank, int) and rank <= self.depths[s]}
 
     def shape(self, shape: Shape, ranks: Mapping[AxisSequence, int]) -> Shape:
-        """Return a shape where some sequences have ranks, and the others at least so many axes as are told apart."""
+        """Return a shape with the given ranks for some sequences, at least the distinguished axes for the others."""
         found: list[Dim] = []
         for dim in shape.dims:
             found += self._axes(dim, ranks) if is_sequence(dim) else [dim]
@@ -123,7 +123,7 @@ class Ranks:
             yield _cut(axis_of(dim, n), ranks)
 
     def _open(self, rests: Iterable[Rest]) -> list[Rest]:
-        """Return the axes of sequences before those that are told apart; raise `UnknownRankError` for several."""
+        """Return the axes in front of the distinguished ones; raise `UnknownRankError` for more than one sequence."""
         found = dict.fromkeys(s.sequence for s in rests if s.sequence not in self._bounded)
         if len(found) > 1:
             names = [s.rest().name for s in found]

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what is told of questions: one file of definitions."""
+"""The JSON Schemas of answers to questions: one file of definitions."""
 
 from __future__ import annotations
 

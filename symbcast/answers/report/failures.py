@@ -25,16 +25,16 @@ _LONGEST = 60
 
 
 def broken(op: Op, sizes: Sizes, clause: Formula = TRUE) -> Constraint | None:
-    """Return the first thing that an operation requires and that does not hold at some sizes.
+    """Return the first requirement of an operation that does not hold at some sizes.
 
-    What it requires in the words of a clause, of several such, comes before what else it does.
+    A requirement that shares a conjunct with ``clause`` comes before the others.
     """
     found = [c for c in op.constraints if not holds_at(c.requirement, sizes)]
     return next((c for c in found if _says(c, clause)), next(iter(found), None))
 
 
 def saying(clause: Formula, op: Op) -> Constraint | None:
-    """Return what an operation requires that is, or implies by itself, a clause in so many words."""
+    """Return the requirement of an operation that is a clause, or has it as a conjunct."""
     return next((c for c in op.constraints if clause in flattened([c.requirement])), None)
 
 

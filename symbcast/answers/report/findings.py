@@ -42,7 +42,7 @@ class Finding:
         reason: Why the operation requires it, with the axis where it is one: a sentence.
         counterexample: The smallest sizes at which this fails and, if possible, nothing else does. None where none
             were found.
-        sizes_there: The operands that meet, as they are at these sizes: ``"(1, 3) beside (1, 2)"``.
+        sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) beside (1, 2)"``.
         origins: The names of all operations that it comes from, in order.
         is_joint: Whether it follows from the origins together, and is not what each of them requires by itself.
         verdict: How bad it is. NEVER: the operations that clash are valid together at no sizes. SOMETIMES: there are
@@ -103,7 +103,7 @@ def severity(verdict: Verdict, counterexample: Mapping[str, int] | None) -> Verd
 
 
 class _Blame(NamedTuple):
-    """The operation that a finding is told of, and what of it fails."""
+    """The operation that a finding is reported for, and its failing constraint."""
 
     op: Op
     constraint: Constraint | None

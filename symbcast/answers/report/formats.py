@@ -23,7 +23,7 @@ def report(program: Program, format: Format = "text", source: str = "") -> str:
     from symbcast.answers.report.notices import outcome_of
 
     if not isinstance(source, str):
-        raise ShapeTypeError(source, "a source", "write text: the file of the program, or what it is called")
+        raise ShapeTypeError(source, "a source", "write text: the program's file or name")
     return formatted(format, lambda: outcome_of(program, source), lambda: report_to_dict(program, source))
 
 

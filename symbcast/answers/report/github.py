@@ -12,7 +12,7 @@ _NAMED = 5
 
 
 def commands(outcome: Outcome) -> Iterator[str]:
-    """Yield the commands for what became of one check; notices of a kind that is told together share one."""
+    """Yield the commands for the outcome of one check; notices of a grouped kind share one command."""
     subject = outcome.subject
     if outcome.problem is not None:
         yield command("error", outcome.source, f"{subject} could not be checked", str(outcome.problem))
@@ -24,7 +24,7 @@ def commands(outcome: Outcome) -> Iterator[str]:
             title = f"{notice.operator} {notice.operation}" if notice.operation else subject
             line = notice.line
             if line is not None and outcome.source and PurePath(line.file).is_absolute():
-                line = None  # GitHub shows what it says of files of the repository, which paths from there name
+                line = None  # GitHub shows annotations for paths relative to the repository only
             file = outcome.source if line is None else line.file
             yield command(_COMMANDS[notice.level], file, title, notice.text, 0 if line is None else line.number)
     for kind, notices in together.items():

@@ -1,6 +1,6 @@
-"""What became of a check, of a program or of a file, as plain data: it goes from process to process and into formats.
+"""The outcome of checking a program or a file, as plain data that passes between processes and into formats.
 
-The formats know nothing of what was checked: a front end says in notices what there is to say, and of which kind.
+The formats do not depend on the kind of subject: a front end puts everything into notices, each with its kind.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Kind(NamedTuple):
 
     Attributes:
         id: What programs match on.
-        description: What is required, or said, by notices of the kind: a sentence.
-        level: How bad such a notice is, where it does not say otherwise.
-        together: The title of one notice in the place of all of this kind about a source, where each by itself would
-            be too many for people to read; else empty.
+        description: The requirement or the statement of notices of this kind: a sentence.
+        level: The default level of these notices.
+        together: The title of one notice that replaces all of this kind about a source, if separate ones would be too
+            many to read; else empty.
     """
 
     id: str
@@ -102,7 +102,7 @@ def kind_of(finding: Finding, broadcast: Kind, undecided: Kind) -> Kind:
         return broadcast
     if not finding.kind:
         return undecided
-    return Kind(finding.kind, f"What {finding.kind} asks of the sizes of its operands must hold.")
+    return Kind(finding.kind, f"The requirements of {finding.kind} on the sizes of its operands must hold.")
 
 
 def lines(finding: Finding, required: str, operands: Iterable[str] = ()) -> Iterator[str]:

@@ -10,7 +10,7 @@ from symbcast.answers.show.document import Document, Line, Lines, Part, Row, Spa
 from symbcast.core.characters import listed
 
 MOST_COLUMNS = 4
-"""Up to so many operands each have a column."""
+"""Up to this many operands get a column each."""
 _TONES = {Mark.FINE: Tone.FINE, Mark.IMPOSSIBLE: Tone.IMPOSSIBLE}
 
 

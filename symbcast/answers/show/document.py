@@ -23,7 +23,7 @@ LONGEST = 400
 
 
 class Tone(Enum):
-    """How something fares; renderers have a colour for each, beside the mark or the word that says the same."""
+    """The status of something; renderers give each a colour, next to the mark or word that says the same."""
 
     FINE = auto()
     CONDITIONAL = auto()
@@ -76,8 +76,8 @@ NOTHING = Pieces(())
 class Span:
     """A piece of a line.
 
-    ``is_code`` says that it is a formula, a name or a shape as one types it; ``tone`` how it fares; ``math`` is set in
-    place of the text where mathematics is set; ``whole`` is the text of which this is the part that is shown.
+    ``is_code`` marks a formula, a name or a shape as one types it; ``tone`` is its status; ``math`` replaces the text
+    where mathematics is typeset; ``whole`` is the full text if this is only the part that is shown.
     """
 
     text: str
@@ -92,9 +92,9 @@ Line: TypeAlias = tuple[Span, ...]
 
 @dataclass(frozen=True)
 class Field:
-    """A label and the lines beside it; a field without lines is not shown.
+    """A label and its lines; a field without lines is not shown.
 
-    ``lead`` is said before the first line where no head over a column says it. Where lines are wrapped they may become
+    ``lead`` precedes the first line where no column head shows it. Where lines are wrapped they may become
     ``most`` lines in all, and as many as it takes where that is 0.
     """
 
@@ -183,7 +183,7 @@ Block: TypeAlias = Fields | Records | Table | Lines
 
 @dataclass(frozen=True)
 class Document:
-    """A title, how what it is about fares, and what there is to say."""
+    """A title, the status of the subject, and the content."""
 
     title: Line
     tone: Tone | None

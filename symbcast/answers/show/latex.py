@@ -30,14 +30,14 @@ from symbcast.core.algebra.latex_names import text_latex
 from symbcast.core.characters import clipped, visible
 
 WIDTH = 100
-"""After so many characters of words there is a new row: no formula is broken by those who set it."""
+"""Start a new row after this many characters of words: typesetters do not break formulas."""
 ROWS = 4
-"""Over so many rows a text may go."""
+"""The most rows of a text."""
 _RULE = r"\hline "
 
 
 def render(document: Document) -> str:
-    r"""Return a document as LaTeX: blocks under each other, labels beside their lines.
+    r"""Return a document as LaTeX: blocks in order, labels next to their lines.
 
     >>> from symbcast.answers.show.document import words
     >>> print(render(Document((), None, (Lines((words("50%"),)),))))
@@ -66,7 +66,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _labelled(fields: Sequence[Field]) -> str:
-    """Return labels with one or more rows beside each; empty where there are none."""
+    """Return labels, each with one or more rows; empty if there are none."""
     rows = []
     for field in fields:
         for n, line in enumerate(field.lines):

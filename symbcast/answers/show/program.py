@@ -1,4 +1,4 @@
-"""A program's answer as a document: what it asks and where that comes from, where it fails, and what clashes."""
+"""A program's answer as a document: its requirements and their origins, where it fails, and the clashes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Doc
 
 
 def conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
-    """Return the operations of a conflict, each with what it asks."""
+    """Return the operations of a conflict, each with its requirements."""
     shown = operations[:SHOWN]
     texts = [f"{op_name(o)}: {_op_kind(o, namer)}" for o in shown]
     lines = [t if o.kind == "require" else f"{t} asks {_asks(o, namer)}" for t, o in zip(texts, shown, strict=True)]
@@ -113,7 +113,7 @@ def _op_kind(op: Op, namer: Namer) -> str:
 
 
 def _asks(op: Op, namer: Namer) -> str:
-    """Return what an operation asks of sizes, as text; of what cannot be, why."""
+    """Return an operation's requirements as text; for an impossible one, the reason."""
     from symbcast.core.solver.groups.normal_form import flattened
 
     for constraint in op.constraints:
@@ -171,7 +171,7 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
 
 
 def _failure(env: Program, sizes: Mapping[str, int]) -> str:
-    """Return an operation that is not valid at some sizes, the first of those that are told of, and on which axis."""
+    """Return the first reported operation that is not valid at some sizes, and its axis."""
     from symbcast.core.solver.evaluation.evaluation import holds_at
 
     bound = env.symbol_sizes(sizes)

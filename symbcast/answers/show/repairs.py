@@ -54,9 +54,9 @@ def document(result: Call, repairs: Sequence[Repair]) -> Document:
 
 
 class RepairsData(TypedDict):
-    """The repairs of a broadcast, and what it does at valid sizes that was surely not meant.
+    """The repairs of a broadcast, and its surely unintended effects at valid sizes.
 
-    ``surprises`` is null where these cannot be told of all ranks.
+    ``surprises`` is null if they cannot be determined for all ranks.
     """
 
     version: int

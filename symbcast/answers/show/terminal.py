@@ -92,7 +92,7 @@ class _Drawing:
                 yield from self._tables(block)
 
     def _fields(self, found: Sequence[Field]) -> Iterator[RenderableType]:
-        """Yield labels with their lines beside them; below them where the terminal is narrow."""
+        """Yield labels with their lines next to them, or below them if the terminal is narrow."""
         is_narrow = self._console.width < NARROW
         grid = Grid.grid()
         grid.add_column(min_width=LABEL, max_width=LABEL, overflow="fold")
@@ -164,7 +164,7 @@ def _set_in(renderable: RenderableType, indent: int) -> RenderableType:
 
 
 def _fitting(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Yield runs of columns that fit beside each other: one at least, though it be empty."""
+    """Yield runs of columns that fit side by side: at least one run, even if empty."""
     run: list[int] = []
     used = 0
     for n, width in enumerate(widths):

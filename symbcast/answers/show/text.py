@@ -13,7 +13,7 @@ LABEL = 13
 
 
 def render(document: Document, width: int = 0, indent: int = 2) -> str:
-    """Return a document as text; fields are wrapped at ``width`` where one is given, tables stand in by ``indent``.
+    """Return a document as text; fields are wrapped at ``width`` if given, tables are indented by ``indent``.
 
     >>> from symbcast.answers.show.document import code, field, fields, heading
     >>> print(render(Document(heading("numpy", "valid"), None, (fields([field("works at", code("N=1"))]),))))

@@ -21,7 +21,7 @@ LONGEST = 1000
 
 
 def shape_document(dims: Sequence[Dim]) -> Document:
-    """Return a shape as text has it."""
+    """Return a shape as a document, written as in text."""
     return Document((), None, (Lines((code(shape_text(dims), Dims(tuple(dims)), LONGEST),)),))
 
 

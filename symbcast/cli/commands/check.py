@@ -52,7 +52,7 @@ def check(  # noqa: PLR0913 - each is an option
         The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for as many
         shapes as they take.
     assume
-        What is known of the sizes, such as "N >= 2", of which the shapes must have one; may be given again.
+        What is known of the sizes, such as "N >= 2"; must mention a size of the shapes; may be given again.
     dialect
         The notation of the shapes.
     fail_on
@@ -79,7 +79,7 @@ def check(  # noqa: PLR0913 - each is an option
 
 
 def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
-    """Return shapes as they are typed, in the place of ``-`` the lines of standard input; blank lines are passed over.
+    """Return the shapes as typed, with ``-`` replaced by the lines of standard input; blank lines are skipped.
 
     Raises `UsageError` for a shape that is blank, as an unset variable of a shell is; where ``is_blank_read``, blank
     text is how rank 0 is written.

@@ -44,7 +44,7 @@ def compare(  # noqa: PLR0913 - each is an option
     rank
         Compare two rules on all shapes of at most this rank.
     fail_on
-        What exits with 1: rules that differ at some sizes, or two of which neither refines the other.
+        What exits with 1: rules that differ at some sizes, or two rules where neither refines the other.
     """
     if rank is not None:
         from symbcast.answers.comparison.relation import check_rank

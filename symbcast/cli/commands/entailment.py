@@ -51,7 +51,7 @@ def prove(
     from symbcast.answers.questions.proved_texts import document, proved, to_data
 
     if not that:
-        raise UsageError('say what is to be proved: symbcast prove "N, 3" "M, 1" --that "N == M"')
+        raise UsageError('say what to prove: symbcast prove "N, 3" "M, 1" --that "N == M"')
     result = asked(shapes, rule, assume, min_size, attributes)
     found = [proved(result, relation) for relation in that]
     if format == "json":

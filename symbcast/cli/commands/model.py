@@ -83,7 +83,7 @@ def model(  # noqa: PLR0913 - each is an option
     jobs
         How many models to check at a time, each in a process of its own; 0 for as many as there are cores.
     timeout
-        How many seconds one model may take; one that takes longer is told of as such, and gets no verdict.
+        How many seconds one model may take; one that takes longer is reported as timed out, without a verdict.
     results
         A file to write each result to as it comes, a line of JSON each; in words there is only the table then.
     resume
@@ -98,7 +98,7 @@ def model(  # noqa: PLR0913 - each is an option
     if overwrite and output is None:
         raise UsageError("--overwrite lets --output replace a file: name the file with --output")
     if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
-        raise UsageError("- reads one model from standard input: give no other file beside it, no --results, no --dask")
+        raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
     checked("--min-size", check_min_size, min_size)
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)
@@ -134,7 +134,7 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
     if results == STDIN:
         raise UsageError("--results - : standard output is for the table; name a file")
     if results is not None and format != "text":
-        raise UsageError(f"--results writes JSON itself, and only the table is told: leave out --format {format}")
+        raise UsageError(f"--results writes JSON itself, and only the table is printed: leave out --format {format}")
     if results is not None and not resume and is_there(results):
         raise UsageError(f"--results {results} is there already: go on with it by --resume, or name another file")
 

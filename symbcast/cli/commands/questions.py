@@ -53,9 +53,9 @@ def cases(  # noqa: PLR0913 - each is an option
     shapes
         The shapes, each in quotes: "N, 3", "2..5, ?", "()". - reads them from standard input, a line each.
     limit
-        The most cases that are told.
+        The most cases to list.
     dispatch
-        Print a function that tells the case of sizes instead: in Python or C++.
+        Print a function that returns the case of given sizes instead: in Python or C++.
     **attributes
         The rule's own; `question_commands` makes an option of each.
     """
@@ -127,7 +127,7 @@ def repair(
     shapes
         The shapes, each in quotes: "batch, heads, T, S", "batch, S".
     limit
-        The most repairs that are told.
+        The most repairs to list.
     **attributes
         The rule's own; `question_commands` makes an option of each.
     """

@@ -163,7 +163,7 @@ def _argument(text: str) -> Any:
         try:
             return ast.literal_eval(text[1:].strip())
         except (ValueError, SyntaxError) as error:
-            raise UsageError(f"{text}: write a value as Python has it, such as =5 or ='same'") from error
+            raise UsageError(f"{text}: write a Python literal, such as =5 or ='same'") from error
     kind, colon, rest = text.partition(":")
     if not colon:
         return text

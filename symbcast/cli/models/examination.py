@@ -31,9 +31,9 @@ T = TypeVar("T")
 
 
 class Job(NamedTuple):
-    """A file to check, and what is asked about it; ``target`` is where the annotated model goes, if anywhere.
+    """A file to check, with the options of the check; ``target`` is where the annotated model is written, if anywhere.
 
-    ``called`` is what it is called where that is not its path.
+    ``called`` is its display name if that is not its path.
     """
 
     path: str
@@ -50,12 +50,12 @@ class Job(NamedTuple):
 
     @property
     def source(self) -> str:
-        """What the model is called: its file, or ``-`` for standard input."""
+        """The model's display name: its file, or ``-`` for standard input."""
         return self.called or self.path
 
 
 def examine(job: Job) -> FileOutcome:
-    """Return what becomes of a file; whatever is wrong with it is told, and stops nothing else."""
+    """Return the outcome of a file; a problem with it is reported, and does not stop other files."""
     start, stamp = perf_counter(), Stamp.of(job.path)
     names = NO_NAMES
     try:
@@ -99,7 +99,7 @@ def _names_in(assumption: str) -> set[str]:
 
 
 def front_end_for(path: str) -> Registered:
-    """Return the front end for a file; ONNX for one of which the name does not tell it."""
+    """Return the front end for a file; ONNX if the file name does not determine it."""
     return front_end_of(path) or front_ends()["onnx"]
 
 
@@ -215,7 +215,7 @@ def _written(found: FileOutcome, model: Any, job: Job, target: Path) -> FileOutc
 
 
 def _moved(model: Any, job: Job, target: Path) -> list[str]:
-    """Say what data have to be put beside a model that is written to another folder."""
+    """Say which data files must be put next to a model that is written to another folder."""
     from symbcast.onnx.inputs.models import outside
 
     source = Path(job.path)
@@ -223,4 +223,4 @@ def _moved(model: Any, job: Job, target: Path) -> list[str]:
         return []
     places = list(dict.fromkeys(outside(model)))
     where = "" if job.called else f" of {source.parent}"
-    return [f"{target} needs {', '.join(places)}{where} beside it"] if places else []
+    return [f"{target} needs {', '.join(places)}{where} next to it"] if places else []

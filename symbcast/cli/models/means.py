@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Means(NamedTuple):
-    """How many processes check files, how many seconds each file may take, and a Dask scheduler in their place."""
+    """How many processes check files, the time limit per file, and a Dask scheduler to use instead."""
 
     processes: int = 1
     timeout: float | None = None
@@ -59,9 +59,9 @@ def outcomes_of(
 
 
 def known_outcomes(outcomes: Iterator[FileOutcome], wanted: Names) -> Iterator[FileOutcome]:
-    """Yield the outcomes once every name that was spoken of was met in a model.
+    """Yield the outcomes once every name that the user mentioned was found in a model.
 
-    Raises `UsageError` where one is in none: what was told otherwise would not be what was asked.
+    Raises `UsageError` if a name is in no model: the answer would otherwise ignore it silently.
     """
     missing = [set(names) for names in wanted]
     met: list[dict[str, None]] = [{} for _ in wanted]

@@ -44,7 +44,7 @@ class Teller:
         remark(outcome)
 
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
-        """Tell what is to be told of all of them."""
+        """Print the summary of all outcomes."""
 
 
 class Text(Teller):

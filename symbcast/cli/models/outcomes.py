@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Confirmed(NamedTuple):
-    """A run in the real runtime, and whether it went as the report says; None where it says nothing."""
+    """A run in the real runtime, and whether it agrees with the report; None if the report makes no prediction."""
 
     sizes: dict[str, int]
     expected: str

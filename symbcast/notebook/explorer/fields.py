@@ -45,7 +45,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     shade: int | None = None,
     **attributes: AttributeLike,
 ) -> Explorer:
-    """Return a widget in which shapes, rule and sizes can be changed, with the answer beside them.
+    """Return a widget in which shapes, rule and sizes can be changed, next to the answer.
 
     Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
     and assumptions in text are shown as they are, right or wrong. ``compare_with`` is another rule, given as
@@ -54,8 +54,8 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     on where that is larger), and ``shade`` the output axis that it is shaded by. What is not given is chosen so that
     something works on the map and something fails, where both exist.
 
-    Raises a `SymbcastError` for what is not text and not a shape, for a rule or an attribute that there is not, and for
-    what are no sizes, and `MissingExtraError` without the extra ``notebook``.
+    Raises a `SymbcastError` for a shape that is neither text nor a shape, an unknown rule or attribute, and invalid
+    sizes; `MissingExtraError` without the extra ``notebook``.
     """
     made = explorer_class("explore")
     question = _question(shapes, rule, assume, min_size, attributes)

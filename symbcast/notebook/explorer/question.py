@@ -65,7 +65,7 @@ class Question:
         return (None, faults) if faults else self._answer(attributes)
 
     def comparison(self, result: Result) -> Comparison | None:
-        """Return the rule of this question's answer beside the other one on the same shapes; None without another.
+        """Compare the rule of this question's answer with the other one on the same shapes; None without another.
 
         >>> question = Question(("N, 3", "M, 1"), compare_with="none")
         >>> question.comparison(question.ask()[0])
@@ -118,7 +118,7 @@ class Question:
         return bool(self.compare_with.strip())
 
     def _assumptions(self) -> str | tuple[()]:
-        return self.assume if self.assume.strip() else ()  # as typed, so that a fault is told where it is
+        return self.assume if self.assume.strip() else ()  # as typed, so that an error points at its position
 
     def _parameter(self, name: str) -> Parameter | None:
         return next((p for p in rule_info(self.rule).parameters if p.name == name), None)
@@ -131,7 +131,7 @@ def quoted(text: str) -> str:
 
 
 def rule_info(rule: str) -> RuleInfo:
-    """Return what there is to know of a rule by its name or an alias; raise `UnknownRuleError` for another name."""
+    """Return the description of a rule by its name or an alias; raise `UnknownRuleError` for another name."""
     found = next((r for r in listed_rules() if rule in (r.name, *r.aliases)), None)
     if found is None:
         raise UnknownRuleError(rule, [r.name for r in listed_rules()])

@@ -74,7 +74,7 @@ def faults_data(faults: Mapping[str, Fault]) -> dict[str, list[Any]]:
 
 
 class Looking(NamedTuple):
-    """What an explorer is set to beside its question: what is not set is chosen."""
+    """The settings of an explorer other than its question; anything not set is chosen automatically."""
 
     sizes: Mapping[str, int]
     over: Sequence[str]
@@ -151,7 +151,7 @@ def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
 def _sizes(result: Result, looking: Looking, chosen: Section) -> dict[str, int]:
     """Return a size for each symbol of a result: the one given, else one of the section's.
 
-    Along the map they are those of a cell that fails where there is one beside others that work, else small ones that
+    Along the map, these are the sizes of a failing cell if the map has failing and working cells, else small sizes that
     differ.
     """
     assert result.scope is not None

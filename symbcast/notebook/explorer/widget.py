@@ -30,7 +30,7 @@ from symbcast.notebook.sections import Section
 
 _HERE = Path(__file__).parent
 
-# The page knows what was typed there: it need not be told again.
+# The page knows what was typed there: it needs no echo.
 _FIELD = {"sync": True, "echo_update": False}
 
 
@@ -128,7 +128,7 @@ class Explorer(AnyWidget):
         }
 
     def _state(self) -> dict[str, Any]:
-        """Return what the explorer was set to beside the question, as far as it is not what it would be anyway."""
+        """Return the explorer's settings other than the question that differ from the defaults."""
         state: dict[str, Any] = {"compare_with": self.compare_with.strip()}
         state |= {"sizes": dict(self.sizes), "over": list(self.over), "up_to": self.up_to, "shade": self.shade}
         assert self._result is not None
@@ -139,7 +139,7 @@ class Explorer(AnyWidget):
         return {name: value for name, value in state.items() if value != defaults[name]}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Return the widget, and what stands in its place where a notebook is only displayed."""
+        """Return the widget, and a replacement for notebooks that are only displayed."""
         made = super()._repr_mimebundle_(**kwargs)
         if made is not None and self._result is not None:
             made[0]["text/html"] = page(self._result, self._looking(), self._comparison)

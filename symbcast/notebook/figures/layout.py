@@ -41,7 +41,7 @@ CELL = 0.3
 BAR = 0.17
 """Inches of width of a colour bar."""
 MOST_DESCRIBED = 4
-"""Of plots beside each other so many are said in words."""
+"""The most plots of a figure to describe in words."""
 GAP = 0.055
 """Inches between a legend and what is next to it."""
 
@@ -122,7 +122,7 @@ def pyplot_picture(**options: Any) -> Any:
 
 
 def describe(figure: Any, subject: Any, surveys: Sequence[Survey]) -> None:
-    """Say in words what is to be seen in a picture."""
+    """Set the description of a picture in words."""
     question, condition = question_text(subject), condition_text(subject)
     texts = [description(question, condition, survey) for survey in surveys[:MOST_DESCRIBED]]
     missing = [missing_text(subject, surveys[0])] if len(surveys) == 1 else []
@@ -131,9 +131,9 @@ def describe(figure: Any, subject: Any, surveys: Sequence[Survey]) -> None:
 
 
 def _give_room(ax: Axes, patches: Sequence[Patch]) -> None:
-    """Make axes lower, for titles and a legend of such patches to have a place; half of their height they keep.
+    """Shrink axes to make room for titles and a legend of these patches; they keep at least half of their height.
 
-    No layout does it in their figure. One that is asked for later finds them in a part of the place that they had.
+    Their figure has no layout that does this. A layout set later finds the axes in a part of their former area.
     """
     width, height = _inches_of(ax)
     legend = _draw_legend_below(ax, patches, 72 * width)
@@ -190,7 +190,7 @@ def _new_axes(survey: Survey, axis: int | None, make: Callable[..., Any]) -> tup
 
 
 def _left(survey: Survey) -> float:
-    """Return about how many inches the sizes and the name of the second symbol take beside axes."""
+    """Return about how many inches the sizes and the name of the second symbol take next to axes."""
     return 0.2 if len(survey.names) == 1 else _larger() * (0.5 + 0.09 * len(str(max(survey.sizes[1]))))
 
 
@@ -202,7 +202,7 @@ def _larger() -> float:
 def draw_many(
     subject: Any, surveys: Sequence[Survey], panels: Sequence[Mapping[str, int]], columns: int, axis: int | None
 ) -> list[Axes]:
-    """Draw surveys beside each other, with one legend and one scale, and return their axes row by row."""
+    """Draw surveys side by side, with one legend and one scale, and return their axes row by row."""
     rows = -(-len(surveys) // columns)
     inches = _inches(surveys[0], widest=min(3.4, 11 / columns), highest=3.2)
     size = (max(5.6, columns * (inches[0] + 0.35) + 1.4), rows * (inches[1] + 0.55) + 1.3)
@@ -212,7 +212,7 @@ def draw_many(
     axes = list(grid.flat)
     look = _look(surveys, axis, axes[0])
     are_written = has_bar = False
-    # What the panels have in common stands above them all, and the rest above each.
+    # Common sizes go above all panels, the rest above each panel.
     rest = {n: size for n, size in surveys[0].fixed.items() if all(s.fixed[n] == size for s in surveys)}
     rest = {n: size for n, size in rest.items() if n not in panels[0]}
     for place, (ax, survey, panel) in enumerate(zip(axes, surveys, panels, strict=False)):

@@ -20,9 +20,9 @@ LONGEST = 56
 
 
 def handles(look: Look, surveys: Iterable[Survey], assumed: str, are_written: bool, has_bar: bool) -> list[Patch]:
-    """Return a patch for each thing that is to be seen in some surveys, with its label.
+    """Return a labelled patch for each kind of cell in some surveys.
 
-    ``are_written`` says that sizes are in the cells, ``has_bar`` that a colour bar tells what the shades mean.
+    ``are_written`` says that sizes are in the cells, ``has_bar`` that a colour bar explains the shades.
     """
     shading, page = look.shading, look.page
     found: list[Patch] = []

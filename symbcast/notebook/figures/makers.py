@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symbcast.paths.answer import PathsAnswer
 
 MOST_PANELS = 36
-"""So many plots are shown beside each other."""
+"""The most plots in one figure."""
 
 
 def plot(  # noqa: PLR0913 - what a caller may want otherwise
@@ -44,7 +44,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     those that fail are hatched by who is to blame, and those that the assumptions exclude are bare. Where neither
     ``x`` nor ``y`` is given, they are two symbols that the condition ties together. Other symbols have the sizes in
     ``fixed``, or else the smallest that work, as is written above. ``sizes`` are those of both symbols, unless
-    ``y_sizes`` are given. With ``ax`` nothing but these axes is drawn into, and a colour bar beside them.
+    ``y_sizes`` are given. With ``ax``, only these axes and a colour bar next to them are drawn.
 
         plot(result, "N", "M", range(17))
         plot(result, "N", range(17))
@@ -75,7 +75,7 @@ def plots(  # noqa: PLR0913
     axis: int | None = None,
     fixed: Sizes | None = None,
 ) -> list[Axes]:
-    """Plot an answer once for each size of further symbols, beside each other, and return the axes, row by row.
+    """Plot an answer once for each size of further symbols, side by side, and return the axes, row by row.
 
     ``each`` says which: ``{"K": (1, 2, 3)}``; of several symbols, every combination. One legend and one scale are for
     all. Everything else is as in `plot`.
@@ -132,9 +132,9 @@ def _check_axes(ax: Any) -> None:
 
 
 def _each(subject: Any, each: Any) -> dict[str, list[int]]:
-    """Return the sizes of which there is to be a plot each, by name."""
+    """Return the sizes that get their own plot, by name."""
     if not isinstance(each, Mapping) or not each:
-        raise BindingError(f"{each!r:.80} does not say what to show one beside another", "write each={'K': (1, 2, 3)}")
+        raise BindingError(f"{each!r:.80} does not say what to show side by side", "write each={'K': (1, 2, 3)}")
     found: dict[str, list[int]] = {}
     count = 1
     for key, sizes in each.items():

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_TICKS = 18
-"""Up to so many sizes are all named on an axis."""
+"""Up to this many sizes, an axis labels each one."""
 EXACT = 2**50
-"""Sizes from here on are shown side by side: floating-point numbers do not tell their neighbours apart."""
+"""Sizes from here on are spaced evenly: floating-point numbers cannot distinguish neighbours."""
 MOST_BORDERS = 48
-"""Up to so many sizes cells are set apart."""
+"""Up to this many sizes, cells have borders."""
 SMALLEST_CELL = 15.0
 """Points of width below which no size is written into a cell."""
 
 
 class Look(NamedTuple):
-    """What panels beside each other share."""
+    """The look that panels of a figure share."""
 
     page: Page
     shading: Shading

@@ -1,4 +1,4 @@
-"""Figures that say in words what is to be seen in them, wherever they are displayed or saved."""
+"""Figures with a description in words, wherever they are displayed or saved."""
 
 from __future__ import annotations
 

@@ -17,15 +17,15 @@ from symbcast.notebook.surveys import Cell, Outcome, Survey
 LOWEST = 1.7
 """Inches of height below which a colour bar has no room for words."""
 LONGEST = 10
-"""So many digits of a size are written out."""
+"""The most digits of a size that are written out."""
 MOST_STEPS = 24
-"""Up to so many sizes each have a shade of their own; more are shaded in proportion."""
+"""Up to this many sizes each get their own shade; more are shaded in proportion."""
 
 
 class Shading:
     """The shade of each size of an output axis; of a program, which has no output, one shade.
 
-    One shading serves all surveys that are shown beside each other.
+    All surveys of a figure share one shading.
     """
 
     def __init__(self, surveys: Iterable[Survey], axis: int | None, page: Page) -> None:
@@ -52,7 +52,7 @@ class Shading:
         return red, green, blue
 
     def colourbar(self, figure: Any, axes: Any, inches: float, **options: Any) -> Any:
-        """Draw what the shades mean beside some axes of about the given height."""
+        """Draw a colour bar next to some axes of about the given height."""
         if self.has_steps:
             # The boxes are alike, whatever the sizes are: so they are numbered.
             count = len(self.sizes)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def fit(text: Text, words: str, points: float) -> None:
-    """Write words into a text on one line, their end left out where they are longer than so many points."""
+    """Write words into a text on one line, cut off at a width of ``points``."""
     words = plain(words)
     text.set_text(words)
     scale = 72.0 / text.get_figure().dpi  # type: ignore[union-attr]
