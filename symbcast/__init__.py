@@ -4,7 +4,7 @@
 >>> sb.broadcast("N, 3", "M, 1").condition
 Condition('N == M or N == 1 or M == 1')
 
-Importing this package imports neither sympy nor z3: what needs them is loaded when it is first asked for.
+Importing this package imports neither sympy nor z3: code that needs them is loaded on first use.
 """
 
 # First of all: an interrupt during the imports below ends the command quietly.

@@ -14,7 +14,7 @@ class SymbcastError(Exception):
 class ShapeSyntaxError(SymbcastError, ValueError):
     """Text that is not a shape, a dimension or an assumption.
 
-    ``source`` is the text, ``span`` the half-open range of characters at fault, ``expected`` what could stand there;
+    ``source`` is the text, ``span`` the half-open range of characters at fault, ``expected`` what could be there;
     ``correction`` is the whole text with its slips mended, where it could be read then.
     """
 
@@ -32,7 +32,7 @@ class ShapeSyntaxError(SymbcastError, ValueError):
         return f"{self.message()}\n{self.pointer()}"
 
     def message(self) -> str:
-        """Return what is wrong, what could stand there, and what to write instead of the whole."""
+        """Return the error, what could be there, and a replacement for the whole text."""
         expected = f"; expected {self.expected}" if self.expected else ""
         return f"{self.problem}{expected}{f'; write {self.correction}' if self.correction else ''}"
 
@@ -80,7 +80,7 @@ class DimensionError(SymbcastError, ValueError):
 class UnknownRuleError(SymbcastError, ValueError):
     """A rule name that is not offered.
 
-    ``known`` are the names that are; ``problems`` says which installed packages have rules that could not be loaded.
+    ``known`` are the existing names; ``problems`` says which installed packages have rules that could not be loaded.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class OperatorError(SymbcastError, ValueError):
 class UnknownRankError(SymbcastError, ValueError):
     """A question that only takes shapes of known rank was given one with a sequence of axes.
 
-    ``question`` is what was asked, such as ``"cases"``, ``subject`` the shape, or what else has the sequence, and
+    ``question`` is the question, such as ``"cases"``, ``subject`` the shape or other thing with the sequence, and
     ``hint`` what to ask instead.
     """
 
@@ -217,7 +217,7 @@ class BindingError(SymbcastError, ValueError):
 
 
 class ExchangeError(SymbcastError, ValueError):
-    """Data that is no program as `ShapeEnv.to_dict` writes it; ``place`` says where in it."""
+    """Data that is not a program as written by `ShapeEnv.to_dict`; ``place`` is the position of the error."""
 
     def __init__(self, place: str, problem: str, hint: str = "") -> None:
         super().__init__(place, problem, hint)
@@ -231,7 +231,7 @@ class ExchangeError(SymbcastError, ValueError):
 
 
 class ModelError(SymbcastError, ValueError):
-    """A model that cannot be read; ``source`` is the file, or what the model is called."""
+    """A model that cannot be read; ``source`` is the file, or the model's name."""
 
     def __init__(self, source: str, problem: str, hint: str = "") -> None:
         super().__init__(source, problem, hint)
@@ -268,7 +268,7 @@ class ConcurrentUseError(SymbcastError, RuntimeError):
 class MissingExtraError(SymbcastError, ImportError):
     """A feature that needs an optional dependency; ``extra`` is the one to install.
 
-    What to type is said for a clone, from which symbcast is installed.
+    The install command is the one for a clone of the repository.
 
     >>> print(MissingExtraError("symbcast.onnx", "onnx"))
     symbcast.onnx needs the extra onnx; in a clone of symbcast: pip install '.[onnx]'

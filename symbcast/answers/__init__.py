@@ -1,1 +1,1 @@
-"""What is said of an answer, and in which form: one protocol for every question."""
+"""The content of answers and its forms: one protocol for every question."""

@@ -47,9 +47,9 @@ def ended_with(status: int | None) -> str:
 
 @dataclass(frozen=True)
 class Ending(Generic[Job, Answer]):
-    """A job, and what came of it: an answer, or why there is none.
+    """A job and its outcome: an answer, or why there is none.
 
-    ``status`` is how the process ended that had the job, where it did and that is known; ``text`` says it in words.
+    ``status`` is the exit status of the job's process, if it ended and that is known; ``text`` says it in words.
     """
 
     job: Job

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from symbcast.batch.endings import Answer, DiedError, Ending, Job, Prepare, TimedOutError, ended_with, nothing
 
 AHEAD = 128
-"""So many jobs are with an executor that does not say how many workers it has."""
+"""The number of jobs submitted to an executor whose number of workers is unknown."""
 
 Submit: TypeAlias = "Callable[[Job], Future[Answer]]"
 
@@ -59,7 +59,7 @@ def _submitted(
 
 
 def _ahead(executor: Executor) -> int:
-    workers = getattr(executor, "_max_workers", None)  # of threads and processes; no executor tells it otherwise
+    workers = getattr(executor, "_max_workers", None)  # of threads and processes; other executors do not expose it
     return 2 * workers if isinstance(workers, int) and workers > 0 else AHEAD
 
 
@@ -101,4 +101,4 @@ def _ending(job: Job, future: Future[Answer]) -> Ending[Job, Answer]:
 
 
 _LOST = frozenset({"KilledWorker", "ProcessExpired"})
-"""What executors say of a job whose workers die again and again, and of processes that end without a word."""
+"""The errors of executors for a job whose workers keep dying, and for processes that end silently."""

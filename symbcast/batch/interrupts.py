@@ -46,7 +46,7 @@ def begin() -> None:
 
 
 def leave() -> NoReturn:
-    """End the process as an interrupt does: what must not stay is undone, and processes of its own are ended."""
+    """End the process as an interrupt does: run the registered undo steps, and end its child processes."""
     for undo in reversed(_undone):
         _quietly(undo)
     multiprocessing = sys.modules.get("multiprocessing")

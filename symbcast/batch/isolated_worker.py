@@ -1,4 +1,4 @@
-"""The process of `symbcast.batch.isolation`: it reads functions and jobs, and writes what comes of them."""
+"""The process of `symbcast.batch.isolation`: it reads functions and jobs, and writes the answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symbcast.batch.isolation import read, write
 
 
 def main() -> None:
-    """Work until nothing more comes."""
+    """Work until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this one decides when it ends
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # library output must not mix with answers
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _done(function: Callable[[Any], Any], job: Any) -> tuple[bool, Any]:
-    """Return whether a function answered, and the answer or what it raised."""
+    """Return whether a function answered, and its answer or exception."""
     try:
         return True, function(job)
     except Exception as error:

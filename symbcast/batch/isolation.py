@@ -1,7 +1,7 @@
 """Run work in a separate process, which may crash or time out: for threads, and for workers elsewhere.
 
 A worker of another executor may be forbidden to have children by multiprocessing, as Dask's are; this one is a plain
-subprocess, and starts afresh: nothing of this process is forked. It is spoken with in pickles, each after its length.
+subprocess, and starts afresh: nothing of this process is forked. Messages are pickles, each preceded by its length.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Child:
         self.end()
 
     def ask(self, function: Callable[[Job], Answer], job: Job, timeout: float | None = None) -> Answer:
-        """Return what a function, pickled by its name, answers to a job; raise what it raises.
+        """Return the answer of a function, pickled by its name, to a job; raise the function's exception.
 
         Raises `DiedError` where the process came to its end, and `TimedOutError` after ``timeout`` seconds.
         """
@@ -116,7 +116,7 @@ class Child:
 
 
 _SECONDS_TO_END = 1
-"""How long a process may take to end by itself, once nothing more comes."""
+"""How long a process may take to end by itself after its input ends."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Isolated(Generic[Job, Answer]):
     prepare: Prepare = nothing
 
     def __call__(self, job: Job) -> Answer:
-        """Return what the function answers."""
+        """Return the function's answer."""
         child: Child | None = getattr(_own, "child", None)
         if child is None:
             child = _own.child = Child(self.prepare)

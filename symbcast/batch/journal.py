@@ -1,6 +1,6 @@
-"""A file of results, a line of JSON each, that goes on after a stop.
+"""A file of results, one JSON line each, that can be continued after a stop.
 
-Each result is written as it comes. A stop leaves whole lines, and half a line at the end at the most, which is dropped.
+Each result is written as it comes. A stop leaves whole lines and at most one partial line at the end, which is dropped.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from symbcast.errors import ExchangeError
 
 FORMAT = "symbcast.results"
 VERSION = 1
-"""It grows when a key changes its meaning or goes."""
+"""It is incremented when a key changes meaning or is removed."""
 
 
 class Journal:
-    """A file of results of one question; ``question`` is data for JSON, which the results of another do not fit."""
+    """A file of results of one question; ``question`` is data for JSON that identifies it."""
 
     def __init__(self, path: Path, question: Mapping[str, Any]) -> None:
         self.path = path
@@ -29,9 +29,9 @@ class Journal:
         self._stream: TextIO | None = None
 
     def resume(self, is_kept: Callable[[Mapping[str, Any]], bool]) -> dict[str, dict[str, Any]]:
-        """Return the results that are there and stay, by path, without their reports; the others leave the file.
+        """Return the existing results to keep, by path, without their reports; the others are removed from the file.
 
-        Those stay that are about files as they still are, and that ``is_kept`` keeps. None do of another question.
+        Results are kept if their files are unchanged and ``is_kept`` accepts them. Results of another question are not.
         """
         self._check()
         kept: dict[str, dict[str, Any]] = {}
@@ -46,7 +46,7 @@ class Journal:
         return kept
 
     def _check(self) -> None:
-        """Raise `ExchangeError` where the file holds something else, which is not to be lost."""
+        """Raise `ExchangeError` if the file holds something else, so that it is not overwritten."""
         if self.path.exists() and self.path.stat().st_size:
             with self.path.open(encoding="utf-8", errors="replace") as stream:
                 head = stream.readline()
@@ -54,7 +54,7 @@ class Journal:
                 raise ExchangeError(str(self.path), "is no file of results", "name another one")
 
     def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the whole lines of the file, and what is in them, where they are of the same question."""
+        """Yield the whole lines of the file for the same question, with their contents."""
         if not self.path.exists():
             return
         with self.path.open(encoding="utf-8", errors="replace") as stream:
@@ -89,7 +89,7 @@ class Journal:
 
 
 def read_results(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the results in a file of them, in the order in which they came."""
+    """Yield the results in a file, in the order in which they were recorded."""
     with path.open(encoding="utf-8") as stream:
         next(stream, None)
         for line in stream:
@@ -99,7 +99,7 @@ def read_results(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _read(line: str) -> dict[str, Any] | None:
-    """Return what is in a line; None where it is not whole."""
+    """Return the content of a line; None if it is incomplete."""
     if not line.endswith("\n"):
         return None
     try:
@@ -115,7 +115,7 @@ def _is_as_it_was(row: Mapping[str, Any]) -> bool:
 
 
 def _short(report: Any) -> dict[str, Any] | None:
-    """Return of a report what a table shows."""
+    """Return the part of a report that a table shows."""
     if not isinstance(report, dict):
         return None
     left = {u["node"] for u in report["unanalysed"]}

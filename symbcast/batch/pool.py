@@ -22,7 +22,7 @@ except ImportError:
 def pool(
     function: Callable[[Job], Answer], processes: int, timeout: float | None = None, prepare: Prepare = nothing
 ) -> Generator[Callable[[Job], Future[Answer]], None, None]:
-    """Give what submits a job to one of some processes; at the end all of them are stopped.
+    """Yield a function that submits a job to one of several processes; they are stopped at the end.
 
     The processes start afresh, so that it does not matter what this one has going on, and no interrupt reaches them:
     each would print where it was interrupted. A future raises `TimeoutError`
@@ -45,6 +45,6 @@ def pool(
 
 
 def prepared(prepare: Prepare) -> None:
-    """Load what the work needs; where that fails, so will the work, and say why."""
+    """Load what the work needs; if that fails, the work will fail too and report it."""
     with suppress(Exception):
         prepare()

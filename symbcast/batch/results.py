@@ -41,7 +41,7 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class FileResult:
-    """What came of the check of one file.
+    """The outcome of checking one file.
 
     Attributes:
         path: The file.
@@ -79,7 +79,7 @@ class FileResult:
 
     @staticmethod
     def of(ending: Ending[Any, FileResult], path: str, timeout: float | None) -> FileResult:
-        """Return what came of a file whose work ended; the state of one without an answer is the one now."""
+        """Return the outcome of a file whose job ended; without an answer, the file's state is its current one."""
         if ending.answer is not None:
             return ending.answer
         found = FileResult(path, "died", stamp=Stamp.of(path))

@@ -1,4 +1,4 @@
-"""The command line: what its commands are, and what becomes of their errors."""
+"""The command line: its commands, and the handling of their errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _INSTALL = "--install-completion"
 
 
 def make_app(with_plugins: bool) -> App:
-    """Return the application; with the options of the rules of installed packages, or of symbcast's own alone."""
+    """Return the application, with options for the rules of installed packages or only for symbcast's own."""
     app = App(
         name="symbcast",
         help="For which sizes does this broadcast, or this model, work, and what comes out?",
@@ -89,7 +89,7 @@ def _options(app: App, command: str) -> list[Option]:
 
 
 def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
-    """Return arguments as cyclopts takes them, each seen to be what the command takes; raises `UsageError`."""
+    """Return the arguments for cyclopts, each checked against the command's options; raise `UsageError`."""
     command, rest = next(iter(arguments), ""), list(arguments[1:])
     if not arguments or command in ("--version", *HELP):
         return list(arguments[:1])
@@ -165,7 +165,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _discard_output() -> None:
-    """Turn what is left in the buffer of stdout away from where it cannot go."""
+    """Redirect stdout to the null device, so that flushing its buffer cannot fail again."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -176,7 +176,7 @@ def _usage(error: CycloptsError) -> str:
 
 
 def _refuse(message: str, pointer: str = "") -> int:
-    """Say what is wrong; a pointer to the place in a text is not wrapped."""
+    """Print an error; a pointer to a position in a text is not wrapped."""
     with suppress(OSError):  # there is nobody left to tell
         print_wrapped(f"symbcast: {message}", sys.stderr)
         if pointer:

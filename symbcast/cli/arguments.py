@@ -1,4 +1,4 @@
-"""Arguments as they are typed, held against what a command declares before anything is done with them.
+"""Check the arguments as typed against a command's declaration before anything runs.
 
 Nothing is taken for what it may not have been meant as: what begins with ``-`` is an option, and one that the command
 does not have is an error, wherever it stands. Three things are none: ``-`` alone, which is standard input; to `check`
@@ -75,7 +75,7 @@ Options = Sequence[Option]
 def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Options]) -> list[str]:
     """Return the arguments of a command, each value joined to the first name of its option, and the rest after ``--``.
 
-    ``commands`` are the options of each command. Raises `UsageError` for what the command does not take.
+    ``commands`` are the options of each command. Raises `UsageError` for anything that the command does not take.
     """
     given: dict[str, str] = {}
     options: list[str] = []
@@ -102,7 +102,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
 
 
 def _check_no_relation(others: Iterable[str]) -> None:
-    """Raise `UsageError` for an assumption that stands without its option, as a second one behind ``--assume`` does."""
+    """Raise `UsageError` for an assumption without its option, such as a second one after ``--assume``."""
     for text in others:
         if _RELATION.search(text) and _is_relation(text) and not is_there(text):
             shown = _shown(text)
@@ -205,7 +205,7 @@ def _example(option: Option) -> str:
 
 
 def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:
-    """Return what to say of an option that a command does not have, with what may have been meant."""
+    """Return the error for an option that a command does not have, with the likely intended one."""
     what = "shape" if command in OF_SHAPES else "file"
     behind = f'a {what} that begins with "-" goes behind "--"'
     if not name:
@@ -242,7 +242,7 @@ def _meant(name: str, following: str, options: Options) -> list[str]:
 
 
 def _shown(text: str) -> str:
-    """Return what was typed, on one line, in quotes where a shell needs them, its end left out where it is long.
+    """Return an argument on one line, quoted if a shell needs it, cut off if it is long.
 
     >>> _shown("-N + 1"), _shown("xml")
     ('"-N + 1"', 'xml')
@@ -252,7 +252,7 @@ def _shown(text: str) -> str:
 
 
 def unknown_command(argument: str, commands: Iterable[str], is_file: bool, is_shape: bool) -> str:
-    """Return what to say of a first argument that is no command."""
+    """Return the error for a first argument that is not a command."""
     names = list(commands)
     there = f"the commands are {listed(names)}"
     if argument.startswith("-"):

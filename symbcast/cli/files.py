@@ -1,4 +1,4 @@
-"""The model files that a command is given, and where what it writes goes."""
+"""The model files that a command reads, and the paths that it writes to."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def read_stdin(limit: int = -1) -> bytes:
 
 @contextmanager
 def model_on_stdin(name: str) -> Iterator[str]:
-    """Give the path of a file, called so, with the model that comes in on standard input, as long as it is needed.
+    """Yield the path of a temporary file, named ``name``, with the model from standard input.
 
-    The ending is that of the format that it has. Raises `UsageError` where nothing comes in.
+    The file name ends like the model's format. Raises `UsageError` if standard input is empty.
     """
     data = read_stdin(_MOST_BYTES)
     if not data:
@@ -136,6 +136,6 @@ def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwr
 
 
 def _named(path: Path) -> Path:
-    """Return a path with the ending of a model, whatever its format was."""
+    """Return a path with a model's ending, whatever the original format."""
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     return plain if plain.suffix.lower() == ENDING else plain.with_name(f"{plain.name}{ENDING}")

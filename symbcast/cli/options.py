@@ -1,4 +1,4 @@
-"""Options that several commands have, with what their help says of them."""
+"""Options that several commands share, with their help."""
 
 from __future__ import annotations
 

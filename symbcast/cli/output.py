@@ -15,7 +15,7 @@ _STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 Format: TypeAlias = Literal["text", "json"]
 
 LEAST_WIDTH, MOST_WIDTH = 20, 1000
-"""Of fewer columns nothing can be made that could be read; of more nobody has any."""
+"""Fewer columns are unreadable; nobody has more."""
 
 
 def print_text(text: str, stream: TextIO | None = None) -> None:
@@ -26,7 +26,7 @@ def print_text(text: str, stream: TextIO | None = None) -> None:
 
 
 def columns(stream: TextIO) -> int | None:
-    """Return how wide what is printed may be: as ``COLUMNS`` says, or as a terminal is; None for a file or a pipe."""
+    """Return the width for output: ``COLUMNS``, or that of the terminal; None for a file or a pipe."""
     said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and int(said):
         return max(int(said), LEAST_WIDTH)
@@ -51,7 +51,7 @@ def print_wrapped(text: str, stream: TextIO | None = None, indent: int = 0) -> N
 
 
 def harmless(text: str) -> str:
-    r"""Return text from a file with what would steer a terminal written as escapes; lines stay lines.
+    r"""Return text from a file with terminal control characters escaped; line breaks are kept.
 
     >>> harmless("a\x1b[2Jb")
     'a\\x1b[2Jb'

@@ -1,4 +1,4 @@
-"""The options of `symbcast check` that set attributes of rules: made from what the rules declare."""
+"""The options of `symbcast check` that set attributes of rules, generated from the rules' declarations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXAMPLES = {Kind.INTEGERS: "0,2", Kind.WORD: "WORD"}
 
 
 class RuleOption(NamedTuple):
-    """An option, and the rules that take it with what they declare of it."""
+    """An option, and the rules that take it with their declarations."""
 
     name: str
     declared: tuple[tuple[RuleInfo, Parameter], ...]
@@ -61,7 +61,7 @@ class RuleOption(NamedTuple):
 
 
 def rule_options(rules: Iterable[RuleInfo]) -> list[RuleOption]:
-    """Return an option for each attribute of some rules; those of one name are one option."""
+    """Return an option for each attribute of some rules; attributes of the same name share one option."""
     declared: dict[str, list[tuple[RuleInfo, Parameter]]] = {}
     for rule in rules:
         for parameter in rule.parameters:

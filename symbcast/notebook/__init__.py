@@ -1,6 +1,6 @@
-"""Answers to look at and to play with: where a broadcast works, as a plot, and as sliders that say so at once.
+"""Visual and interactive answers: plots of where a broadcast works, and sliders with immediate answers.
 
-    plot(result, "N", "M", range(17))   a grid of sizes: where it works, what comes out, and who is to blame elsewhere
+    plot(result, "N", "M", range(17))   a grid of sizes: where it works, the output, and who is to blame elsewhere
     plots(result, "N", "M", each=...)   the same for several sizes of another symbol, side by side
     survey(result, "N", "M", range(17)) what the plots show, as data
     explore(...)                        a widget in which rule, shapes and sizes can be changed

@@ -27,7 +27,7 @@ Values = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True)
 class Grid:
-    """The points of a grid: sizes of one symbol or two, and what the other symbols are there.
+    """The points of a grid: sizes of one symbol or two, and the other symbols' sizes there.
 
     ``axes`` are the symbols that vary with the sizes that each takes, ``fixed`` those that do not, and ``following``
     those whose sizes the others say.
@@ -43,18 +43,18 @@ class Grid:
 
     @property
     def width(self) -> int:
-        """How many sizes the first symbol takes."""
+        """The number of sizes of the first symbol."""
         return len(self._sizes[0])
 
     @property
     def height(self) -> int:
-        """How many sizes the second symbol takes; 1 without one."""
+        """The number of sizes of the second symbol; 1 without one."""
         return len(self._sizes[1])
 
     def values(self, symbols: Iterable[Symbol], compiled: Callable[[tuple[Symbol, ...]], Callable[..., Any]]) -> Values:
         """Return a function of some symbols at every point; it is called once for each choice of their sizes.
 
-        ``compiled`` returns the function of the symbols in a given order; where that has no value, None stands.
+        ``compiled`` returns the function of the symbols in a given order; points without a value get None.
         """
         used = dict.fromkeys(symbols)
         varying = [a for a in self.axes if a in used]
@@ -75,7 +75,7 @@ class Grid:
         return self.values(symbols_in(formula), lambda order: predicate(formula, order))
 
     def allowed(self, s: Symbol, min_size: int) -> Values:
-        """Return whether a symbol's size, at every point, is one that it can be by itself."""
+        """Return for every point whether the symbol's own bounds allow its size there."""
         members = own_set(s, min_size)
         if s not in self.following:
             return self.values([s], partial(_membership, members))

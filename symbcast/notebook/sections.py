@@ -1,9 +1,9 @@
-"""Which sizes a picture shows where nobody says: symbols, ranges and fixed sizes at which something works and fails.
+"""The default sizes of a picture: symbols, ranges and fixed sizes at which something works and something fails.
 
-A picture is a section through the space of all sizes: one symbol or two vary, the others are fixed, or follow where the
-assumptions say what they are. A section is taken in which both outcomes occur, wherever there is one: first among those
-through the answer's own witness and counterexample, then by asking for two points that differ in two symbols only, of
-which one works and the other fails. The question is put to the solver, so that nothing hangs on what is sampled.
+A picture is a section through the space of all sizes: one symbol or two vary, the others are fixed, or follow if the
+assumptions determine them. A section with both outcomes is chosen if there is one: first among those through the
+answer's own witness and counterexample, then by asking the solver for a working and a failing point that differ in two
+symbols only, so that nothing depends on sampling.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Section:
 
 
 def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...]:
-    """Return sizes from 0 up to a largest one: all of them, or every second, fourth, eighth... and those needed.
+    """Return sizes from 0 up to a largest one: all, or every second, fourth, eighth... and the needed ones.
 
     >>> stepped(4, 9), stepped(64, 9), stepped(64, 9, [1])
     ((0, 1, 2, 3, 4), (0, 8, 16, 24, 32, 40, 48, 56, 64), (0, 1, 8, 16, 24, 32, 40, 48, 56, 64))
@@ -71,7 +71,7 @@ def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...
 
 
 def section(asked: Subject, chosen: Sequence[Symbol] | None, fixed: Point, ranges: Ranges) -> Section | None:
-    """Return the sizes to show: of the ``chosen`` symbols, else of those that tell most; None where none is left.
+    """Return the sizes to show: of the ``chosen`` symbols, else of the most informative; None if none is left.
 
     ``fixed`` are sizes that the caller wants. Symbols come in their order in the answer unless they are chosen.
     """
@@ -150,7 +150,7 @@ class _Search:
         return Section(axes, {s: points[0][s] for s in self._asked.names if s not in {*axes, *following}}, following)
 
     def _sizes(self, s: Symbol, place: int, needed: Sequence[int]) -> tuple[int, ...]:
-        """Return the sizes of an axis: those given, else the first ones that the symbol can be, and those needed."""
+        """Return the sizes of an axis: the given ones, else the symbol's first valid ones and the needed ones."""
         given = self._ranges.given[place]
         if given is not None:
             return given
@@ -164,7 +164,7 @@ class _Search:
         return tuple(sorted({*first, *needed}))
 
     def _following(self, group: tuple[Symbol, ...]) -> dict[Symbol, Dim]:
-        """Return what the assumptions say of other symbols in terms of those that vary."""
+        """Return the other symbols that the assumptions express in terms of the varying ones."""
         found: dict[Symbol, Dim] = {}
         others = [s for s in self._asked.names if s not in group and s not in self._given]
         for equation in self._equations:

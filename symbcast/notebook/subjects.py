@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Blame(NamedTuple):
-    """Who asks what does not hold: an axis of the aligned shapes, an operation by its name, or the ranks.
+    """The source of a failing requirement: an axis of the aligned shapes, an operation by its name, or the ranks.
 
     ``axis`` counts from the front; it is None for operations and ranks, and outside the rank where an operand hangs
     over.
@@ -189,7 +189,7 @@ def _of_result(result: Result) -> Subject:
 
 
 def _dim_of_size(constraint: Constraint, result: Result) -> Dim | None:
-    """Return the dimension that a constraint asks to be a size; None for what the rule asks."""
+    """Return the dimension that a constraint requires to be a size; None for a rule's requirement."""
     origin = constraint.origin
     if constraint.code != SIZE.code or origin.axis is None:
         return None
@@ -233,7 +233,7 @@ def _of_program(env: ShapeEnv) -> Subject:
 
 
 def _of_paths(answer: PathsAnswer) -> Subject:
-    """Return what a function asks: each line that fails is to blame for the sizes at which it does."""
+    """Return a function's requirements: each failing line is to blame for the sizes at which it fails."""
     regions: dict[Blame, list[Formula]] = {}
     for case in answer.cases:
         if not case.works:

@@ -1,4 +1,4 @@
-"""Where, on a grid of sizes, an answer is valid, what comes out there, and who is to blame where it is not."""
+"""Where on a grid of sizes an answer is valid, with the output there, and who is to blame elsewhere."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_CELLS = 250_000
 
 
 class Outcome(Enum):
-    """How an answer fares at some sizes; ``EXCLUDED``: the assumptions, bounds or ``min_size`` rule them out."""
+    """The outcome of an answer at some sizes; ``EXCLUDED``: the assumptions, bounds or ``min_size`` rule them out."""
 
     WORKS = "works"
     FAILS = "fails"
@@ -96,14 +96,13 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
 ) -> Survey:
     """Return where a result, a program or a model is valid, for ``sizes`` of two symbols or of one.
 
-    ``y_sizes`` are those of the second symbol where it has others, and sizes in place of ``y`` are those of ``x``
-    alone. What is not given is chosen so that both outcomes are in the survey where both exist: two symbols that the
-    condition ties together; the sizes from 0 to 16, or as far as it takes, in steps where that is far; and for the
-    other symbols the sizes in ``fixed``, by name or symbol, and else the smallest that will do. Symbols that the
-    assumptions say in terms of those that vary follow them. A model with sizes that data decide is valid where it is
-    with suitable data.
+    ``y_sizes`` are the second symbol's sizes if they differ; sizes passed as ``y`` are those of ``x`` alone. Defaults
+    are chosen so that the survey shows both outcomes if both exist: two symbols that the condition relates; the sizes
+    from 0 to 16, or as far as needed, in steps if that is far; and for the other symbols the sizes in ``fixed``, by
+    name or symbol, else the smallest that work. Symbols that the assumptions express in terms of the varying ones
+    follow them. A model with sizes that data decide is valid where suitable data make it valid.
 
-    Raises `BindingError` for symbols that the answer does not have, for what are no sizes, and for more than 250,000
+    Raises `BindingError` for symbols that the answer does not have, for invalid sizes, and for more than 250,000
     cells; `DimensionError` for sizes beyond 64 bits, and `ShapeTypeError` for another subject.
 
     >>> from symbcast import broadcast
@@ -133,7 +132,7 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
 
 
 def survey_of(asked: Subject, chosen: Section) -> Survey:
-    """Return what is so at the sizes of a section."""
+    """Return the survey of the sizes of a section."""
     names = asked.names
     return Survey(
         names=tuple(names[s] for s in chosen.axes),
@@ -193,7 +192,7 @@ def _given_sizes(
 
 
 def _sizes(name: str, given: Any) -> tuple[int, ...]:
-    """Return the sizes of an axis; what is endless is not gone through."""
+    """Return the sizes of an axis, without consuming an endless iterable."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise BindingError(f"{given!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
     sizes = tuple(check_size(read_size(name, size)) for size in islice(given, MAX_CELLS + 1))

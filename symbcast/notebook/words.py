@@ -1,4 +1,4 @@
-"""What plots and the explorer say of sizes, in the same words."""
+"""The shared wording of plots and the explorer."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def condition_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> st
 
 
 def assumed_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
-    """Return what is assumed, as it was written; empty where only bounds and ``min_size`` are."""
+    """Return the assumptions as they were written; empty if there are only bounds and ``min_size``."""
     texts = [a if isinstance(a, str) else a.text for a in subject.assumptions]
     return ", ".join(dict.fromkeys(texts))
 
 
 def works_text(axis: int | None) -> str:
-    """Return what a legend says of cells that work and hold the size of an output axis."""
+    """Return the legend text for working cells that show the size of an output axis."""
     return "works" if axis is None else f"works, with the size of output axis {axis}"
 
 
 def fails_text(blames: Sequence[Blame]) -> str:
-    """Return what a legend says of cells in which something fails.
+    """Return the legend text for failing cells.
 
     >>> fails_text([Blame("axis 0 (-2)", 0)]), fails_text([Blame("axis 0 (-2)", 0), Blame("axis 1 (-1)", 1)])
     ('fails on axis 0 (-2)', 'fails on axes 0 and 1')
@@ -81,7 +81,7 @@ def fails_text(blames: Sequence[Blame]) -> str:
 
 
 def excluded_text(assumed: str) -> str:
-    """Return what a legend says of cells that the assumptions rule out."""
+    """Return the legend text for cells that the assumptions exclude."""
     return f"excluded by {assumed}" if assumed else "excluded by what is assumed"
 
 
@@ -108,7 +108,7 @@ def sizes_shown(sizes: Sequence[int]) -> str:
 
 
 def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, found: Survey) -> str:
-    """Return why a survey shows only one outcome where there are both, and where the other one is; else nothing."""
+    """Return why a survey shows only one of two existing outcomes, and where the other one is; else nothing."""
     wanted = {Outcome.WORKS, Outcome.FAILS}
     if found.outcomes >= wanted:
         return ""
@@ -123,7 +123,7 @@ def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, found: 
 
 
 def description(question: str, condition: str, found: Survey) -> str:
-    """Return what a picture of a survey shows, for those who do not see it."""
+    """Return a description of a picture of a survey, for people who cannot see it."""
     cells = [cell for row in found.rows for cell in row]
     counts = [(outcome.value, sum(c.outcome is outcome for c in cells)) for outcome in Outcome]
     shown = [f"{name} ({sizes_shown(sizes)})" for name, sizes in zip(found.names, found.sizes, strict=True)]

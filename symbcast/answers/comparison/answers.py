@@ -1,4 +1,4 @@
-"""What one rule says of the shapes that rules are compared on."""
+"""One rule's answer for the shapes on which rules are compared."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from symbcast.errors import RuleArgumentError
 
 @dataclass(frozen=True)
 class RuleAnswer:
-    """What one rule says of the shapes.
+    """One rule's answer for the shapes.
 
     Attributes:
         rule: The rule, as it is written: ``pdpd(axis=1)``.
-        result: Its answer; None where it does not take such shapes at all, for their number or their ranks.
+        result: Its answer; None if it does not accept this number of shapes or these ranks at all.
         refusal: Why it does not take them.
         rule_asked: The rule itself.
         question: The shapes.
@@ -60,7 +60,7 @@ class RuleAnswer:
 
     @cached_property
     def law(self) -> tuple[object, ...]:
-        """What it asks and gives; where that is equal, rules say the same of the shapes."""
+        """Its requirements and output; rules for which these are equal behave the same on the shapes."""
         if self.result is None or FALSE in self.required:
             return (FALSE,)
         return self.required, self.output, self.places
@@ -72,7 +72,7 @@ class RuleAnswer:
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
-        """The output axis on which each axis of each operand lies; none where it refuses the shapes."""
+        """The output axis of each axis of each operand; empty if the rule refuses the shapes."""
         if self.result is None:
             return ()
         return self.result.rule.places([s.rank for s in self.question.shapes]).of
@@ -90,7 +90,7 @@ class RuleAnswer:
 
 
 def answer_of(rule: Rule, question: Question) -> RuleAnswer:
-    """Return what a rule says of the shapes of a question."""
+    """Return a rule's answer for the shapes of a question."""
     try:
         result = Result(rule, question.shapes, question.scope)
     except RuleArgumentError as error:

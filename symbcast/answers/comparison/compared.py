@@ -1,4 +1,4 @@
-"""What several rules say of some shapes, and each two of them against each other."""
+"""The answers of several rules for some shapes, and each pair of rules compared."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class Compared:
-    """What several rules say of the same shapes; `Comparison` is this as users see it.
+    """The answers of several rules for the same shapes; `Comparison` is its public form.
 
     All but the rules' own answers is worked out when it is asked for.
 
     Attributes:
-        answers: What each rule says, in the order of the rules.
+        answers: The answer of each rule, in the order of the rules.
     """
 
     def __init__(self, question: Question, rules: Iterable[Rule]) -> None:
@@ -57,7 +57,7 @@ class Compared:
 
     @property
     def names(self) -> Mapping[Symbol, str]:
-        """What each size is called, in order of appearance."""
+        """The name of each size, in order of appearance."""
         return self._question.scope.names
 
     @cached_property
@@ -67,7 +67,7 @@ class Compared:
 
     @answered
     def groups(self) -> tuple[tuple[RuleAnswer, ...], ...]:
-        """The rules that say the same of these shapes, together."""
+        """The rules grouped by equal answers for these shapes."""
         found: list[list[RuleAnswer]] = []
         equal = {(id(p.first), id(p.second)) for p in self.pairs if p.order is Order.EQUAL}
         for answer in self.answers:

@@ -27,11 +27,11 @@ def compare(
     min_size: int = 0,
     budget: float | None = None,
 ) -> Comparison:
-    """Return what several rules say of the same shapes, and where they differ.
+    """Compare several rules on the same shapes, and return where they differ.
 
     ``shapes`` are given to each rule in the order of its operands. ``rules`` are names, with attributes in parentheses
     behind them, or rules; none are all those that need no attributes. ``assume``, ``min_size`` and ``budget`` are as in
-    `symbcast.broadcast`. A rule that does not take such shapes at all, for their number or their ranks, refuses them.
+    `symbcast.broadcast`. A rule that does not accept this number of shapes or these ranks refuses them.
 
     Raises a `SymbcastError` for wrong input: text, rules, attributes, or assumptions that contradict each other.
 
@@ -54,14 +54,14 @@ def _without_attributes() -> Iterable[Rule]:
 
 
 class Comparison(Compared):
-    """What several rules say of the same shapes, and where they differ.
+    """The answers of several rules for the same shapes, and where they differ.
 
     It has no truth value: ask its ``pairs`` for their ``order``.
     """
 
     @one_call
     def explain(self) -> str:
-        """Return the comparison in words: what each rule says, and of rules that differ where and how."""
+        """Return the comparison in words: the answer of each rule, and where and how rules differ."""
         return text.render(document(self))
 
     @one_call
@@ -71,7 +71,7 @@ class Comparison(Compared):
 
     @staticmethod
     def json_schema() -> dict[str, object]:
-        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        """Return the JSON Schema (2020-12) of the data that `to_dict` returns."""
         return json_schema()
 
     def __str__(self) -> str:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 FORMAT = "symbcast.answers.comparison"
 VERSION = 1
-"""It grows when a key changes its meaning or goes."""
+"""It is incremented when a key changes meaning or is removed."""
 
 
 class ExampleData(TypedDict):
-    """Sizes, the shapes at them, and what each of two rules gives there; null where it refuses."""
+    """Sizes, the shapes at these sizes, and the output of each of two rules there; null if it refuses."""
 
     sizes: dict[str, int]
     shapes: list[list[int]]
@@ -31,7 +31,7 @@ class ExampleData(TypedDict):
 
 
 class RegionData(TypedDict):
-    """At which sizes two rules stand to each other in one way."""
+    """The sizes at which two rules relate in one way."""
 
     verdict: str
     condition: str
@@ -40,7 +40,7 @@ class RegionData(TypedDict):
 
 
 class RuleAnswerData(TypedDict):
-    """What one rule says."""
+    """The answer of one rule."""
 
     rule: str
     verdict: str
@@ -84,7 +84,7 @@ class SeparationData(TypedDict):
 
 
 class RelationData(TypedDict):
-    """How two rules stand to each other up to a rank."""
+    """How two rules relate up to a rank."""
 
     first: str
     second: str

@@ -57,7 +57,7 @@ _ORDERS = {
 
 
 def document(comparison: Compared) -> Document:
-    """Return what each rule says, then each pair of rules that differ: where each way of standing holds, an example.
+    """Return the answer of each rule, then for each pair of differing rules where each relation holds, with examples.
 
     >>> from symbcast.answers.comparison import compare
     >>> from symbcast.answers.show.text import render
@@ -95,7 +95,7 @@ def document(comparison: Compared) -> Document:
 
 
 def _differing(comparison: Compared) -> Iterator[Pair]:
-    """Yield the pairs of rules that differ, of rules that say the same the first one only."""
+    """Yield the pairs of rules that differ, with only the first of equal rules."""
     firsts = [group[0] for group in comparison.groups]
     for pair in comparison.pairs:
         if any(pair.first is a for a in firsts) and any(pair.second is a for a in firsts):
@@ -130,7 +130,7 @@ def _least(min_size: int) -> Iterator[str]:
 
 
 def _said(group: Sequence[RuleAnswer]) -> Iterator[Field]:
-    """Yield what rules that say the same say."""
+    """Yield the common answer of equal rules."""
     first = group[0]
     names = clipped(listed([a.rule for a in group]), 120)
     yield field("rule", (Span(names, True), Span(f": {VERDICTS[first.verdict]}")))
@@ -159,7 +159,7 @@ def _alone(region: Region, pair: Pair, rule: str) -> Iterator[Line]:
 
 
 def _region(region: Region, pair: Pair) -> Iterator[Line]:
-    """Yield at which sizes it is so, and an example; nothing where there are none."""
+    """Yield the sizes in the region, and an example; nothing if there are none."""
     if region.verdict is Verdict.NEVER:
         return
     if region.verdict is Verdict.ALWAYS:
@@ -186,7 +186,7 @@ def _gives(example: Example | Separation, first: str, second: str, is_apart: boo
 
 
 def relation_document(relation: Related) -> Document:
-    """Return how two rules stand to each other, and the shapes that show it."""
+    """Return how two rules relate, and the shapes that show it."""
     said = _ORDERS[relation.order].format(first=relation.first, second=relation.second)
     title = heading(f"{relation.first} and {relation.second}, ranks up to {relation.rank}", said)
     shown = [

@@ -1,4 +1,4 @@
-"""What rules give at the few sizes that stand for all, where there are such sizes."""
+"""Evaluate rules at the few sizes that represent all sizes, if such sizes exist."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Standing(NamedTuple):
 class Outcomes:
     """The output of each rule at each of some sizes; None where it refuses.
 
-    ``models`` are those sizes, of the symbols in order, the smallest first; None where no few sizes stand for all.
+    ``models`` are those sizes, of the symbols in order, the smallest first; None if no few sizes represent all.
     """
 
     def __init__(self, question: Question, answers: Sequence[RuleAnswer]) -> None:
@@ -60,7 +60,7 @@ class Outcomes:
         self._standings: dict[tuple[int, int], Standing] = {}
 
     def law(self, answer: RuleAnswer) -> int:
-        """Return the number of what a rule asks and gives; rules with the same one say the same of the shapes."""
+        """Return a number for a rule's requirements and output; rules with equal numbers behave the same here."""
         number = self._number.get(id(answer))
         if number is None:
             number = self._number[id(answer)] = self._laws.setdefault(answer.law, len(self._laws))
@@ -68,7 +68,7 @@ class Outcomes:
 
     @cached_property
     def models(self) -> list[Sizes] | None:
-        """The sizes that stand for all that are assumed."""
+        """The sizes that represent all sizes that the assumptions allow."""
         scope, assumed = self._question.scope, self._question.assumed
         required = [f for answer in self._answers for f in answer.required]
         dims = [d for s in scope.shapes for d in s.dims]
@@ -80,7 +80,7 @@ class Outcomes:
         return [sizes for sizes in found if is_assumed(*sizes)]
 
     def standing(self, first: RuleAnswer, second: RuleAnswer) -> Standing | None:
-        """Return how two rules stand to each other at the models, None where there are none to look at."""
+        """Return how two rules relate at the models; None if there are no models."""
         if self.models is None:
             return None
         laws = self.law(first), self.law(second)
@@ -94,7 +94,7 @@ class Outcomes:
         return [any(shapes[n][i] != 1 for n, i in axes) for shapes in self._shapes]
 
     def example(self, number: int, first: RuleAnswer, second: RuleAnswer) -> Example:
-        """Return one of the models, and what two rules give there."""
+        """Return one of the models, and the outputs of two rules there."""
         assert self.models is not None
         sizes = dict(zip(self._question.scope.names.values(), self.models[number], strict=True))
         return Example(sizes, self._shapes[number], self._of(first)[number], self._of(second)[number])

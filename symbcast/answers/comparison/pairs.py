@@ -1,4 +1,4 @@
-"""Two rules on the same shapes: where both accept and agree, where one alone accepts, and where the outputs differ."""
+"""Two rules on the same shapes: where both accept and agree, where only one accepts, and where the outputs differ."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Pair:
     """Two rules on the same shapes.
 
     Attributes:
-        first, second: What each says.
+        first, second: The answer of each.
         agree: Where both accept the shapes, with the same output.
         apart: Where both accept them, with outputs of the same shape, but lay an axis of another size than 1 on
-            different axes of it: other elements come together there.
+            different axes of it: other elements are combined there.
         differ: Where both accept them, with different outputs.
         only_first, only_second: Where one accepts them and the other does not.
     """
@@ -50,7 +50,7 @@ class Pair:
 
     @answered
     def order(self) -> Order:
-        """Whether the rules say the same here, or one refines the other: all that it accepts, the other does alike."""
+        """Whether the rules are equal here, or one refines the other: it accepts less, with the same output there."""
         if self._is_one_law:
             return Order.EQUAL
         alike = _both(self.differ.is_empty, self.apart.is_empty)
@@ -58,7 +58,7 @@ class Pair:
 
     @property
     def reason(self) -> str:
-        """Why it was not decided how they stand to each other."""
+        """Why their relation was not decided."""
         if self.order is not Order.UNKNOWN:
             return ""
         return next((r.reason for r in self.regions.values() if r.reason), "")

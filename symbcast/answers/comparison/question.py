@@ -22,7 +22,7 @@ _HINT = "ask each rule by broadcast(), and symbcast.equivalent() of two answers,
 
 
 class Question:
-    """Shapes, what is assumed of their sizes, and the seconds that an answer may take (None: no clock)."""
+    """Shapes, assumptions on their sizes, and the time limit of an answer in seconds (None: no limit)."""
 
     def __init__(
         self,

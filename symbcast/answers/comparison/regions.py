@@ -1,4 +1,4 @@
-"""The sizes at which two rules stand to each other in one way: both accept and agree, one alone accepts, and so on."""
+"""The sizes at which two rules relate in one way: both accept and agree, only one accepts, and so on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Region:
-    """The sizes, of those that are assumed, at which two rules stand to each other in one way."""
+    """The sizes, within the assumptions, at which two rules relate in one way."""
 
     def __init__(self, standings: Standings, way: Way) -> None:
         self._standings = standings
@@ -65,7 +65,7 @@ class Region:
 
     @answered
     def example(self) -> Example | None:
-        """The smallest such sizes, with the shapes and the outputs there; None where there are none, or none found."""
+        """The smallest sizes in the region, with the shapes and outputs there; None if none exist or were found."""
         standings = self._standings
         if standings.met is not None:
             number = standings.met.first.get(self._way)
@@ -109,7 +109,7 @@ class Regions:
         return self._found[laws]
 
     def decided(self, formulas: Sequence[Formula]) -> Decision:
-        """Return what is decided of formulas under what is assumed."""
+        """Return the decision about formulas under the assumptions."""
         key = tuple(formulas)
         knowledge = self._question.scope.knowledge
         found, self._decided[key] = once(self._decided.get(key), lambda: Decision(knowledge, formulas))
@@ -117,7 +117,7 @@ class Regions:
 
 
 class Standings:
-    """Two rules on the same shapes: the formulas of each way in which they can stand to each other, and examples."""
+    """Two rules on the same shapes: the formulas of each way in which they can relate, and examples."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Standings:
 
     @cached_property
     def met(self) -> Standing | None:
-        """How the rules stand to each other at the few sizes that stand for all, if there are such sizes."""
+        """How the rules relate at the few sizes that represent all, if such sizes exist."""
         return self._outcomes.standing(self._first, self._second)
 
     def example_at(self, number: int) -> Example:
@@ -164,7 +164,7 @@ class Standings:
             case Way.DIFFER:
                 return (*first, *second), [negate(f) for f in self._same]
             case Way.ONLY_FIRST:
-                # What both ask holds where the first accepts: only the rest of what the second asks can fail there.
+                # Common requirements hold where the first accepts: only the second's other requirements can fail there.
                 return first, [negate(f) for f in second if f not in first]
             case Way.ONLY_SECOND:
                 return second, [negate(f) for f in first if f not in second]
@@ -179,5 +179,5 @@ class Standings:
 
     @cached_property
     def _moved(self) -> list[Dim]:
-        """The sizes of the axes that the rules lay on different axes of the output."""
+        """The sizes of the axes that the rules place on different axes of the output."""
         return [self.question.shapes[n].dims[i] for n, i in moved(self._first, self._second)]

@@ -1,4 +1,4 @@
-"""How two rules stand to each other on all shapes up to a rank, as plain data."""
+"""How two rules relate on all shapes up to a rank, as plain data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Separation:
 
 @dataclass(frozen=True)
 class Related:
-    """How one rule stands to another on all pairs of shapes up to a rank; `Relation` is this as users see it.
+    """How one rule relates to another on all pairs of shapes up to a rank; `Relation` is its public form.
 
     Attributes:
         first: The first rule, as it is written.

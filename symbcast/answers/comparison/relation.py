@@ -1,4 +1,4 @@
-"""How two rules stand to each other on all shapes up to a rank: `relation`."""
+"""How two rules relate on all shapes up to a rank: `relation`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HIGHEST = 8
 
 
 class Relation(Related):
-    """How one rule stands to another on all pairs of shapes up to a rank. It has no truth value: see ``order``."""
+    """How one rule relates to another on all pairs of shapes up to a rank. It has no truth value: see ``order``."""
 
     def explain(self) -> str:
         """Return the relation in words."""
@@ -50,7 +50,7 @@ class Relation(Related):
 
 @one_call
 def relation(first: str | Rule, second: str | Rule, rank: int = 3, budget: float | None = None) -> Relation:
-    """Return how two rules stand to each other on all pairs of shapes of at most some rank, of any sizes.
+    """Return how two rules relate on all pairs of shapes of at most some rank, of any sizes.
 
     Rules are given as to `compare`. The shapes are given to both in the same order. ``budget`` limits the whole to so
     many seconds: what is open then leaves the order unknown. Raises `ShapeTypeError` for a rank that is not 0 to 8.
@@ -80,14 +80,14 @@ def _related(rules: tuple[Rule, Rule], rank: int) -> Relation:
 
 
 def check_rank(rank: object) -> None:
-    """Raise `ShapeTypeError` for what is no rank up to which rules are compared."""
+    """Raise `ShapeTypeError` for an invalid limit on the rank."""
     if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank <= HIGHEST:
         hint = f"write a highest rank from 0 to {HIGHEST}"
         raise ShapeTypeError(rank, "a rank up to which rules are compared", hint)
 
 
 def _shapes(rank: int) -> Iterator[tuple[Shape, Shape]]:
-    """Yield two shapes of free sizes for each pair of ranks, those of the fewest axes first."""
+    """Yield two shapes of free sizes for each pair of ranks, those with the fewest axes first."""
     ranks = sorted(product(range(rank + 1), repeat=2), key=lambda pair: (sum(pair), pair[::-1]))
     for first, second in ranks:
         left, right = ([symbol(f"{name}{n}") for n in range(count)] for name, count in (("a", first), ("b", second)))
@@ -112,7 +112,7 @@ class _Found:
 
     @property
     def order(self) -> Order:
-        """How the rules stand to each other as far as was looked."""
+        """How the rules relate on the shapes checked so far."""
         return order_of(self._only_first is None, self._only_second is None, self._differ is None)
 
     @property

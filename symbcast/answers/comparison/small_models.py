@@ -1,4 +1,4 @@
-"""Few sizes that stand for all: where names and integers are only compared, most sizes are alike.
+"""Few sizes that represent all: if names and integers are only compared, most sizes behave alike.
 
 Whether formulas over names and integers hold depends on which of these are equal, and, where one of the formulas says
 "at most", on their order. So it is enough to look at one choice of sizes for each way in which names can be equal to
@@ -25,7 +25,7 @@ Sizes: TypeAlias = tuple[int, ...]
 
 
 def small_models(symbols: Sequence[Symbol], dims: Iterable[Dim], formulas: Iterable[Formula]) -> list[Sizes] | None:
-    """Return sizes of the symbols, in order, that stand for all sizes as far as formulas go; the smallest first.
+    """Return sizes of the symbols, in order, that represent all sizes for the given formulas; the smallest first.
 
     A choice is smaller than another if it has fewer sizes of 0, then if its sum is less, then if its sizes come first.
     None where a dimension, or a formula, has more in it than names and integers, or for more than `MOST` choices.

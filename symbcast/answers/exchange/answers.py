@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.calls.call import Call
 
 FORMAT_VERSION = 1
-"""The version of the format: it grows when a key changes its meaning or goes."""
+"""The version of the format: incremented when a key changes meaning or is removed."""
 
 
 class RuleData(TypedDict):
@@ -68,7 +68,7 @@ def result_to_dict(result: Call) -> ResultData:
     """Return an answer as data that `json.dumps` takes, the same on every run.
 
     Shapes, dimensions and formulas are text that `symbcast.core.text` reads back; ``shape``, ``witness`` and
-    ``counterexample`` are null where there is none. ``symbols`` are the names of the sizes; an unknown is called by
+    ``counterexample`` are null if there is none. ``symbols`` are the names of the sizes; an unknown is called by
     its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``). A sequence of axes is among them once
     (``*batch``), and has a list of sizes in ``witness`` and ``counterexample``.
 

@@ -28,10 +28,10 @@ P = TypeVar("P", bound=Program)
 
 FORMAT = "symbcast.core.program"
 VERSION = 1
-"""It grows when a key changes its meaning or goes."""
+"""It is incremented when a key changes meaning or is removed."""
 
 _FLAGS = ("positive", "even", "odd", "zero")
-"""What sympy may know of a symbol besides that it is a size."""
+"""What sympy may know about a symbol, other than that it is a size."""
 
 
 class AnswerData(TypedDict):
@@ -191,7 +191,7 @@ class _Entry:
         return found
 
     def read(self, key: str, reader: Callable[[], _Value]) -> _Value:
-        """Return what a reader makes of a member, or raise what is wrong with it there."""
+        """Return a reader's result for a member, or raise its error with the position."""
         try:
             return reader()
         except (SymbcastError, TypeError) as error:

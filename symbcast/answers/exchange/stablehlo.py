@@ -1,4 +1,4 @@
-"""A broadcast as StableHLO: dynamic_broadcast_in_dim, with what is proved of each axis."""
+"""A broadcast as StableHLO: dynamic_broadcast_in_dim, annotated with the proved axes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _ELEMENT = re.compile(r"[A-Za-z][A-Za-z0-9]*|complex<f(32|64)>")
 _SHAPES = ("target", "result")
-"""What rules call an operand that is a shape only: there is nothing in it to be broadcast."""
+"""The rules' name for an operand that is only a shape: it has no elements to broadcast."""
 
 
 def stablehlo_source(call: Call, name: str = "broadcast", element_type: str = "f32") -> str:
@@ -70,7 +70,7 @@ def _comment(call: Call) -> Iterator[str]:
 
 
 class _Module:
-    """Writes the operations in order; ``_values`` are those that are there, by what makes them."""
+    """Writes the operations in order; ``_values`` maps each existing operation to its value."""
 
     def __init__(self, call: Call, name: str, element_type: str) -> None:
         assert call.shape is not None

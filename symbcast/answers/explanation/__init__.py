@@ -1,1 +1,1 @@
-"""What is said of an answer: what its things are called, formulas in words, evidence, and fixes that work."""
+"""Explanations of an answer: names, formulas in words, evidence, and fixes that work."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Mark(Enum):
-    """How an axis fares: its value is what is shown under it."""
+    """The status of an axis; its value is the mark shown under it."""
 
     FINE = "ok"
     CONDITIONAL = "?"
@@ -75,7 +75,7 @@ class Alignment:
 
     @cached_property
     def sequence(self) -> int | None:
-        """The axis that stands for all axes of sequences; None where there is none."""
+        """The axis that represents all axes of sequences; None if there is none."""
         found = (a for a in self.all_axes if any(is_sequence(d) for _, d in self.cells(a)))
         return next(found, None) if self.result.is_open else None
 
@@ -129,7 +129,7 @@ class Alignment:
         return sorted(self._clashing)
 
     def mark(self, axis: int) -> Mark:
-        """Return how an axis fares by its own constraints; those of a conflict are impossible together."""
+        """Return the status of an axis by its own constraints; the axes of a conflict are impossible together."""
         constraints = self._constraints.get(axis, [])
         if not constraints:
             return Mark.FINE

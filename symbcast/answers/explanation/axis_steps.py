@@ -1,4 +1,4 @@
-"""One binding worked out axis by axis: the sizes that meet, and what comes out or why nothing does."""
+"""One binding evaluated axis by axis: the sizes that meet, and the output size or why there is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One axis at some sizes: what each operand has there ("" for none), and what comes out or why nothing does."""
+    """One axis at some sizes: each operand's size there ("" for none), and the output size or why there is none."""
 
     axis: str
     cells: tuple[str, ...]
@@ -72,7 +72,7 @@ def _all_given(result: Call, sizes: Mapping[str, int]) -> bool:
 
 
 def _refusals(concrete: Call) -> str:
-    """Return what fails on no axis: the ranks of shapes that have none."""
+    """Return the failure that is on no axis: shapes whose ranks do not fit."""
     alignment = Alignment(concrete)
     failing = (c for c in concrete.constraints if not holds(c.requirement) and not alignment.axes_of(c))
     return "; ".join(dict.fromkeys(refusal(c, concrete) for c in failing))
@@ -98,7 +98,7 @@ def _steps(result: Call, concrete: Call) -> tuple[Step, ...]:
 
 
 def _cell(operand: int, axis: int, symbolic: Alignment, concrete: Alignment, namer: Namer) -> str:
-    """Return what an operand has on an axis: the dimension and its size, or the size alone where it is a number."""
+    """Return an operand's dimension and size on an axis, or only the size if the dimension is a number."""
     dims = [d for n, d in symbolic.cells(axis) if n == operand]
     sizes = [d for n, d in concrete.cells(axis) if n == operand]
     texts = (str(s) if isinstance(d, int) else f"{namer.dim(d)} = {s}" for d, s in zip(dims, sizes, strict=True))
@@ -106,7 +106,7 @@ def _cell(operand: int, axis: int, symbolic: Alignment, concrete: Alignment, nam
 
 
 def _output(concrete: Call, axis: int) -> str:
-    """Return the size that comes out of an axis on which nothing fails."""
+    """Return the output size of an axis on which nothing fails."""
     if concrete.verdict is Verdict.ALWAYS:
         assert concrete.shape is not None
         return str(concrete.shape[axis])

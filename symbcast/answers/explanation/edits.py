@@ -1,4 +1,4 @@
-"""Edits of an operand: its axes moved, sizes of 1 put in or left out, an axis sliced; with the code that does it."""
+"""Edits of an operand: move axes, insert or remove sizes of 1, slice an axis; with the code for each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PERMUTED = 5
 class View:
     """A rearrangement of an operand: ``axes[i]`` is the axis that becomes axis ``i``, None for a new one of size 1.
 
-    Axes that are left out have the size 1. A sequence of axes stays in front; the others are counted from the end then.
+    Removed axes have size 1. A sequence of axes stays in front; the others are then counted from the end.
     """
 
     dims: tuple[Dim, ...]
@@ -37,7 +37,7 @@ class View:
 
     @property
     def kept(self) -> list[int]:
-        """The axes that stay, in their new order."""
+        """The remaining axes, in their new order."""
         return [axis for axis in self.axes if axis is not None]
 
     @property
@@ -74,7 +74,7 @@ class View:
         return "squeeze"
 
     def code(self, framework: Framework, name: str) -> str:
-        """Return code that makes the edited operand of one of that name; none where the framework has none for it."""
+        """Return code that computes the edited operand from a name; empty if the framework has none for it."""
         if framework == "onnx":
             # Transpose names every axis.
             return "" if self.is_open and self.inversions else "\n".join(_onnx(self, name))
@@ -88,7 +88,7 @@ class View:
 
 
 def _order(view: View) -> list[int]:
-    """Return of each axis that stays which one it was, of these."""
+    """Return each remaining axis's number among the remaining axes, in the new order."""
     return [sorted(view.kept).index(axis) for axis in view.kept]
 
 
@@ -147,7 +147,7 @@ class Slice:
         return (*self.dims[: self.axis], self.size, *self.dims[self.axis + 1 :])
 
     def code(self, framework: Framework, name: str) -> str:
-        """Return code that makes the edited operand of one of that name."""
+        """Return code that computes the edited operand from a name."""
         if framework == "onnx":
             ends = {} if not isinstance(self.size, int) else {"ends": self.size}
             given = {"starts": 0, "axes": self.place, **ends}
@@ -163,7 +163,7 @@ Edit: TypeAlias = View | Slice
 
 
 def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
-    """Yield the ways to lay the sizes of an operand other than 1 on axes of shapes of a rank, and 1 elsewhere.
+    """Yield the ways to place an operand's sizes other than 1 on the axes of a shape of some rank, with 1 elsewhere.
 
     Ones in front of all others are left out. Of an operand of unknown rank, ``rank`` is that of its known end.
     """
@@ -186,7 +186,7 @@ def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
 
 
 def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[View]:
-    """Yield the ways to lay what is behind a sequence that comes first."""
+    """Yield the ways to place the axes after a leading sequence."""
     known = dims[1:]
     real = [axis for axis, dim in enumerate(known) if dim != 1]
     met = {dims}

@@ -1,4 +1,4 @@
-"""Why sizes fail: which axis, with what on each side, and why constraints clash."""
+"""Why sizes fail: the axis, the sizes on each side, and why constraints clash."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _no_size(result: Call, sizes: Mapping[str, int]) -> str:
 
 
 def conflict_lines(result: Call, shown: int = 4) -> list[str]:
-    """Return why a broadcast is never valid: what each clashing constraint asks, and what is known against it."""
+    """Return why a broadcast is never valid: each clashing constraint's requirement, and the facts against it."""
     if result.scope is None:
         lines = failures(result)
         return lines if len(lines) <= shown else [*lines[: shown - 1], f"and on {len(lines) - shown + 1} more axes"]
@@ -139,7 +139,7 @@ def conflict_lines(result: Call, shown: int = 4) -> list[str]:
 
 
 def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:
-    """Return what one constraint of a conflict asks, by where it comes from, and whether sizes could meet it."""
+    """Return the requirement of one constraint in a conflict, with its origin, and whether sizes could meet it."""
     result, origin = alignment.result, constraint.origin
     names = operand_names(result)
     if constraint.requirement == FALSE:
@@ -172,7 +172,7 @@ def _differ(*sizes: Dim) -> bool:
 
 
 def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[int, Dim]]:
-    """Return two sizes of an axis that never broadcast together, all of them where there are no such two."""
+    """Return two sizes of an axis that never broadcast together; all sizes if there is no such pair."""
     from symbcast.core.solver.decision.decision import Decision
 
     assert result.scope is not None and result.scope.knowledge is not None
@@ -185,7 +185,7 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[
 
 
 def _needed(requirement: Formula, result: Call) -> str:
-    """Return what a constraint asks in words: its own reduced form where it can hold at all."""
+    """Return a constraint's requirement in words: its own reduced form if it can hold at all."""
     from symbcast.core.solver.decision.decision import Decision
 
     assert result.scope is not None and result.scope.knowledge is not None
@@ -197,7 +197,7 @@ def _needed(requirement: Formula, result: Call) -> str:
 
 
 def _known(result: Call, requirements: Sequence[Formula]) -> str:
-    """Return what is known of the symbols in some formulas, in words: bounds and assumptions."""
+    """Return the known bounds and assumptions about the symbols in some formulas, in words."""
     from symbcast.core.program.sizes.premises import own_set
     from symbcast.core.solver.groups.normal_form import symbols_in
     from symbcast.core.solver.sets.set_formulas import describe

@@ -1,4 +1,4 @@
-"""One change that makes a broadcast valid, found by asking again with it."""
+"""One change that makes a broadcast valid, checked by deciding the changed question."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Fix:
-    """A change: ``text`` says it; asking for ``operands`` by ``rule`` with ``assume`` added is the changed question.
+    """A change, described by ``text``; the changed question has ``operands``, ``rule``, and ``assume`` added.
 
-    A change that ``must_be_certain`` is worth nothing where the answer is then still conditional.
+    A change that ``must_be_certain`` is discarded if the answer is then still conditional.
     """
 
     text: str
@@ -125,7 +125,7 @@ def _changeable(result: Call) -> list[int]:
 
 
 def _base(result: Call) -> int | None:
-    """Return the operand that the others are laid onto."""
+    """Return the operand to which the others are aligned."""
     return result.rule.placement.base([s.rank for s in result.operands])
 
 
@@ -175,7 +175,7 @@ def assumed(result: Call) -> Iterator[Fix]:
     """Assume the condition: first an equality from each clause, the usual case, then the clauses as they are."""
     namer = Namer(result)
     likeliest = [f for c in result.clauses for f in _likeliest(c)]
-    # One of several may do: the equality of two sizes where it makes an order between them true as well.
+    # One may suffice for several: an equality of two sizes also makes an order between them true.
     single = [[f] for f in likeliest[:4]] if len(likeliest) > 1 else []
     for chosen in (*single, likeliest, list(result.clauses)):
         assumptions = [_assumption(namer, f) for f in chosen]
@@ -230,7 +230,7 @@ def _filled_in(result: Call) -> Iterator[Fix]:
 
 
 def _lower_rank(result: Call) -> Iterator[Fix]:
-    """Drop the leading axes by which a rank exceeds that of the operand that the others are laid onto."""
+    """Drop the leading axes by which a rank exceeds that of the operand to which the others are aligned."""
     base = _base(result)
     if base is None:
         return
@@ -245,7 +245,7 @@ def _lower_rank(result: Call) -> Iterator[Fix]:
 
 
 def _transposed(result: Call) -> Iterator[Fix]:
-    """Put the axes of one operand in another order."""
+    """Reorder the axes of one operand."""
     if len(result.operands) > 4:
         return
     names, namer = operand_names(result), Namer(result)
@@ -259,7 +259,7 @@ def _transposed(result: Call) -> Iterator[Fix]:
 
 
 def by_other_rule(result: Call) -> Iterator[Fix]:
-    """Ask by what the rule itself names as another way."""
+    """Ask with the alternative that the rule itself names."""
     for instead in result.rule.instead:
         if instead.rule:
             attributes = "".join(f", {name}={value!r}" for name, value in instead.attributes.items())

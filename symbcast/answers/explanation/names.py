@@ -1,4 +1,4 @@
-"""What the things of an answer are called: operands, axes, dimensions, sizes."""
+"""The names in an answer: operands, axes, dimensions, sizes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def rule_text(rule: Rule) -> str:
 
 
 def operand_names(result: Call) -> list[str]:
-    """Return what each operand is called: by the rule where it names them all, else by number."""
+    """Return the name of each operand: the rule's name if it names them all, else its number."""
     return names_of_operands(result.rule, len(result.operands))
 
 
 def names_of_operands(rule: Rule | None, count: int) -> list[str]:
-    """Return what the operands of a rule are called, as many as there are; without a rule they are A and B.
+    """Return the names of a rule's operands, for this number of them; without a rule, A and B.
 
     >>> names_of_operands(None, 2), names_of_operands(None, 3)
     (['A', 'B'], ['operand 0', 'operand 1', 'operand 2'])
@@ -46,7 +46,7 @@ def names_of_operands(rule: Rule | None, count: int) -> list[str]:
 
 
 def axis_text(axis: int, rank: int, sequence: int | None = None) -> str:
-    """Return an axis named from both ends, or from the one that is known; ``sequence`` stands for all that are not.
+    """Name an axis from both ends, or from the known one; ``sequence`` represents the unnamed axes.
 
     >>> axis_text(0, 2), axis_text(0, 2, 0), axis_text(1, 2, 0)
     ('axis 0 (-2)', 'each axis before axis -1', 'axis -1')
@@ -70,12 +70,12 @@ class Namer:
         self._renamed = _renamed(names)
         told = (s.sequence.rest().name if isinstance(s, SequenceSymbol) else name for s, name in names.items())
         self.sizes = tuple(dict.fromkeys(told))
-        """What each size of the answer is called, and each sequence of axes."""
+        """The name of each size of the answer, and of each sequence of axes."""
         self._order = {self._renamed.get(s, s): n for n, s in enumerate(names)}
 
     @staticmethod
     def of(names: Mapping[Symbol, str]) -> Namer:
-        """Return a namer for sizes that are called by the given names; sums have them in the order of their names."""
+        """Return a namer for sizes with the given names; sums list them in the order of their names."""
         made = Namer.__new__(Namer)
         made._renamed, made._order, made.sizes = _renamed(names), {}, tuple(names.values())
         return made
@@ -98,11 +98,11 @@ class Namer:
         return self.dim(dim) if bounds == ".." else f"{self.dim(dim)}:{bounds}"
 
     def renamed(self, dim: Dim) -> Dim:
-        """Return a dimension over symbols that are called as they are shown."""
+        """Return a dimension over symbols with their display names."""
         return dim if isinstance(dim, int) else self._rename(dim)
 
     def renamed_formula(self, formula: Formula) -> Formula:
-        """Return a formula over symbols that are called as they are shown."""
+        """Return a formula over symbols with their display names."""
         from symbcast.core.solver.groups.normal_form import put_in
 
         return put_in(formula, self._renamed) if self._renamed else formula

@@ -1,4 +1,4 @@
-"""Repairs: what to change so that a broadcast is valid, or does what was meant; ranked, and each one decided again."""
+"""Repairs: changes that make a broadcast valid, or do what was intended; ranked, and each one decided again."""
 
 from __future__ import annotations
 
@@ -105,15 +105,15 @@ class _Candidate:
     kind: str
     operand: int
     make: Callable[[], tuple[Fix, Mapping[str, str]]]
-    """What makes the changed question and the code: of most candidates nobody asks for them."""
+    """Computes the changed question and the code, lazily: most candidates never need them."""
 
 
 def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
-    """Return what to change so that a broadcast is valid, the likeliest first, at most ``limit``.
+    """Return changes that make a broadcast valid, the likeliest first, at most ``limit``.
 
-    Where it is valid for some sizes the weakest assumption that makes it valid is its condition; the assumption here
-    is the likeliest, that sizes are equal. Where it is valid but does what was surely not meant, see `surprises`, the
-    changes are those that do not.
+    If it is valid for some sizes, the weakest assumption that makes it valid is its condition; the assumption here is
+    the likeliest one, that sizes are equal. If it is valid but does something surely unintended (see `surprises`), the
+    changes avoid that.
 
     >>> import symbcast
     >>> for repair in symbcast.broadcast("N, C, H, W", "C").repairs():
@@ -139,7 +139,7 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
 
 
 def best_edit(result: Call) -> Repair | None:
-    """Return the likeliest repair where that lays an operand otherwise and makes a broadcast always valid."""
+    """Return the likeliest repair if it realigns an operand and makes the broadcast always valid."""
     first = next(iter(_ranked(result)), None)
     if first is None or first.kind in ("assume", "rule", "slice"):
         return None
@@ -165,7 +165,7 @@ def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | N
 
 
 def _count(result: Call) -> int:
-    """Return how many outer products a broadcast makes that were not meant."""
+    """Return how many unintended outer products a broadcast makes."""
     return sum(1 for _ in outer_products(result))
 
 
@@ -216,7 +216,7 @@ _COSTS = {"unsqueeze": 1.0, "squeeze": 1.0, "reshape": 2.0, "transpose": 3.0, "s
 
 
 def _edits(result: Call) -> Iterator[_Candidate]:
-    """Yield edits of one operand with which more sizes meet their like than do now."""
+    """Yield edits of one operand that make more sizes meet an equal one than now."""
     if not result.rule.placement.is_at_right:
         return
     shapes = [s.dims for s in result.operands]
@@ -226,7 +226,7 @@ def _edits(result: Call) -> Iterator[_Candidate]:
     known = max((sum(not is_sequence(d) for d in s) for s in shapes), default=0)
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
     laid = [(n, v) for n in editable for v in views(shapes[n], known if is_open(result.operands[n]) else longest)]
-    # A part of an operand is meant only where no other way to lay the whole of it is.
+    # A slice is a likely intention only if no placement of the whole operand is.
     found = list(_gaining(shapes, laid)) or list(
         _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
     )
@@ -264,7 +264,7 @@ def _meetings(shapes: Sequence[Sequence[Dim]]) -> int:
 
 
 def _unlikeliness(edit: Edit, made: Sequence[Sequence[Dim]], position: int) -> float:
-    """Return what tells edits apart that are of one kind and meet as many: less for less, and for later axes."""
+    """Return a tie-breaker for edits of one kind with as many matches: lower for smaller edits and later axes."""
     own = made[position]
     places = [back for back in range(1, len(own) + 1) if own[-back] != 1]
     others = [len([d for d in s if d != 1]) for n, s in enumerate(made) if n != position]
@@ -273,7 +273,7 @@ def _unlikeliness(edit: Edit, made: Sequence[Sequence[Dim]], position: int) -> f
 
 
 def _slices(shapes: Sequence[Sequence[Dim]], position: int) -> Iterator[Slice]:
-    """Yield cuts of one axis to a smaller size that it meets."""
+    """Yield slices of one axis to a smaller size that it meets."""
     own = tuple(shapes[position])
     for back in range(1, len(own) + 1):
         size = own[-back]

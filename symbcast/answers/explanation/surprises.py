@@ -70,7 +70,7 @@ class Surprise:
 
 
 def surprises(result: Call) -> tuple[Surprise, ...]:
-    """Return what a broadcast does at valid sizes that was surely not meant.
+    """Return the surely unintended effects of a broadcast at valid sizes.
 
     >>> import symbcast
     >>> for surprise in symbcast.broadcast("N", "N, 1").surprises:
@@ -136,8 +136,8 @@ def _size(alignment: Alignment, operand: int, axis: int) -> Dim:
 class _Cell(NamedTuple):
     """The size of an operand on an axis.
 
-    ``is_there`` says that the axis is, where it is one of a sequence; ``sequence`` is called so where it is one of
-    those that the aligned shapes do not name.
+    ``is_there`` states that the axis exists, if it belongs to a sequence; ``sequence`` is the sequence's name if the
+    aligned shapes do not name the axis.
     """
 
     operand: int
@@ -199,7 +199,7 @@ def _rows(result: Call, alignment: Alignment, axis: int, namer: Namer) -> list[l
 
 
 def _cell(result: Call, place: tuple[int, int, Dim], back: int, namer: Namer) -> _Cell:
-    """Return the size at a place of an operand that is laid; of a sequence, that of an axis counted from its end."""
+    """Return the size at a place of an aligned operand; for a sequence, that of an axis counted from its end."""
     operand, index, dim = place
     own = result.operands[operand].dims
     start = next((n for n, d in enumerate(own) if is_sequence(d)), len(own))

@@ -44,7 +44,7 @@ class Saying(NamedTuple):
 
     @staticmethod
     def of(subject: str, form: Form, operand: str) -> Saying:
-        """Return the sentence of a form that is built of one thing."""
+        """Return the sentence of a form with one operand."""
         return Saying(subject, form.value.format(operand), form, operand)
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ def _pair(left: str, right: str) -> str:
 
 
 def saying(formula: Formula, namer: Namer) -> Saying | None:
-    """Return what a formula says of one subject, None where it is about several."""
+    """Return a formula's statement about one subject; None if it is about several."""
     match formula:
         case Comparison(operator, left, right) if isinstance(right, int) and not isinstance(left, int):
             return _of_number(operator, left, right, namer)
@@ -111,7 +111,7 @@ def saying(formula: Formula, namer: Namer) -> Saying | None:
 
 
 def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[Saying | None]:
-    """Return what the parts of a formula say; of many remainders that one size may have, one thing."""
+    """Return the statements of a formula's parts; many possible remainders of one size become one statement."""
     read = [_remainders(p, namer) if isinstance(formula, AnyOf) else None for p in formula.parts]
     together: dict[tuple[str, int], list[int]] = {}
     for found in read:
@@ -129,7 +129,7 @@ def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[Saying | None]:
 
 
 def _remainders(formula: Formula, namer: Namer) -> tuple[tuple[str, int], Sequence[int]] | None:
-    """Return the subject and the divisor of a formula about what is left of a size, and what that may be."""
+    """Return the subject, the divisor and the possible remainders of a formula about a remainder."""
     match formula:
         case Comparison("==", left, int(number)):
             low, high = number, number

@@ -1,8 +1,8 @@
 """Prepare a condition for any guard, and write it as comments.
 
 A guard holds exactly where the condition does and all the comparisons that make it true have a value; see
-`symbcast.core.logic.definedness.with_values`. So targets are given a condition that asks for a divisor other than 0 and
-for a defined join right before the comparison that needs it, and none has to say what an undefined term does.
+`symbcast.core.logic.definedness.with_values`. So the condition for each target requires a nonzero divisor and a
+defined join right before the comparison that needs it, and no target has to define the value of an undefined term.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
 LARGEST_SIZE = 2**63 - 1
-"""The largest size that a guard over machine integers is asked about."""
+"""The largest size that a guard over machine integers accepts."""
 
 
 def check_known_ranks(language: str, names: Iterable[Symbol]) -> None:
@@ -47,7 +47,7 @@ def check_known_ranks(language: str, names: Iterable[Symbol]) -> None:
 
 
 def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Formula, ...]:
-    """Return the conjuncts of a condition, every comparison with what gives its sides a value before it.
+    """Return the conjuncts of a condition, each comparison preceded by the conditions that define its sides.
 
     What is true or false for every size is taken out. Raises `BindingError` for a size without a name.
 
@@ -63,7 +63,7 @@ def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Fo
 
 
 def _is_of(s: Symbol, names: Mapping[Symbol, str]) -> bool:
-    """Return whether a symbol speaks of a sequence of axes that others among the names speak of."""
+    """Return whether a symbol is about a sequence of axes that other names are also about."""
     return isinstance(s, SequenceSymbol) and s.sequence in sequences_of(names)
 
 
@@ -125,7 +125,7 @@ def _called(size: Symbol, name: str) -> Symbol:
 
 
 def _settled(formula: Formula) -> Formula:
-    """Return the formula without what compares a term with itself, or numbers alone: compilers warn of that."""
+    """Return the formula without comparisons of a term with itself or of constants: compilers warn about them."""
     match formula:
         case Comparison(operator, left, right):
             if term(left) == term(right):
@@ -136,7 +136,7 @@ def _settled(formula: Formula) -> Formula:
         case AnyOf(parts):
             return any_of(map(_settled, parts))
         case _:
-            # Members that are 1, or there twice, ask nothing.
+            # Members that are 1, or duplicates, require nothing.
             members = tuple(dict.fromkeys(d for d in formula.dims if d != 1))
             if len(members) <= 1:
                 return TRUE if isinstance(formula, Compatible) else FALSE

@@ -34,11 +34,11 @@ _CALLED = {"//": "divide", "%": "remainder"}
 def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> str:
     """Return a C++17 source with one function: whether the condition holds at sizes given in the order of ``names``.
 
-    The function takes a ``std::int64_t`` for each size and is right for all of them: sizes below 0 give false, and so
-    does a comparison with a term that has no value. Nothing overflows, because what is computed with is as wide as
+    The function takes a ``std::int64_t`` for each size and is exact for all of them: sizes below 0 give false, and so
+    does a comparison with an undefined term. Nothing overflows, because intermediate values are as wide as
     the condition needs for sizes up to 2**63 - 1: 64 bits, 128 (``__int128``, of GCC and Clang), or an integer of
     several words that is defined in the source. Helpers are in the namespace ``guard_parts``, named after the
-    function. A name that C++ does not allow is changed, and a comment says to what.
+    function. A name that C++ does not allow is changed, and a comment gives the new one.
 
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
     identifier of C++.
@@ -101,9 +101,9 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
 
 
 def cpp_parameters(names: Mapping[Symbol, str], name: str) -> dict[Symbol, str]:
-    """Return the parameter of a function that stands for each size.
+    """Return the function parameter for each size.
 
-    Raises ValueError for a function of no such name, and `UnknownRankError` for sizes of a sequence of axes.
+    Raises ValueError for an invalid function name, and `UnknownRankError` for sizes of a sequence of axes.
     """
     check_known_ranks("C++", names)
     if ascii_identifier(name) != name or _is_refused(name):

@@ -1,4 +1,4 @@
-"""What C++ guards are made with: an integer type wide enough, and functions on it."""
+"""The parts of C++ guards: a wide enough integer type, and functions on it."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ template <int count> bool compatible(const wide (&sizes)[count]) {
 }
 
 PART_NAMES = frozenset((*_FUNCTIONS, "wide", "words", "doubled", "bit", "holds"))
-"""The names that parameters must leave alone."""
+"""The names that parameters must not use."""
 
 
 def parts_source(largest: int, used: set[str]) -> str:

@@ -25,7 +25,7 @@ def python_dispatch(
 
     It returns the position of the condition, or -1 if none holds or a size is below 0. ``told`` describes each
     condition, for the docstring. A sequence of axes is one parameter, a tuple.
-    Raises what `symbcast.answers.guards.python_source` does.
+    Raises the same errors as `symbcast.answers.guards.python_source`.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_formula
@@ -62,9 +62,9 @@ def python_dispatch(
 def cpp_dispatch(
     cases: Sequence[Formula], names: Mapping[Symbol, str], told: Sequence[str], name: str = "dispatch"
 ) -> str:
-    """Return a C++17 source with one function of ``std::int64_t`` sizes that returns what `python_dispatch`'s does.
+    """Return a C++17 source with one function of ``std::int64_t`` sizes that returns the same as `python_dispatch`'s.
 
-    It is exact for all sizes, as the guard of `symbcast.answers.guards.cpp_source` is. Raises what that does.
+    It is exact for all sizes, like the guard of `symbcast.answers.guards.cpp_source`, and raises the same errors.
     """
     called = cpp_parameters(names, name)
     space = f"{name}_parts"

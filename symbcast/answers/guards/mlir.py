@@ -109,7 +109,7 @@ def _integer_type(parts: Sequence[Term]) -> str:
 
 
 class _Writer:
-    """Writes operations in order, each once: what is asked for again is the value that is there."""
+    """Writes operations in order, each once: repeated requests return the existing value."""
 
     def __init__(self, called: Mapping[Symbol, str]) -> None:
         self._called = called
@@ -179,7 +179,7 @@ class _Writer:
     def _compatible(self, formula: Compatible | Clashing) -> str:
         if _are_extents(formula):
             return self.operation(f"shape.is_broadcastable {self._shapes(formula)}")
-        # What may be negative, or wider than an index, is no extent: each is 1 or what they have in common.
+        # Terms that may be negative or wider than an index are not extents: require each to be 1 or their common value.
         terms = [term(d) for d in formula.dims]
         kind = _integer_type(terms)
         values = [self._term(t, kind) for t in terms]
@@ -229,7 +229,7 @@ class _Writer:
         return self.operation(f"arith.subi {dividend}, {whole} : {kind}")
 
     def _safe_divisor(self, divisor: str, value: Term, kind: str) -> str:
-        """Return the divisor, or 1 where it is 0: that it is not is a witness's to say, and all is computed first."""
+        """Return the divisor, or 1 if it is 0: a witness checks that it is not, but everything is computed first."""
         if value.is_constant and value.constant:
             return divisor
         is_zero = self._compared("eq", divisor, self.number(0, kind), kind)
@@ -237,7 +237,7 @@ class _Writer:
 
 
 def _are_extents(formula: Compatible | Clashing) -> bool:
-    """Return whether what is to broadcast are sizes, whatever the symbols are."""
+    """Return whether the broadcast terms are sizes for all values of the symbols."""
     terms = [term(d) for d in dims_of(formula)]
     return _integer_type(terms) == "index" and all(
         (t.lower_bound or 0) >= 0 and t.lower_bound is not None for t in terms

@@ -46,7 +46,7 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
     """Return a Python module with one function: whether the condition holds at sizes given in the order of ``names``.
 
     The function is False, and raises nothing, for sizes below 0 and where a comparison has a term without a value. It
-    is exact for integers of any size. A name that Python does not allow is changed, and the docstring says to what.
+    is exact for integers of any size. A name that Python does not allow is changed; the docstring gives the new one.
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
     identifier.
 
@@ -100,7 +100,7 @@ def source_of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
 
 
 def check_function_name(name: str) -> None:
-    """Raise ValueError for what is no identifier that a function of Python can have."""
+    """Raise ValueError for anything that cannot be the name of a Python function."""
     if not isinstance(name, str) or not _is_free(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier that Python does not use")
 
@@ -113,7 +113,7 @@ def helper_sources(lines: Iterable[str], parts: Sequence[Formula]) -> str:
 
 
 def parameter_names(names: Mapping[Symbol, str], function: str) -> dict[Symbol, str]:
-    """Return the parameter that stands for each symbol in the function's source; one for all axes of a sequence."""
+    """Return the parameter for each symbol in the function's source; one for all axes of a sequence."""
     sequences = sequences_of(names)
     if sequences:
         plain = {s: text for s, text in names.items() if not isinstance(s, SequenceSymbol)}
@@ -126,7 +126,7 @@ def _is_free(word: str) -> bool:
 
 
 def _spelled(name: str) -> str:
-    # Python takes identifiers that have one normal form for one.
+    # Python treats identifiers with the same normal form as equal.
     form = normalize("NFKC", name)
     return form if form.isidentifier() else tidy(re.sub(r"\W", "_", form))
 
@@ -158,7 +158,7 @@ class Guard:
     """A condition as a function of sizes, by name or by symbol.
 
     ``source`` is the function's text, ``parameters`` its parameters in order, and ``function`` the function itself,
-    which takes them in order and checks nothing. Two guards are equal where condition and names are.
+    which takes them in order and checks nothing. Two guards are equal if their conditions and names are.
     """
 
     __slots__ = ("_renamed", "_sequences", "condition", "function", "name", "names", "parameters", "source")
@@ -214,7 +214,7 @@ class Guard:
         return self.condition, tuple(self.names.items()), self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The question alone: a function that was made here cannot be pickled, and is soon made again.
+        # Only the question: a function generated here cannot be pickled, and is quick to regenerate.
         return Guard, (self.condition, self.names, self.name)
 
     def __repr__(self) -> str:

@@ -104,7 +104,7 @@ def _is_taken(word: str) -> bool:
 
 
 def _spelled(name: str) -> str:
-    """Return a name that can stand between bars; a ``.`` or ``@`` in front is the solver's."""
+    """Return a name that can be quoted with bars; a leading ``.`` or ``@`` is reserved for the solver."""
     shown = "".join(c if c.isprintable() and c not in "|\\" else "_" for c in name)
     return f"_{shown}" if shown[:1] in ("", ".", "@") else shown
 
@@ -143,7 +143,7 @@ def _number(value: int) -> str:
 
 
 class _Writer:
-    """Writes formulas and terms over sizes called by the words given."""
+    """Writes formulas and terms over sizes with the given names."""
 
     def __init__(self, called: Mapping[Symbol, str]) -> None:
         self._called = called
@@ -162,7 +162,7 @@ class _Writer:
                 return _joined("and" if isinstance(formula, AllOf) else "or", [self.formula(p) for p in parts])
 
     def _compatible(self, dims: Sequence[Dim]) -> str:
-        """Return that members are 1 or what is common to the others: the first that is not 1."""
+        """Return that each member is 1 or the common size of the others: the first that is not 1."""
         terms = [self._dim(d) for d in dims]
         if len(terms) == 2:
             return _joined("or", [_applied("=", pair) for pair in (terms, (terms[0], "1"), (terms[1], "1"))])

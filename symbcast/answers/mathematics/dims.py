@@ -1,4 +1,4 @@
-"""Dimensions as LaTeX, in the order in which text has their parts."""
+"""Dimensions as LaTeX, with their parts in the same order as in text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST = 1500
 
 
 def dim_latex(dim: Dim, labels: Mapping[Symbol, str]) -> str:
-    r"""Return a dimension as LaTeX; ``labels`` are what unknowns are called.
+    r"""Return a dimension as LaTeX; ``labels`` are the names of unknowns.
 
     >>> from symbcast.core.text import parse_dim
     >>> print(dim_latex(parse_dim("2*N + batch//2"), {}))
@@ -85,7 +85,7 @@ class _Writer:
                 return rf"\left\lfloor \frac{{{dividend}}}{{{divisor}}} \right\rfloor", ATOM
             case "%":
                 dividend, divisor = (self.write(a, ATOM) for a in atom.args)
-                # Of a product, only brackets tell which of its factors is divided.
+                # In a product, only brackets show which factor is divided.
                 return rf"{dividend} \bmod {divisor}", SUM
             case kind:
                 ordered = sorted(atom.args, key=lambda a: (a.is_constant, not a.is_Symbol, self._text.dim(a)))
@@ -93,7 +93,7 @@ class _Writer:
 
 
 def _of_sequence(s: SequenceSymbol) -> str:
-    r"""Return a symbol that speaks of a sequence of axes.
+    r"""Return a symbol that is about a sequence of axes.
 
     >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> batch = AxisSequence("batch")

@@ -58,7 +58,7 @@ def shape_latex(dims: Sequence[Dim]) -> str:
 
 
 def pieces_latex(pieces: Sequence[Dim | str]) -> str:
-    r"""Return dimensions side by side, each called as it is shown; what is text already stays text.
+    r"""Return dimensions side by side under their display names; text stays text.
 
     >>> print(pieces_latex(["2..5", 3]), pieces_latex(["..."]))
     {\text{2..5}}\ \&\ 3 \cdots
@@ -74,7 +74,7 @@ def pieces_latex(pieces: Sequence[Dim | str]) -> str:
 
 
 def clause_lines(clauses: Sequence[Formula]) -> list[str]:
-    r"""Return clauses over sizes that are called as they are shown, a line each; dots for the last ones of many.
+    r"""Return clauses over sizes with their display names, a line each; dots replace the last of many.
 
     >>> from symbcast.core.text import parse_formula
     >>> print(clause_lines([parse_formula("2 <= N and (N == M or M % 8 == 0)")])[0])

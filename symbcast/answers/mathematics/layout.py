@@ -1,4 +1,4 @@
-"""What formulas and answers in LaTeX are laid out with: brackets, dots, rows of arrays, signs around the whole."""
+"""Building blocks of LaTeX formulas and answers: brackets, dots, rows of arrays, delimiters."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MOST = 12
-"""How many terms, factors, members or sizes are shown of one thing."""
+"""The most terms, factors, members or sizes to show in one expression."""
 _GAP = r"\\[6pt]"
 
 
 def displayed(latex: str) -> str:
-    """Return a formula as what notebooks set."""
+    """Return a formula in the delimiters that notebooks typeset."""
     return rf"$\displaystyle {latex}$"
 
 
 def array(columns: str, rows: Iterable[str], end: str = r" \\ ") -> str:
-    """Return rows as an array; ``columns`` says how each column is aligned."""
+    """Return rows as an array; ``columns`` gives the alignment of each column."""
     return rf"\begin{{array}}{{{columns}}} {end.join(rows)} \end{{array}}"
 
 
@@ -28,7 +28,7 @@ def row(cells: Sequence[str]) -> str:
 
 
 def stacked(parts: Iterable[str]) -> str:
-    """Return parts under each other, with some space between; nothing is made of an empty one."""
+    """Return parts under each other, with some space between; empty parts are skipped."""
     return array("l", [p for p in parts if p], rf" {_GAP} ")
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Answer(Guessable, Guards):
-    """The protocol of all answers: for which sizes something works, and what comes out.
+    """The protocol of all answers: for which sizes something works, and its output.
 
-    Each has besides ``shape`` (one output) or ``shapes`` (many, by name) and the guards of `Guards`.
+    Each also has ``shape`` (one output) or ``shapes`` (many, by name) and the guards of `Guards`.
     """
 
     __slots__ = ()
@@ -44,7 +44,7 @@ class Answer(Guessable, Guards):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it works for all sizes, for some or for none, or that is unknown: then ``reason`` says why."""
+        """Whether it works for all sizes, some or none, or this is unknown: then ``reason`` says why."""
         raise NotImplementedError
 
     def witness(self) -> dict[str, int] | None:
@@ -80,7 +80,7 @@ class Answer(Guessable, Guards):
 
     @property
     def findings(self) -> tuple[Any, ...]:
-        """What is required: a finding for each conjunct of the condition, with what requires it and where it fails."""
+        """The requirements: a finding for each conjunct of the condition, with its origins and where it fails."""
         return ()
 
     @property
@@ -95,7 +95,7 @@ class Answer(Guessable, Guards):
 
     @property
     def _subject(self) -> Call | Program:
-        """The plain answer about the sizes that are asked about, with what is assumed of them."""
+        """The plain answer about the question's sizes, with the assumptions on them."""
         raise NotImplementedError
 
     @one_call

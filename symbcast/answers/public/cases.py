@@ -29,7 +29,7 @@ class Cases(Division):
 
     @one_call
     def certify(self) -> Certificate:
-        """Return what z3 proves of the cases: that no two overlap, and that they cover just what is asked."""
+        """Return what z3 proves about the cases: no two overlap, and together they cover exactly the condition."""
         from symbcast.answers.questions.proof import certify
 
         return certify(self)
@@ -59,7 +59,7 @@ class Cases(Division):
 
     @staticmethod
     def json_schema() -> dict[str, object]:
-        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        """Return the JSON Schema (2020-12) of the data that `to_dict` returns."""
         from symbcast.answers.questions.schemas import json_schema
 
         return json_schema("cases")

@@ -13,8 +13,8 @@ class Condition(Guessable, Statement, Guards):
     """A condition on sizes, made from text, a sympy Boolean, a `Result` or `ShapeEnv` (where it is valid), or another.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
-    has no truth value of its own: ``==`` compares how two are written. It remembers the sizes that its question was
-    about, also where the answer mentions fewer: its guard takes them all.
+    has no truth value: ``==`` compares the written forms. It remembers the sizes of its question,
+    even if the answer mentions fewer: its guard takes them all.
 
     >>> import symbcast as sb
     >>> valid = Condition(sb.broadcast("N", "M"))

@@ -72,7 +72,7 @@ class ShapeEnv(LayerFunctions, Answer):
 
     @one_call
     def explain(self, *, trace: bool = False) -> str:
-        """Return the answer in words: each condition and where it comes from first, an example, a failure.
+        """Return the answer in words: first each condition with its origin, then an example and a failure.
 
         With ``trace``, also what decided it: see `Result.explain`.
         """
@@ -129,7 +129,7 @@ class ShapeEnv(LayerFunctions, Answer):
     def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:
         """Return whether an operand of a broadcast is stretched on an axis of its output: always, never, or when.
 
-        ``operation`` is what the caller calls it, its number, or one of `operations`; the others are as in
+        ``operation`` is its name, its number, or one of `operations`; the others are as in
         `Result.expands`. All that the program requires is taken into account. Raises `IncompatibleProgramError` where
         no sizes are valid, and `ShapeTypeError` for another operation, operand or axis.
 
@@ -179,9 +179,9 @@ class ShapeEnv(LayerFunctions, Answer):
 
     @one_call
     def report(self, format: Format = "text", source: str = "") -> str:
-        """Return the findings for those who show or gather them.
+        """Return the findings in a format for tools that show or collect them.
 
-        ``format`` is ``"text"``, a line for each finding as compilers have it, with its evidence below; ``"json"``,
+        ``format`` is ``"text"``, a line for each finding as in compilers, with its evidence below; ``"json"``,
         which `symbcast.answers.report.json.json_schema` describes; ``"sarif"``, for code scanning; or ``"github"``, the
         commands of GitHub's workflows that annotate a file. ``source`` is the program's file or name.
         Raises `ShapeTypeError` for another format.
@@ -219,7 +219,7 @@ class ShapeEnv(LayerFunctions, Answer):
 
     @staticmethod
     def json_schema() -> dict[str, object]:
-        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        """Return the JSON Schema (2020-12) of the data that `to_dict` returns."""
         from symbcast.answers.exchange.programs import json_schema
 
         return json_schema()

@@ -76,7 +76,7 @@ class Expansion:
     ``verdict``, or ask its ``condition``.
 
     Attributes:
-        operand: What the operand is called.
+        operand: The operand's name.
         axis: The output axis, counted from the front; from the end, -1 the last, where the rank is not known.
         rank: How many axes the output has; None where that is not known.
         verdict: Always, never, or sometimes stretched; unknown where that was not decided (then ``reason`` says why).
@@ -204,7 +204,7 @@ def _when(expansion: Expansion) -> Span:
 
 
 def made_of(found: Stretch, condition: Condition, rule: Rule, place: Place, operation: str = "") -> Expansion:
-    """Return what was found of an operand; ``condition`` is that of ``found`` in the names of the answer."""
+    """Return the result for an operand; ``condition`` is that of ``found`` in the names of the answer."""
     name = names_of_operands(rule, place.operands)[place.operand]
     axis, rank = (place.axis - place.rank, None) if place.unknown else (place.axis, place.rank)
     return Expansion(name, axis, rank, found.verdict, condition, found.known, found.reason, operation)
@@ -212,7 +212,7 @@ def made_of(found: Stretch, condition: Condition, rule: Rule, place: Place, oper
 
 @dataclass(frozen=True)
 class Place:
-    """An operand and an output axis, and how many there are of each; the first ``unknown`` axes stand for others."""
+    """An operand and an output axis, and the number of each; the first ``unknown`` axes represent others."""
 
     operand: int
     operands: int
@@ -224,7 +224,7 @@ class Place:
     def of(rule: Rule, ranks: Sequence[int], operand: int | str, axis: int, unknown: int = 0) -> Place:
         """Return the place that a caller means: an operand by number or by name, an axis from either end.
 
-        Where some axes are unknown, it is counted from the end. Raises `ShapeTypeError` for what is neither.
+        If some axes are unknown, it is counted from the end. Raises `ShapeTypeError` for anything else.
         """
         names, rank = names_of_operands(rule, len(ranks)), rule.places(ranks).rank
         number = names.index(operand) if isinstance(operand, str) and operand in names else operand

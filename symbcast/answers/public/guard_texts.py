@@ -1,4 +1,4 @@
-"""Answers as guards: a condition in the words of those who check it, the same words for whatever has one."""
+"""Answers as guards: methods that turn a condition into code, the same for every answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Guards:
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size of the question is called, in order: the parameters of a guard."""
+        """The names of the question's sizes, in order: the parameters of a guard."""
         raise NotImplementedError
 
     def guarded(self, with_assumptions: bool) -> Formula:
@@ -52,14 +52,14 @@ class Guards:
 
     @one_call
     def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return the source of a Python function that tells whether the condition holds; it imports nothing."""
+        """Return the source of a Python function that returns whether the condition holds; it imports nothing."""
         from symbcast.answers.guards import python_source
 
         return python_source(self.guarded(with_assumptions), self.shown, name)
 
     @one_call
     def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
-        """Return the source of a C++17 function of ``std::int64_t`` sizes that tells whether the condition holds."""
+        """Return the source of a C++17 function of ``std::int64_t`` sizes that returns whether the condition holds."""
         from symbcast.answers.guards import cpp_source
 
         return cpp_source(self.guarded(with_assumptions), self.shown, name)

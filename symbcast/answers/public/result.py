@@ -40,11 +40,11 @@ def broadcast(
     """Return for which sizes the shapes broadcast by a rule, and to what.
 
     ``shapes`` are text, tuples or objects with a ``.shape`` (see `symbcast.shape`), in the order of the rule's
-    operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` is what is known
-    of the sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
+    operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` gives known facts
+    about sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
     symbols. ``budget`` limits each question to the result to that many seconds; without one there is no time limit.
 
-    An unknown (``?``) is a size of its own, wherever it is written; a `Shape` that is given twice has the same ones.
+    Each unknown (``?``) is a separate size; a `Shape` that is given twice has the same ones.
     Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
     The rank need not be known: ``..., 3`` and ``*batch, 3`` have any number of further axes, whose sizes are
     ``batch[-1]``, ``batch[-2]`` and so on, 1 where there are no more.
@@ -142,7 +142,7 @@ class Result(Call, Answer):
         try:
             result = Result(self.rule, bound.shapes, None) if bound.shapes is not None else None
         except RuleArgumentError:
-            result = None  # the rule takes no such ranks
+            result = None  # the rule does not take these ranks
         if result is None or result.shape is None:
             raise IncompatibleShapesError(self, bound.sizes)
         return sizes_of(result.shape)
@@ -151,7 +151,7 @@ class Result(Call, Answer):
     def explain(self, *, trace: bool = False) -> str:
         """Return the answer in words: the operands aligned, the condition, an example, and a fix.
 
-        With ``trace``, also what decided it: the tiers of the solver's README, with the sizes that each was about.
+        With ``trace``, also how it was decided: the tiers of the solver's README, with the sizes that each handled.
         """
         from symbcast.answers.show import call, text, values
 
@@ -178,7 +178,7 @@ class Result(Call, Answer):
     def expands(self, operand: int | str, axis: int) -> Expansion:
         """Return whether an operand is stretched on an axis of the output: always, never, or when.
 
-        ``operand`` is a number or what the rule calls it, ``axis`` counts from either end. An operand that does not
+        ``operand`` is a number or the rule's name for it, ``axis`` counts from either end. An operand that does not
         reach the axis has the size 1 there. Raises `IncompatibleShapesError` where no sizes broadcast, and
         `ShapeTypeError` for another operand or axis. Where the rank is not known, axes are counted from the end, as
         far as the known ends of the operands reach.
@@ -213,7 +213,7 @@ class Result(Call, Answer):
 
     @one_call
     def certify(self) -> Certificate:
-        """Return what z3 says of the answer: whether condition, output and conflict agree with the raw constraints."""
+        """Check the answer with z3: whether condition, output and conflict agree with the raw constraints."""
         if self._certificate is None:
             from symbcast.core.program.calls.certificate import certify
 
@@ -237,7 +237,7 @@ class Result(Call, Answer):
 
     @one_call
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
-        """Return what to change so that the shapes broadcast, or do what was meant: the likeliest first.
+        """Return changes that make the shapes broadcast, or do what was intended: the likeliest first.
 
         Each is an edit of one operand, an assumption or another rule, and carries the answer that it gives, decided
         anew, and code. There are none where the shapes always broadcast and there is no outer product among the

@@ -30,7 +30,7 @@ class Solution(Answer):
     It has no truth value: compare its ``verdict``.
 
     Attributes:
-        ranks: The ranks of the second operand with which there are such sizes, where that operand was asked for.
+        ranks: The possible ranks of the second operand, if the question was about that operand.
     """
 
     def __init__(self, call: Call, ranks: tuple[int, ...] = ()) -> None:
@@ -54,7 +54,7 @@ class Solution(Answer):
 
     @property
     def reason(self) -> str:
-        """Why the verdict is unknown; empty when nothing was left open."""
+        """Why the verdict is unknown; empty if it is not."""
         return self._call.reason
 
     def witness(self) -> dict[str, int] | None:
@@ -67,7 +67,7 @@ class Solution(Answer):
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size is called, in order of appearance."""
+        """The name of each size, in order of appearance."""
         return self._call.shown
 
     def guarded(self, with_assumptions: bool) -> Formula:
@@ -88,7 +88,7 @@ class Solution(Answer):
 
     @one_call
     def document(self, room: Room | None = None) -> Document:
-        """Return what `explain` says as a document, for those who render it."""
+        """Return the content of `explain` as a document, for renderers."""
         from symbcast.answers.questions.solution_texts import document
         from symbcast.answers.show.document import Room
 
@@ -111,7 +111,7 @@ class Solution(Answer):
 
     @staticmethod
     def json_schema() -> dict[str, object]:
-        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        """Return the JSON Schema (2020-12) of the data that `to_dict` returns."""
         from symbcast.answers.questions.schemas import json_schema
 
         return json_schema("solution")

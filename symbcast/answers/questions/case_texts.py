@@ -1,4 +1,4 @@
-"""Cases as documents, as data for JSON, and as functions that tell which case sizes lie in."""
+"""Cases as documents, as data for JSON, and as functions that return the case of given sizes."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ SHOWN = {Room.SCREEN: 27, Room.PAGE: 243}
 """How many cases are shown."""
 _WIDEST = 60
 _COUNTED = 10**6
-"""A program of many operations has more naive cases than a number can say."""
+"""For a program of many operations, the number of naive cases is too large to show."""
 VERSION = 1
-"""The version of the data: it grows when a key changes its meaning or goes."""
+"""The version of the data: incremented when a key changes meaning or is removed."""
 
 
 class LayoutData(TypedDict):
@@ -60,7 +60,7 @@ class CaseData(TypedDict):
 
 
 class CasesData(TypedDict):
-    """The cases of a broadcast or a program; ``complete`` says whether there are no others.
+    """The cases of a broadcast or a program; ``complete`` says whether these are all.
 
     ``naive`` is null where a rank is not known.
     """
@@ -135,7 +135,7 @@ _COLUMNS: dict[bool, list[tuple[str, Callable[[Case, Namer], Span]]]] = {
 
 
 def _clashes(cases: Division, namer: Namer) -> list[str]:
-    """Return why there are no cases: what clashes."""
+    """Return why there are no cases: the clash."""
     subject = cases.question.subject
     if isinstance(subject, Call):
         return conflict_lines(subject)

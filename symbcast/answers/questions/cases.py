@@ -30,7 +30,7 @@ MOST = 10_000
 """The most cases to list, unless the caller gives another limit."""
 
 Hint: TypeAlias = "Sizes | str | Statement"
-"""Sizes that are expected: all or some of them by name, or a condition on them."""
+"""Expected sizes: all or some of them by name, or a condition on them."""
 
 
 class Question:
@@ -62,7 +62,7 @@ class Question:
         self._called = {s: symbol(n) for s, n in names.items() if not _is_itself(s) and s is not symbol(n)}
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
-        """Return sizes by what they are called; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in self.names.items()}
         return self.unrolled.named(sizes, self.names)
@@ -86,7 +86,7 @@ def _is_itself(s: Symbol) -> bool:
 
 
 class Case:
-    """Some of the sizes at which a broadcast, or a program, is valid: those at which it does the same.
+    """The valid sizes of a broadcast or a program at which it behaves in one way.
 
     Attributes:
         number: Its place among the cases.
@@ -106,7 +106,7 @@ class Case:
 
     @answered
     def guard(self) -> Statement:
-        """What tells the case from the others, under the assumptions; nothing in it is redundant."""
+        """The condition that distinguishes the case from the others, under the assumptions; irredundant."""
         return self._question.statement(self.formula)
 
     @property
@@ -116,7 +116,7 @@ class Case:
 
     @one_call
     def holds(self, sizes: Mapping[Symbol, int]) -> bool:
-        """Return whether the guard holds at sizes that it speaks of."""
+        """Return whether the guard holds at the sizes that it mentions."""
         if isinstance(sizes, AxisSizes):
             return holds_at(self.formula, sizes)
         symbols = tuple(symbols_in(self.formula))
@@ -223,7 +223,7 @@ class Division(Sequence[Case]):
     def find(self, sizes: Sizes | None = None, /, **named: int) -> Case | None:
         """Return the case that sizes lie in, given as `Result.evaluate` takes them; None where they lie in none.
 
-        Raises `BindingError` for a size that tells cases apart and is missing, that is unknown, or that is no size.
+        Raises `BindingError` for a missing size that distinguishes cases, an unknown name, or an invalid size.
         """
         telling = {s for case in self for s in symbols_in(case.formula)}
         found = read_needed(telling, self.question.names, sizes, named, "find")

@@ -1,4 +1,4 @@
-"""The ways in which the sizes that meet on an axis broadcast: which of them are stretched, and which one comes out.
+"""The ways in which the sizes that meet on an axis broadcast: which of them are stretched, and the output size.
 
 The sizes other than 1 are all equal. So either all sizes of an axis are equal, or some are 1 and the others are equal
 and not 1. These choices exclude each other, and wherever the axis is valid one of them holds.
@@ -66,7 +66,7 @@ class Choice:
     """What was chosen of some columns.
 
     Attributes:
-        literals: The comparisons that say it.
+        literals: The comparisons that state it.
     """
 
     __slots__ = ("_large", "_ones", "_values", "literals")
@@ -81,7 +81,7 @@ class Choice:
 
     @staticmethod
     def given(values: dict[Symbol, Dim]) -> Choice:
-        """Return a choice of nothing where some symbols are known: each is a number or another symbol."""
+        """Return an empty choice in which some symbols are known: each is a number or another symbol."""
         made = Choice()
         made._values = dict(values)
         return made
@@ -130,11 +130,11 @@ class Choice:
         return next((d for d in map(self.resolve, sizes) if d != 1), 1)
 
     def is_large(self, dim: Dim) -> bool:
-        """Return whether a size, as it is by what was chosen, is known not to be 1."""
+        """Return whether a size is known not to be 1 under this choice."""
         return dim != 1 if isinstance(dim, int) else dim in self._large
 
     def make_one(self, dim: Dim) -> bool:
-        """Choose that a size is 1; return whether that can be, by what was chosen."""
+        """Choose that a size is 1; return whether this is consistent with the choice."""
         dim = self.resolve(dim)
         if dim == 1 or self.is_large(dim):
             return dim == 1
@@ -145,14 +145,14 @@ class Choice:
         return True
 
     def imply_one(self, dim: Dim) -> bool:
-        """Take it that a size is 1, which what was chosen says already; return whether that can be."""
+        """Record that a size is 1, which the choice already implies; return whether this is consistent."""
         told = len(self.literals)
         is_possible = self.make_one(dim)
         del self.literals[told:]
         return is_possible
 
     def make_large(self, dim: Dim) -> bool:
-        """Choose that a size is not 1; return whether that can be, by what was chosen."""
+        """Choose that a size is not 1; return whether this is consistent with the choice."""
         dim = self.resolve(dim)
         if not self.is_large(dim):
             if dim == 1:
@@ -162,7 +162,7 @@ class Choice:
         return True
 
     def make_equal(self, left: Dim, right: Dim) -> bool:
-        """Choose that two sizes are equal; return whether they can be, by what was chosen."""
+        """Choose that two sizes are equal; return whether this is consistent with the choice."""
         left, right = self.resolve(left), self.resolve(right)
         if left == right or (isinstance(left, int) and isinstance(right, int)):
             return left == right
@@ -177,7 +177,7 @@ class Choice:
         return True
 
     def _bind(self, symbol: Dim, value: Dim) -> bool:
-        """Put a value in for a symbol; return whether what was said of other sizes allows it."""
+        """Substitute a value for a symbol; return whether this is consistent with the other sizes."""
         bound = {symbol: value}
         self._values[symbol] = value  # type: ignore[index] # a term that is a symbol is a Symbol
         for known in (self._ones, self._large):

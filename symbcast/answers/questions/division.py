@@ -64,7 +64,7 @@ class _Sizes:
     def partition(self, columns: Iterable[Column]) -> Partition:
         """Return the sizes at which all holds that is asked, divided by columns."""
         if FALSE in self.asked:
-            # What ranks alone rule out is laid nowhere.
+            # Operands that fail by their ranks alone have no layout.
             return Partition(self.knowledge, (), self.asked)
         if self.ranks is None:
             return Partition(self.knowledge, columns, self.asked)
@@ -93,7 +93,7 @@ def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | 
 def cases_of_program(
     kind: type[D], program: Program, condition: Statement, hints: Iterable[Hint] = (), limit: int | None = None
 ) -> D:
-    """Return the cases of a program, those that hints lie in first."""
+    """Return the cases of a program, those that contain hints first."""
     operations = [op for op in program.operations if op.kind != "assume"]
     asked: list[Formula] = [FALSE] if program.verdict is Verdict.NEVER else []
     asked += (c.requirement for op in operations for c in op.constraints)
@@ -138,7 +138,7 @@ def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int 
 
 
 def _hinted(question: Question, hint: Hint, place: int, limit: int) -> list[Parts]:
-    """Return the parts that the sizes of a hint lie in; raise `BindingError` where none do."""
+    """Return the parts that contain sizes of a hint; raise `BindingError` if there are none."""
     partition, names = question.partition, question.names
     if not isinstance(hint, Mapping):
         wanted = question.formula_of(question.condition.of_same_sizes(TRUE) & hint)

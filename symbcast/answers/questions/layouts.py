@@ -97,7 +97,7 @@ class Broadcast(NamedTuple):
 
     @property
     def naive(self) -> int | None:
-        """How many cases there are where nothing is known: of each axis, which of its operands are stretched."""
+        """The number of cases if nothing is known: for each axis, the possible sets of stretched operands."""
         count = 1
         for axis in range(len(self.output)):
             meeting = sum(axis in (axes or ()) for axes in self.axes)
@@ -161,7 +161,7 @@ def _is_operator(rule: Rule, output: Shape | None) -> bool:
 
 
 def _but_sequences(resolve: Callable[[Dim], Dim]) -> Callable[[Dim], Dim]:
-    """Return what sizes resolve to; all axes of a sequence are no size, and stay what they are."""
+    """Return the resolved sizes; the axes of a sequence are not a size, and stay unchanged."""
     return lambda dim: dim if is_sequence(dim) else resolve(dim)
 
 

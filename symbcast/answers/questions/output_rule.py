@@ -1,4 +1,4 @@
-"""A rule that asks, besides what another rule does, that the output be a wanted shape: its last operand."""
+"""A rule that requires, in addition to another rule, that the output equal a wanted shape: its last operand."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class WithOutput(Rule):
         return Emission([*found.constraints, *asked], tuple(wanted))
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
-        """As the inner rule lays its operands; of them and of the output as many axes are named as the longest has.
+        """Place operands as the inner rule does; operands and output get as many named axes as the longest has.
 
         Raises `RuleArgumentError` where sizes stand before the sequence of the output, unless they do so in both alike.
         """
@@ -129,7 +129,7 @@ def _same(rank: Dim, wanted: Dim) -> Formula:
 
 
 def _gives(output: OutputDim, size: Dim) -> Iterator[Formula]:
-    """Yield what must hold for an output to be of a size: of a join, one member is that size and the others 1 or it."""
+    """Yield the requirements for an output to equal a size; for a join, one member is that size, the others 1 or it."""
     if not isinstance(output, Joined):
         yield equal(output, size)
         return

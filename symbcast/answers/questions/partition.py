@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """What was chosen of the columns that some sizes tie together, and what then holds of these sizes.
+    """The choices in columns that share sizes, and the resulting requirements on these sizes.
 
-    ``required`` are the requirements that no column says.
+    ``required`` are the requirements that no column expresses.
     """
 
     def __init__(self, choice: Choice, known: Knowledge, required: Sequence[Formula]) -> None:
@@ -46,14 +46,14 @@ class Part:
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are such sizes; raise `UndecidedError` where that stays open."""
+        """Whether such sizes exist; raise `UndecidedError` if this is undecided."""
         if self.decision.satisfiable is None:
             raise UndecidedError(self.decision.reason)
         return not self.decision.impossible
 
 
 class Parts:
-    """One part of the partition: a `Part` of each group of sizes that nothing ties to others."""
+    """One part of the partition: a `Part` for each independent group of sizes."""
 
     def __init__(self, parts: Sequence[Part], knowledge: Knowledge) -> None:
         self._parts = tuple(parts)
@@ -68,11 +68,11 @@ class Parts:
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
-        """The conjuncts of what tells the part from others, irredundant under what is assumed."""
+        """The conjuncts that distinguish the part from others, irredundant under the assumptions."""
         return tuple(c for p in self._parts for c in p.decision.clauses)
 
     def resolve(self, dim: Dim) -> Dim:
-        """Return what a size is wherever the part holds."""
+        """Return the value of a size wherever the part holds."""
         if isinstance(dim, int):
             return dim
         found = self._resolved.get(dim)
@@ -102,10 +102,10 @@ class Parts:
 
 
 class Partition:
-    """The sizes at which requirements hold and columns join, under what is known.
+    """The sizes at which requirements hold and columns join, under the known facts.
 
-    ``columns`` are in an order in which a join in one comes after the column that it is the join of. ``asked`` are the
-    requirements as they were given, ``requirements`` those that columns do not say.
+    ``columns`` are ordered so that a join comes after the column that it joins. ``asked`` are the original
+    requirements, ``requirements`` those that columns do not express.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Partition:
     def parts(self, limit: int) -> tuple[list[Parts], bool]:
         """Return the parts, at most ``limit`` of them, and whether these are all.
 
-        Raises `UndecidedError` where it stays open whether a part is empty.
+        Raises `UndecidedError` if it is undecided whether a part is empty.
         """
         groups, complete = [], True
         for group in self._groups:
@@ -132,7 +132,7 @@ class Partition:
         return made[:limit], complete and len(made) <= limit
 
     def part_at(self, sizes: Mapping[Symbol, int]) -> Parts | None:
-        """Return the part that some sizes lie in; None where these do not meet what is required."""
+        """Return the part that contains some sizes; None if they violate the requirements."""
         if not all(sizes[s] in domain for s, domain in self.knowledge.domains.items()):
             return None
         if any(sizes[s] != (v if isinstance(v, int) else sizes[v]) for s, v in self.knowledge.values.items()):  # type: ignore[index]
@@ -142,14 +142,14 @@ class Partition:
         return Parts(made, self.knowledge) if len(made) == len(found) else None
 
     def parts_within(self, region: Sequence[Formula], limit: int) -> list[Parts]:
-        """Return the parts, at most ``limit`` of them, that some sizes of a region lie in."""
+        """Return the parts, at most ``limit``, that contain sizes of a region."""
         narrowed = Partition(self.knowledge, self.columns, [*self.asked, *region])
         found = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
         return list({parts.key: parts for parts in found if parts is not None}.values())
 
     @cached_property
     def _groups(self) -> list[_Group]:
-        """Return what concerns each set of sizes that nothing ties to others."""
+        """Return the columns and requirements of each independent set of sizes."""
         values = self.knowledge.values
         columns = [(c, _symbols(c, values)) for c in self.columns]
         required = [(r, tuple(symbols_in(r))) for r in self.requirements]
@@ -168,7 +168,7 @@ class Partition:
 
 
 def _key(requirement: Formula) -> object:
-    """Return what requirements have in common that say the same: of a join, its members other than 1."""
+    """Return a key that equivalent requirements share: for a join, its members other than 1."""
     return frozenset(requirement.dims) - {1} if isinstance(requirement, Compatible) else requirement
 
 
@@ -204,7 +204,7 @@ class _Group:
                     yield part
 
     def part_at(self, sizes: Mapping[Symbol, int]) -> Part | None:
-        """Return the part that some sizes lie in; None where these do not meet what is required."""
+        """Return the part that contains some sizes; None if they violate the requirements."""
         if not all(holds_at(r, sizes) for r in (*self.requirements, *self.others)):
             return None
         choice = Choice.given(self._whole.values)
@@ -218,7 +218,7 @@ class _Group:
         return part if part.is_possible else None
 
     def _is_plain(self) -> bool:
-        """Return whether choices by themselves tell what can be: nothing else is known of the names and numbers."""
+        """Return whether choices alone decide feasibility: nothing else is known about the names and numbers."""
         domains = self._whole.domains
         return (
             not self.requirements
@@ -229,14 +229,14 @@ class _Group:
 
     @cached_property
     def _known(self) -> Knowledge:
-        """What is known of these sizes alone."""
+        """The known facts about these sizes only."""
         domains, weights = self._whole.domains, self._whole.weights
         known = Knowledge(self._symbols, {s: domains[s] for s in self._symbols}, self.others)
         known.weights.update((s, weights[s]) for s in known.weights)
         return known
 
     def _part(self, choice: Choice) -> Part:
-        """Return what holds where all was chosen: no joins are left then."""
+        """Return the requirements after all choices: no joins are left then."""
         return Part(choice, self._known, [with_dims(r, choice.resolve) for r in self.requirements])
 
 

@@ -1,4 +1,4 @@
-"""What z3 says of cases: that no two hold together, and that they cover exactly what the rules ask."""
+"""Prove cases with z3: no two hold together, and they cover exactly the rules' requirements."""
 
 from __future__ import annotations
 

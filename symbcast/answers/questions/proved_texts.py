@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.calls.call import Call
 
 VERSION = 1
-"""The version of the data: it grows when a key changes its meaning or goes."""
+"""The version of the data: incremented when a key changes meaning or is removed."""
 _KEPT = ("valid when", "assuming", "undecided", "impossible")
 
 

@@ -1,1 +1,1 @@
-"""What a program, or a front end's model, requires: findings of no framework, and the formats that tell them."""
+"""The requirements of a program or a front end's model: framework-independent findings, and report formats."""

@@ -1,4 +1,4 @@
-"""Where operations fail: what of an operation does not hold at some sizes, why, and which sizes meet there."""
+"""Where operations fail: the requirement that does not hold at some sizes, why, and the sizes that meet there."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _at(dim: Dim, sizes: Sizes) -> int | None:
 
 
 def shape_at(dims: Sequence[Dim], sizes: Sizes) -> str:
-    """Return a shape at some sizes as text, ``?`` for what is not known: ``(1, 64, ?)``."""
+    """Return a shape at some sizes as text, with ``?`` for unknown sizes: ``(1, 64, ?)``."""
     texts = ["?" if size is None else str(size) for size in axes_at(dims, sizes)]
     return cut(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})", _LONGEST)
 
@@ -80,17 +80,17 @@ def _sizes_of(dim: Dim, sizes: Sizes) -> Sequence[Dim]:
 
 
 def has_axes(dims: Iterable[Dim], sizes: Sizes) -> bool:
-    """Return whether the axes are given of all sequences that dimensions speak of."""
+    """Return whether the axes of all sequences in some dimensions are given."""
     sequences = sequences_of(symbols_of(dims))
     return not sequences or (isinstance(sizes, AxisSizes) and sizes.axes.keys() >= set(sequences))
 
 
 def without(sizes: Sizes, symbols: Container[Symbol]) -> Sizes:
-    """Return sizes but those of some symbols."""
+    """Return the sizes without those of some symbols."""
     found = {s: size for s, size in sizes.items() if s not in symbols}
     return AxisSizes(found, sizes.axes) if isinstance(sizes, AxisSizes) else found
 
 
 def texts_at(dims: Iterable[Dim], sizes: Sizes) -> list[str]:
-    """Return dimensions at some sizes as text, ``?`` for what is not known."""
+    """Return dimensions at some sizes as text, with ``?`` for unknown ones."""
     return ["?" if size is None else str(size) for size in dims_at(dims, sizes)]

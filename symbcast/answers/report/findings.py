@@ -1,4 +1,4 @@
-"""Findings: what a program requires, each conjunct with the operations that require it, why, and where it fails."""
+"""Findings: a program's requirements, each conjunct with its operations, the reason, and where it fails."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A conjunct of a condition; or, where no sizes are valid, what one of the operations that clash requires.
+    """A conjunct of a condition; or, if no sizes are valid, the requirement of one of the operations that clash.
 
     The conjunction of the findings of a program is its condition.
 
     Attributes:
-        operation: What the operation is called that requires it: the first one that fails at `counterexample`.
+        operation: The name of the operation that requires it: the first one that fails at `counterexample`.
         kind: What this operation is: ``"broadcast"``, ``"matmul"``, ``"equal"``, ``"require"``, ...
         rule: The rule of a broadcast with its attributes, such as ``"pdpd(axis=1)"``; else empty.
         operands: The operands of this operation by name, with their shapes; None for one that is not known.
@@ -44,7 +44,7 @@ class Finding:
             were found.
         sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) beside (1, 2)"``.
         origins: The names of all operations that it comes from, in order.
-        is_joint: Whether it follows from the origins together, and is not what each of them requires by itself.
+        is_joint: Whether it follows from the origins together, but from none of them alone.
         verdict: How bad it is. NEVER: the operations that clash are valid together at no sizes. SOMETIMES: there are
             sizes at which it holds, and others at which it fails. UNKNOWN: which of these it is was not decided. What
             always holds is no finding.
@@ -78,7 +78,7 @@ class Finding:
 
 
 def findings_of(program: Program) -> tuple[Finding, ...]:
-    """Return what a program requires, the operation first that requires first; of none valid, those that clash."""
+    """Return a program's requirements in the order of the operations; if no sizes are valid, those that clash."""
     reader = _Reader(program)
     if program.verdict is Verdict.NEVER:
         return tuple(map(reader.clash, program.clashes()))
@@ -86,7 +86,7 @@ def findings_of(program: Program) -> tuple[Finding, ...]:
 
 
 def findings_of_call(call: Call) -> tuple[Finding, ...]:
-    """Return what one broadcast requires, as the findings of a program that has no other operation."""
+    """Return one broadcast's requirements, as the findings of a program with no other operation."""
     from symbcast.core.program.whole.program import Program
 
     least = 0 if call.scope is None else call.scope.min_size
@@ -153,7 +153,7 @@ class _Reader:
 
 
 def _blame(clause: Formula, origins: Sequence[Op], sizes: Sizes | None) -> _Blame:
-    """Return the first of some operations that fails at sizes; where none were found, one that says the clause."""
+    """Return the first of some operations that fails at sizes; without sizes, one that requires the clause."""
     for op in origins:
         found = broken(op, sizes, clause) if sizes is not None else saying(clause, op)
         if found is not None:
@@ -162,7 +162,7 @@ def _blame(clause: Formula, origins: Sequence[Op], sizes: Sizes | None) -> _Blam
 
 
 def _reason(op: Op, constraint: Constraint | None) -> str:
-    """Return why a constraint is required; of what the caller requires, that it is, and how it was written."""
+    """Return why a constraint is required; for the caller's own requirement, say so and quote it."""
     if constraint is None:
         return ""
     return f"{constraint.reason}: {visible(op.text)}" if op.kind == "require" else located_reason(constraint)

@@ -1,4 +1,4 @@
-"""The report of a program, or of what else is checked, in the format that is asked for."""
+"""The report of a program, or of another subject, in the requested format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 
 
 def report(program: Program, format: Format = "text", source: str = "") -> str:
-    """Return what a program requires, in a format; ``source`` is its file, or what else it is called.
+    """Return a program's requirements in a format; ``source`` is its file or name.
 
     Raises `ShapeTypeError` for another format, and for a source that is not text.
     """
@@ -28,7 +28,7 @@ def report(program: Program, format: Format = "text", source: str = "") -> str:
 
 
 def formatted(format: Format, outcome: Callable[[], Outcome], data: Callable[[], object]) -> str:
-    """Return an outcome in a format; ``data`` are those of the whole answer, for JSON.
+    """Return an outcome in a format; ``data`` returns the data of the whole answer, for JSON.
 
     Raises `ShapeTypeError` for another format.
     """

@@ -32,7 +32,7 @@ def commands(outcome: Outcome) -> Iterator[str]:
 
 
 def command(name: str, file: str, title: str, message: str, line: int = 0) -> str:
-    r"""Return a command, about a line where it is above 0; what has a meaning in it is escaped.
+    r"""Return a command, about a line if it is above 0, with special characters escaped.
 
     >>> command("warning", "a,b.onnx", "Add: n", "100%\nmore")
     '::warning file=a%2Cb.onnx,title=Add%3A n::100%25%0Amore'

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FORMAT = "symbcast.answers.report"
 VERSION = 1
-"""It grows when a key changes its meaning or goes."""
+"""It is incremented when a key changes meaning or is removed."""
 
 
 class OperandData(TypedDict):

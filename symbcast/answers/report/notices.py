@@ -1,4 +1,4 @@
-"""What there is to say of a program: a notice for each finding."""
+"""The notices of a program: one for each finding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEVELS: dict[Verdict, Level] = {Verdict.NEVER: "error", Verdict.SOMETIMES: "war
 
 
 def outcome_of(program: Program, source: str = "") -> Outcome:
-    """Return what becomes of the check of a program."""
+    """Return the outcome of checking a program."""
     return Outcome(source, program.verdict.value, notices=tuple(_notices(program, findings_of(program))))
 
 
@@ -38,7 +38,7 @@ def _notices(program: Program, findings: Sequence[Finding]) -> Iterator[Notice]:
 
 
 def _required(finding: Finding, findings: Iterable[Finding]) -> str:
-    """Return what stands before what must hold."""
+    """Return the words that precede a requirement."""
     if finding.verdict is not Verdict.NEVER:
         return "the program is valid only when"
     others = [f.operation for f in findings if f is not finding]

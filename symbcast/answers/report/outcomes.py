@@ -50,10 +50,10 @@ class Line(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """Something to be said of an operation, or of the whole where ``operation`` is empty.
+    """A notice about an operation, or about the whole subject if ``operation`` is empty.
 
-    ``operator`` is what the operation is, such as ``"matmul"``; the first line of ``text`` says it all in short.
-    ``line`` is where the operation comes from, where that is known.
+    ``operator`` is the operation's kind, such as ``"matmul"``; the first line of ``text`` is a complete summary.
+    ``line`` is the operation's source line, if known.
     """
 
     kind: Kind
@@ -76,13 +76,13 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one check.
+    """The outcome of one check.
 
     Attributes:
-        source: The file, or what was checked is called; empty where it has no name.
+        source: The file or name of the subject; empty if it has none.
         verdict: The value of a `Verdict`; empty where it could not be checked at all.
-        problem: Why it could not be checked, or what went wrong afterwards.
-        notices: What there is to say.
+        problem: Why it could not be checked, or the error that followed.
+        notices: The notices.
         subject: What was checked, in words.
     """
 
@@ -97,7 +97,7 @@ _BROADCAST_CODES = frozenset({JOIN.code, ONTO.code})
 
 
 def kind_of(finding: Finding, broadcast: Kind, undecided: Kind) -> Kind:
-    """Return the kind of a finding: ``broadcast`` for the reasons of broadcasts, else one called after the operator."""
+    """Return the kind of a finding: ``broadcast`` for the reasons of broadcasts, else one named after the operator."""
     if finding.code in _BROADCAST_CODES or finding.kind == broadcast.id:
         return broadcast
     if not finding.kind:
@@ -106,7 +106,7 @@ def kind_of(finding: Finding, broadcast: Kind, undecided: Kind) -> Kind:
 
 
 def lines(finding: Finding, required: str, operands: Iterable[str] = ()) -> Iterator[str]:
-    """Yield what a finding says: what must hold, why, the operands that meet, and where it fails, on a line each."""
+    """Yield the lines of a finding: the requirement, the reason, the operands that meet, and where it fails."""
     yield f"{required} {finding.words}"
     if finding.code == REQUIRED_FORMULA.code:
         yield finding.reason

@@ -20,7 +20,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return what became of some checks as a SARIF log."""
+    """Return the outcomes of some checks as a SARIF log."""
     kinds = {n.kind.id: n.kind for o in outcomes for n in o.notices}
     broken = [o for o in outcomes if o.problem is not None]
     invocation: dict[str, Any] = {"executionSuccessful": not broken}

@@ -1,4 +1,4 @@
-"""Outcomes as the lines of a compiler: where, how bad, what; the evidence below it, set in."""
+"""Outcomes in the style of compiler messages: place, level, message; with the evidence indented below."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbcast.core.characters import visible
 
 
 def messages(outcome: Outcome) -> Iterator[str]:
-    """Yield what became of one check, line by line; the verdict where there is nothing else to say.
+    """Yield the outcome of one check, line by line; only the verdict if there are no notices.
 
     >>> list(messages(Outcome("net.py", "always")))
     ['net.py: the program: always valid']

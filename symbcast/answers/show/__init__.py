@@ -1,1 +1,1 @@
-"""Answers shown: documents made of them, and what draws a document as text, HTML, LaTeX, JSON, or on a terminal."""
+"""Display answers: build documents from them, and render documents as text, HTML, LaTeX, JSON, or on a terminal."""

@@ -15,12 +15,12 @@ _TONES = {Mark.FINE: Tone.FINE, Mark.IMPOSSIBLE: Tone.IMPOSSIBLE}
 
 
 def document(working: Working) -> Document:
-    """Return the sizes that meet on each axis with a mark and what comes out, and why nothing does."""
+    """Return the sizes that meet on each axis with a mark and the output size, or why there is none."""
     return Document((), None, (*([_table(working)] if working.steps else []), Lines(tuple(_outcome(working)))))
 
 
 def _outcome(working: Working) -> Iterator[Line]:
-    """Yield what comes out, or why nothing does: the axes that fail, those of one reason together."""
+    """Yield the output, or why there is none: the axes that fail, grouped by reason."""
     if working.shape is not None:
         yield _mark(Mark.FINE), Span(" output "), Span(str(working.shape), True)
         return
@@ -37,7 +37,7 @@ _REFUSED = "the shapes do not broadcast at these sizes"
 
 
 def _axes(axes: Sequence[str]) -> str:
-    """Return axes by their numbers; what hangs over has none."""
+    """Return axes by number; overhanging axes have none."""
     numbers = [axis for axis in axes if axis != "over"]
     named = [f"{'axis' if len(numbers) == 1 else 'axes'} {listed(numbers)}"] if numbers else []
     return listed([*named, *(["what hangs over"] if len(numbers) < len(axes) else [])])

@@ -93,7 +93,7 @@ def _fields(result: Call) -> Iterator[Field]:
 
 
 def _fix(result: Call) -> str:
-    """Return what to change: the edit of an operand that is surely meant, or else what makes the shapes broadcast."""
+    """Return the suggested change: the surely intended edit of an operand, else one that makes the shapes broadcast."""
     edit = best_edit(result)
     if edit is not None:
         return f"{edit.text}: {edit.code['numpy']}"
@@ -102,7 +102,7 @@ def _fix(result: Call) -> str:
 
 
 def answer_fields(result: Call) -> Iterator[Field]:
-    """Yield what the answer says, without a fix: the condition, what is assumed or open, and evidence."""
+    """Yield the answer's content, without a fix: the condition, assumptions, open questions, and evidence."""
     never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
     yield field("valid when", *_condition(result))
     yield field("assuming", code(_assumed(result)))

@@ -1,7 +1,7 @@
-"""What an answer says, as data: makers build documents of answers, renderers know documents and nothing of answers.
+"""The content of an answer as data: makers build documents from answers; renderers know only documents.
 
-A document is made of lines, and a line of spans. A span holds text, and where that is a formula, a shape or sizes, the
-formula, shape or sizes too, for renderers that set mathematics. Makers decide how much is said, and cut what is long;
+A document is made of lines, and a line of spans. A span holds text and, if that is a formula, a shape or sizes, also
+the formula, shape or sizes, for renderers that typeset mathematics. Makers decide how much to say, and cut long parts;
 renderers lay out all of it.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symbcast.core.logic.formulas import Formula
 
 LONGEST = 400
-"""How many characters of one text are shown, unless a maker says otherwise."""
+"""The most characters of one text to show, unless a maker sets another limit."""
 
 
 class Tone(Enum):
@@ -32,7 +32,7 @@ class Tone(Enum):
 
 
 class Room(Enum):
-    """How much a document is to say: as much as a screen takes, or as a page does, which scrolls."""
+    """How much a document shows: as much as fits a screen, or a page that scrolls."""
 
     SCREEN = auto()
     PAGE = auto()
@@ -40,7 +40,7 @@ class Room(Enum):
 
 @dataclass(frozen=True)
 class Conjunction:
-    """Formulas that hold together; their sizes are called as they are shown."""
+    """Formulas that hold together; their sizes have their display names."""
 
     clauses: tuple[Formula, ...]
 
@@ -61,7 +61,7 @@ class Dims:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Dimensions side by side, those that mathematics has no words for as text."""
+    """Dimensions side by side; those without a mathematical form are text."""
 
     pieces: tuple[Dim | str, ...]
 
@@ -69,7 +69,7 @@ class Pieces:
 Math: TypeAlias = Conjunction | Sizes | Dims | Pieces
 
 NOTHING = Pieces(())
-"""The mathematics of a span that says in words, or in code, what another span of the document says as mathematics."""
+"""The mathematics of a span that repeats in words or code what another span shows as mathematics."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Field:
     """A label and its lines; a field without lines is not shown.
 
     ``lead`` precedes the first line where no column head shows it. Where lines are wrapped they may become
-    ``most`` lines in all, and as many as it takes where that is 0.
+    ``most`` lines in all, or any number if that is 0.
     """
 
     label: str
@@ -113,7 +113,7 @@ class Fields:
 
 @dataclass(frozen=True)
 class Records:
-    """Records of the same fields: a table under heads where there is room for one, or else all fields in order."""
+    """Records of the same fields: a table with column heads if there is room, else all fields in order."""
 
     name: str
     heads: tuple[str, ...]
@@ -144,9 +144,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows whose cells are aligned: at their right ends, or as ``align`` says column by column (``l``, ``r``).
+    """Rows whose cells are aligned: at the right, or column by column as in ``align`` (``l``, ``r``).
 
-    ``name`` says what the table shows to those who do not see it; ``legend`` what the marks in it mean.
+    ``name`` describes the table for people who cannot see it; ``legend`` explains its marks.
     """
 
     name: str
@@ -201,17 +201,17 @@ def code(text: str, math: Math | None = None, longest: int = LONGEST) -> Line:
 
 
 def heading(subject: str, statement: str) -> Line:
-    """Return the title that says something of a subject."""
+    """Return the title that states something about a subject."""
     return Span(subject, True), Span(f": {statement}")
 
 
 def field(label: str, *lines: Line, most: int = 0, lead: str = "") -> Field:
-    """Return a field of the lines that say something."""
+    """Return a field with the non-empty lines."""
     return Field(label, tuple(line for line in lines if line), most, lead)
 
 
 def fields(found: Iterable[Field]) -> Fields:
-    """Return the fields that say something.
+    """Return the non-empty fields.
 
     >>> [f.label for f in fields([field("fix", words("")), field("works at", code("N=1"))]).fields]
     ['works at']

@@ -1,7 +1,7 @@
 """Documents as static HTML: no script, no style sheet, nothing from elsewhere, on a light page or a dark one.
 
 A page that holds them may have styles for tables and code (JupyterLab has), or take all styles away (GitHub does). So
-each element says all that it needs itself, and without any style the words and the tables still say everything.
+each element carries its own style, and without any style the words and tables are still complete.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RULE = "rgba(127,127,127,.4)"
 """The colour of thin lines."""
 
 MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
-# Isolated, so that names written from right to left do not turn what stands around them.
+# Isolated, so that right-to-left names do not reorder the text around them.
 _ISOLATED = "unicode-bidi:isolate"
 _PLAIN = "background:transparent;color:inherit;border:0"
 _TABLE = f"{_PLAIN};width:auto;margin:0;table-layout:auto;font-size:inherit;line-height:inherit"
@@ -51,7 +51,7 @@ _ALIGNED = f"padding:1px 10px;vertical-align:baseline;white-space:pre;{_ISOLATED
 
 
 def render(document: Document) -> str:
-    """Return a document as HTML that can stand within a page, with the colour of its tone down its side.
+    """Return a document as HTML to embed in a page, with the colour of its tone along its side.
 
     >>> from symbcast.answers.show.document import words
     >>> render(Document((), None, (Lines((words("1 < 2"),)),)))
@@ -74,7 +74,7 @@ def text(content: str) -> str:
 
 
 def element(tag: str, inner: str, style: str = "", **attributes: str) -> str:
-    """Return an element around HTML; ``attributes`` are text, an underscore in a name stands for a hyphen.
+    """Return an element around HTML; ``attributes`` are text, with hyphens written as underscores in names.
 
     >>> element("td", "3", colspan="2")
     '<td colspan="2">3</td>'
@@ -104,7 +104,7 @@ def _block(block: Block) -> str:
 
 
 def _records(block: Records) -> str:
-    """Return records as a table under heads, without the columns in which there is nothing."""
+    """Return records as a table with column heads, without empty columns."""
     columns = [n for n in range(len(block.heads)) if any(len(r) > n and r[n].lines for r in block.records)]
     heads = [_head(block.heads[n], f"{_RECORD};white-space:nowrap;{_FAINT}", "col") for n in columns]
     rows = [[_cell(_lines(r[n]) if len(r) > n else "", _RECORD) for n in columns] for r in block.records]
@@ -115,7 +115,7 @@ def _records(block: Records) -> str:
 def _aligned(block: Table) -> str:
     heads = [n for n, row in enumerate(block.rows) if row.part is Part.HEAD]
     rows = (_aligned_row(block, row, is_first=n in heads[:1]) for n, row in enumerate(block.rows))
-    # The spacing stands before the first column, too: it is taken back there.
+    # The spacing precedes the first column, too: undo it there.
     made = _table(rows, block.name, "border-collapse:separate;border-spacing:3px 0")
     legend = ", ".join(f"{_span(mark)} {text(meaning)}" for mark, meaning in block.legend)
     below = element("div", legend, "margin:-4px 0 8px") if legend else ""
@@ -166,7 +166,7 @@ def _table(rows: Iterable[str], name: str, style: str) -> str:
 
 
 def _row(cells: Sequence[str] | Iterator[str]) -> str:
-    # It has no ground of its own, even where the page gives every other row one.
+    # No background, even if the page colours every other row.
     return element("tr", "".join(cells), _PLAIN)
 
 
@@ -179,5 +179,5 @@ def _head(content: str, style: str, scope: str) -> str:
 
 
 def _scrolling(inner: str, style: str) -> str:
-    """Return what may be wider than the page, so that it alone scrolls."""
+    """Wrap content that may be wider than the page, so that only it scrolls."""
     return element("div", inner, f"overflow-x:auto;max-width:100%;{style}")

@@ -1,4 +1,4 @@
-"""Documents as plain data for JSON: the same words, labels and marks, for those who draw them in another way."""
+"""Documents as plain data for JSON: the same words, labels and marks, for other renderers."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ MEANINGS = {
     Mark.IMPOSSIBLE: "impossible",
     Mark.UNDECIDED: "not decided",
 }
-"""What each mark says of an axis."""
+"""The meaning of each mark on an axis."""
 TONES = {
     Verdict.ALWAYS: Tone.FINE,
     Verdict.SOMETIMES: Tone.CONDITIONAL,
@@ -55,7 +55,7 @@ def brief_table(result: Call, most: int) -> Table:
 
 
 class _Operands:
-    """Makes the rows; ``axes`` are those that are shown, None for some that are left out."""
+    """Builds the rows; ``axes`` are the shown ones, with None for a gap."""
 
     def __init__(self, result: Call, max_operands: int, cells_width: int) -> None:
         self._result = result
@@ -104,12 +104,12 @@ class _Operands:
             yield Row("output", (cell,), Part.RESULT)
 
     def marks(self) -> Row:
-        """Return how each axis fares."""
+        """Return the status of each axis."""
         cells = (Span("" if a is None else self._marks[a].value, tone=self._tone(a)) for a in self.axes)
         return Row("fits", tuple(cells), Part.MARKS)
 
     def legend(self) -> tuple[tuple[Span, str], ...]:
-        """Return the marks in use, with what they mean."""
+        """Return the marks in use, with their meanings."""
         used = [mark for mark in MEANINGS if mark in self._marks.values()]
         return tuple((Span(mark.value, tone=Tone[mark.name]), MEANINGS[mark]) for mark in used)
 
@@ -131,20 +131,20 @@ class _Operands:
         return Span(text, True, self._tone(axis), Pieces(tuple(self._piece(d, is_bounded) for d in dims)))
 
     def _piece(self, dim: Dim, is_bounded: bool) -> Dim | str:
-        """Return what is set as mathematics: an unknown's bounds are not."""
+        """Return a dimension to typeset as mathematics; an unknown with bounds stays text."""
         if isinstance(dim, int):
             return dim
         return self._namer.bounded(dim) if is_bounded and isinstance(dim, Unknown) else self._namer.renamed(dim)
 
     def _chosen(self) -> list[tuple[int | None, str]]:
-        """Return the operands that are shown, with what they are called; one of None says how many are not."""
+        """Return the shown operands with their names; an entry of None says how many are left out."""
         names = operand_names(self._result)
         chosen = self._chosen_operands(len(names))
         left_out = f"... {len(names) - len(chosen) + 1} more"
         return [(n, left_out if n is None else cut(names[n], LABEL_WIDTH)) for n in chosen]
 
     def _chosen_operands(self, count: int) -> list[int | None]:
-        """Return the operands to show: the first and last ones and those that clash; None stands for the others."""
+        """Return the operands to show: the first and last ones and those that clash; None represents the others."""
         if count <= self._max_operands:
             return list(range(count))
         half = self._max_operands // 2

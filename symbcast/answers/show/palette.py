@@ -1,4 +1,4 @@
-"""The colours that say how an axis, or a size, fares: told apart by all kinds of colour vision, and never alone.
+"""The colours for the status of an axis or a size: distinct for all kinds of colour vision, and never used alone.
 
 They are Okabe and Ito's (https://jfly.uni-koeln.de/color/): wherever one is used, a mark or a word says the same.
 """
@@ -13,7 +13,7 @@ IMPOSSIBLE = "#D55E00"
 UNDECIDED = "#7F7F7F"
 
 FAILURES = (IMPOSSIBLE, "#0072B2", "#F0E442", "#CC79A7", CONDITIONAL, "#56B4E9")
-"""The colours of what fails in different ways, in pictures: neighbours are as unlike as they can be."""
+"""The colours of different failures in pictures: neighbours are as distinct as possible."""
 
 COLOURS = {
     Tone.FINE: FINE,

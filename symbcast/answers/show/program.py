@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 SHOWN = 12
 """How many conditions, or operations of a conflict, are shown."""
 NAMED = 3
-"""How many of the operations that one condition comes from are named."""
+"""The most operations to name as the origins of one condition."""
 
 
 def document(env: Program, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a program: what is asked, by which operations, an example, a failure.
+    """Return the answer about a program: the requirements, their operations, an example, a failure.
 
     >>> from symbcast.answers.public.env import ShapeEnv
     >>> from symbcast.answers.show.text import render
@@ -100,12 +100,12 @@ def conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
 
 
 def op_name(op: Op) -> str:
-    """Return what an operation is called, on one line."""
+    """Return an operation's name, on one line."""
     return visible(op.name)
 
 
 def _op_kind(op: Op, namer: Namer) -> str:
-    """Return what an operation is, with its operands."""
+    """Return an operation's kind, with its operands."""
     operands = ", ".join(map(namer.shape, op.operands))
     if op.rule is not None:
         return f"{rule_text(op.rule)} of {operands}"
@@ -130,7 +130,7 @@ def _asks(op: Op, namer: Namer) -> str:
 
 
 def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, room: Room) -> Iterator[Field]:
-    """Yield what must hold, the operations that it comes from, and on a page the smallest sizes at which it fails."""
+    """Yield each requirement, its operations, and on a page the smallest sizes at which it fails."""
     condition, origins = requirement.condition, requirement.origins
     said = Span(clipped(in_words(condition, namer), LONGEST), math=Conjunction((namer.renamed_formula(condition),)))
     yield field("and" if number else "valid when", (said,))

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from symbcast.core.program.calls.call import Call
 
 VERSION = 1
-"""The version of the data: it grows when a key changes its meaning or goes."""
+"""The version of the data: incremented when a key changes meaning or is removed."""
 _LABELS = {"numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX"}
 
 
 def document(result: Call, repairs: Sequence[Repair]) -> Document:
-    """Return what is wrong with a broadcast, and its repairs.
+    """Return the problems of a broadcast, and its repairs.
 
     >>> import symbcast
     >>> from symbcast.answers.show.text import render

@@ -28,13 +28,13 @@ from symbcast.core.characters import visible
 
 STYLES = {Tone.FINE: "green", Tone.CONDITIONAL: "yellow", Tone.IMPOSSIBLE: "red", Tone.UNDECIDED: "magenta"}
 NARROW = 60
-"""On a terminal of fewer columns the lines of a field stand below its label."""
+"""On a terminal with fewer columns, the lines of a field are below its label."""
 _GAP = 2
 _LEGEND_GAP = 4
 
 
 def draw(document: Document, console: Console, indent: int = 2) -> None:
-    """Draw a document: words are wrapped, and a table that is too wide goes on below itself."""
+    """Draw a document: words are wrapped, and a table that is too wide continues below."""
     drawing = _Drawing(console, indent)
     for renderable in drawing.parts(document):
         for line in console.render_lines(renderable, pad=False):
@@ -53,14 +53,14 @@ def _stripped(line: Sequence[Segment]) -> list[Segment]:
 
 
 class _Drawing:
-    """Makes what Rich draws."""
+    """Builds the renderables for Rich."""
 
     def __init__(self, console: Console, indent: int) -> None:
         self._console = console
         self._indent = indent
 
     def parts(self, document: Document) -> list[RenderableType]:
-        """Return what is drawn under each other."""
+        """Return the blocks, one under the other."""
         tone = "" if document.tone is None else f" {STYLES[document.tone]}"
         parts: list[RenderableType] = []
         if document.title:
@@ -75,7 +75,7 @@ class _Drawing:
         return parts
 
     def _text(self, content: str, style: str = "") -> Text:
-        """Return words in a style, with what the terminal's encoding has no characters for as escapes."""
+        """Return words in a style, with characters that the terminal cannot encode as escapes."""
         encoding = self._console.encoding
         return Text(visible(content).encode(encoding, "backslashreplace").decode(encoding), style, overflow="fold")
 
@@ -111,7 +111,7 @@ class _Drawing:
     # Tables.
 
     def _tables(self, table: Table) -> Iterator[RenderableType]:
-        """Yield a table, in several with as many columns as the terminal takes where it is too wide."""
+        """Yield a table, split into several that fit the terminal if it is too wide."""
         if not table.rows:
             return
         room = self._console.width - self._indent

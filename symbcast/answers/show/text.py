@@ -54,7 +54,7 @@ def _block(block: Block, width: int, indent: int) -> Iterator[str]:
 
 
 def field_texts(field: Field) -> list[str]:
-    """Return the lines of a field as text, with what leads the first one."""
+    """Return the lines of a field as text, with the lead of the first one."""
     return [visible(f"{'' if n else field.lead}{plain(line)}") for n, line in enumerate(field.lines)]
 
 

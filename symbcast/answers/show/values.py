@@ -26,13 +26,13 @@ def shape_document(dims: Sequence[Dim]) -> Document:
 
 
 def with_tiers(document: Document, tiers: Mapping[Tier, Sequence[str]]) -> Document:
-    """Return a document that also says which tiers of the solver decided, and about which sizes."""
+    """Return a document that also shows which tiers of the solver decided, and for which sizes."""
     said = (f"{tier.name}, {tier.value}{': ' if names else ''}{listed(names)}" for tier, names in tiers.items())
     return replace(document, blocks=(*document.blocks, fields([field("decided by", *map(words, said))])))
 
 
 def condition_document(condition: Formula) -> Document:
-    """Return a condition: its formula, and below it what that says in words."""
+    """Return a condition: its formula, and below it its meaning in words."""
     formula = code(formula_text(condition), Conjunction(clauses(condition)), LONGEST)
     said = Span(clipped(in_words(condition, Namer.of({})), LONGEST), math=NOTHING)
     return Document((), None, (Lines((formula,)), Lines(((said,),), is_faint=True)))

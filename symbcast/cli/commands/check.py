@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
 _SPACED = ("einops", "jaxtyping")
-"""The dialects in which blank text is the one way to write rank 0."""
+"""The dialects in which blank text is the only way to write rank 0."""
 
 EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 

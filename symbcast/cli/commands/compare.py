@@ -31,7 +31,7 @@ def compare(  # noqa: PLR0913 - each is an option
     format: TextOrJson = "text",
     fail_on: FailOn = "different",
 ) -> int:
-    """Say where broadcast rules agree, where one alone accepts the shapes, and where their outputs differ.
+    """Say where broadcast rules agree, where only one accepts the shapes, and where their outputs differ.
 
     Parameters
     ----------

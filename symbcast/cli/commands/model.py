@@ -50,7 +50,7 @@ def model(  # noqa: PLR0913 - each is an option
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     dask: str | None = None,
 ) -> int:
-    """Say for which sizes of their inputs models of ONNX, OpenVINO and PyTorch run, and which node asks what.
+    """Say for which input sizes ONNX, OpenVINO and PyTorch models run, and which node requires what.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def model(  # noqa: PLR0913 - each is an option
 
 
 def _check_options(timeout: float | None, results: str | None, resume: bool, format: Format) -> None:
-    """Raise `UsageError` for options that are wrong, or do not go together."""
+    """Raise `UsageError` for options that are wrong or incompatible."""
     if timeout is not None and not 0 < timeout < float("inf"):
         raise UsageError(f"--timeout {timeout:g}: give the seconds that one model may take, such as 60")
     if resume and results is None:
@@ -177,7 +177,7 @@ def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
 
 
 def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return what is given of inputs by name; that it can be read is seen to here, before any model is."""
+    """Return the given facts about inputs by name; they are parsed here, before any model is read."""
     from symbcast.graphs.inputs.given import read_given
 
     found: dict[str, str] = {}
@@ -193,14 +193,14 @@ def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]
 
 
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
-    """Yield the names that assumptions are about; raises what is wrong with them."""
+    """Yield the names in assumptions; raise the error of an invalid one."""
     from symbcast.answers.public.env import ShapeEnv
 
     yield from ShapeEnv(list(texts), min_size).names.values()
 
 
 def _told(asked: Sequence[Job], means: Means, wanted: Names, format: Format) -> list[FileOutcome]:
-    """Check the files, and tell what becomes of them: as it comes where the format allows, and in order."""
+    """Check the files and report their outcomes in order, each as it comes if the format allows."""
     from symbcast.cli.models.outcome_texts import TELLERS
     from symbcast.cli.models.progress import Bar
 

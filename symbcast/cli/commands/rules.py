@@ -64,7 +64,7 @@ def _rule_lines(rule: RuleInfo) -> list[str]:
 
 
 def _meanings(rule: RuleInfo) -> dict[str, list[str]]:
-    """Return the other names of a rule by what is said of them: where its law is written down, for how many shapes."""
+    """Return the other names of a rule by their remark: where its law is documented, or for how many shapes it is."""
     found: dict[str, list[str]] = {}
     for alias in rule.meanings:
         count = f", of {_count(alias)}" if rule.variadic else ""

@@ -88,7 +88,7 @@ def trace(  # noqa: PLR0913 - each is an option
 
 @dataclass(frozen=True)
 class Asked:
-    """What a trace is asked for, as it was written: it goes to the process that runs the function."""
+    """The arguments of a trace, as typed: they are sent to the process that runs the function."""
 
     function: str
     arguments: tuple[str, ...]
@@ -98,7 +98,7 @@ class Asked:
     format: Format
 
     def call(self) -> Call:
-        """Return what the function is called with."""
+        """Return the arguments of the function."""
         from symbcast.arrays.apart import Call
 
         return Call(tuple(map(_argument, self.arguments)), {}, self.assume, self.min_size, self.max_paths)

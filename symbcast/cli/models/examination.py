@@ -1,4 +1,4 @@
-"""The check of one file from beginning to end: read, checked, run if that is asked, written, put into words."""
+"""The whole check of one file: read, check, run if requested, write, and describe it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def examine(job: Job) -> FileOutcome:
 
 
 def without_answer(job: Job, ending: Ending[Job, FileOutcome], timeout: float | None) -> FileOutcome:
-    """Return what became of a file on which the process came to its end, or took longer than it may."""
+    """Return the outcome of a file whose process died or exceeded its time limit."""
     found = FileOutcome(job.source, status="died", stamp=Stamp.of(job.path))
     if ending.kind == "timed out" and timeout is not None:
         problem = Problem(f"the check took more than {timeout:g} seconds", "give it more with --timeout")
@@ -156,7 +156,7 @@ def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:
     report = ask(assume=taken)
     report = report.called(job.source)
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
-    if later:  # about sizes that data decide, whose names the check alone tells
+    if later:  # about sizes that data decide, whose names only the check knows
         report = ask(assume=[*taken, *later]).called(job.source)
     confirmed = cast("Any", report).confirm() if job.confirm else ()
     found = FileOutcome(
@@ -189,7 +189,7 @@ def _disagreements(confirmed: Iterable[Confirmation]) -> Iterable[Notice]:
 
 
 def _of(given: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:
-    """Return what is given of those names that a model has."""
+    """Return the given facts about the names that a model has."""
     return {name: told for name, told in given if name in names}
 
 

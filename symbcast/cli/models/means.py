@@ -1,4 +1,4 @@
-"""By what means files are checked: this process, several, or a cluster; and whether they have the names spoken of."""
+"""How files are checked: in this process, several, or a cluster; and whether they have the mentioned names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Means(NamedTuple):
 def outcomes_of(
     asked: Sequence[Job], means: Means, advance: Callable[[], None], is_ordered: bool = True
 ) -> Generator[FileOutcome, None, None]:
-    """Yield what becomes of files, in order or as it comes; ``advance`` is called as it comes."""
+    """Yield the outcomes of files, in order or as they come; ``advance`` is called as each comes."""
     from symbcast.cli.models.examination import examine, front_end_for, without_answer
 
     is_alone = means.processes == 1 or len(asked) <= 1

@@ -27,18 +27,18 @@ _TONES = {
 }
 _NAME = 60
 _ROWS = 100
-"""Of more files only those are listed that do not always run."""
+"""With more files than this, only those that do not always run are listed."""
 _WIDTH = 100
 
 
 class Teller:
-    """Tells what became of ``count`` files; errors go to stderr, where the answer has no room for them at once."""
+    """Reports the outcomes of ``count`` files; errors go to stderr if the answer cannot show them at once."""
 
     def __init__(self, count: int) -> None:
         self.count = count
 
     def tell(self, outcome: FileOutcome) -> None:
-        """Tell what became of a file, in its turn."""
+        """Report the outcome of one file, in order."""
         if outcome.problem is not None:
             print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
         remark(outcome)
@@ -69,7 +69,7 @@ class Text(Teller):
 
 
 class Json(Teller):
-    """Tells in one JSON document: the reports, and what could not be checked."""
+    """Reports in one JSON document: the reports, and the files that could not be checked."""
 
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the document."""
@@ -104,24 +104,24 @@ TELLERS: Mapping[str, type[Teller]] = {"text": Text, "json": Json, "sarif": Sari
 
 
 def remark(outcome: FileOutcome) -> None:
-    """Print what is for whoever started the command."""
+    """Print a message for the user of the command."""
     for text in outcome.remarks:
         print_wrapped(harmless(f"symbcast: {text}"), sys.stderr)
 
 
 def _report(outcome: FileOutcome, document: Document) -> Document:
-    """Return a report, with what the real runtime did at its end."""
+    """Return a report, with the result of the real runtime at its end."""
     runs = field("runtime", *(words(c.text) for c in outcome.confirmed))
     return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
 
 
 def show_summary(outcomes: Sequence[FileOutcome]) -> None:
-    """Print the table of files; of many, those rows are left out that say that a model always runs."""
+    """Print the table of files; with many files, rows of models that always run are left out."""
     show(_summary(outcomes), indent=0)
 
 
 def _summary(outcomes: Sequence[FileOutcome]) -> Document:
-    """Return a row for each file, or for those of many that need a look, and their sum."""
+    """Return a row for each file, or for the files of many that need attention, and the totals."""
     listed = outcomes if len(outcomes) <= _ROWS else [o for o in outcomes if o.verdict != "always"][:_ROWS]
     heads = tuple(map(Span, ("runs", "findings", "not checked", "ms")))
     rows = (Row("model", heads, Part.HEAD), *map(_row, listed))
@@ -144,6 +144,6 @@ def _row(outcome: FileOutcome) -> Row:
 
 
 def data_of(outcome: FileOutcome) -> dict[str, Any]:
-    """Return a report as data for JSON, with what the real runtime did."""
+    """Return a report as data for JSON, with the result of the real runtime."""
     runs = [{key: value for key, value in c._asdict().items() if key != "text"} for c in outcome.confirmed]
     return {**(outcome.data or {}), **({"confirmations": runs} if runs else {})}

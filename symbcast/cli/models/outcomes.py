@@ -1,4 +1,4 @@
-"""What became of the check of one file: what the formats tell, and what the command itself shows and counts."""
+"""The outcome of checking one file: the data for the formats, and for the command's own display and counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_FILE = Stamp()
 
 @dataclass(frozen=True)
 class FileOutcome(Outcome):
-    """What became of the check of one file.
+    """The outcome of checking one file.
 
     ``names`` are those in it, ``document`` is the report in words and ``data`` the same for JSON; of these only what
     was asked for is there. ``stamp`` is the state of the file when it was checked. ``remarks`` are for whoever started

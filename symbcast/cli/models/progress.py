@@ -1,4 +1,4 @@
-"""A bar on stderr that says how far a long command is, where somebody sees it."""
+"""A progress bar on stderr for long commands, if stderr is a terminal."""
 
 from __future__ import annotations
 

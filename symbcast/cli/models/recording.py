@@ -1,4 +1,4 @@
-"""Results of the check of many files, written down as they come, and the table of all of them at the end."""
+"""Results of checking many files, recorded as they come, and the table of all of them at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def recorded(asked: Sequence[Job], means: Means, wanted: Names, path: Path, resume: bool) -> list[FileOutcome]:
-    """Check files, write each result down as it comes, and return what became of all, in order; the table is printed.
+    """Check files, record each result as it comes, print the table, and return all outcomes in order.
 
     With ``resume``, results stay that are in the file already: see `symbcast.batch.journal`. Those of files that timed
     out are found again where there is more time now, those of processes that died always are.
@@ -58,7 +58,7 @@ def _written(outcomes: Iterable[FileOutcome], journal: Journal) -> Iterator[File
 
 
 def _question(asked: Sequence[Job]) -> dict[str, Any]:
-    """Return what is asked about every file, as data for JSON, with the version that answers it."""
+    """Return the question about every file as data for JSON, with the version that answers it."""
     if not asked:
         return {}
     question = asked[0]._asdict()
@@ -75,7 +75,7 @@ def _is_kept(row: Mapping[str, Any], timeout: float | None) -> bool:
 
 
 def _outcome(row: Mapping[str, Any]) -> FileOutcome:
-    """Return what a result says that was written down."""
+    """Return the outcome of a recorded result."""
     report = row["report"] or {"verdict": "", "findings": 0, "unanalysed": 0, "confirmations": []}
     problem = Problem(row["problem"]) if row["problem"] else None
     stamp = Stamp(row["size"], row["modified"])

@@ -1,4 +1,4 @@
-"""Work for several processes, the answers in order; a process that dies takes only its own piece of work along."""
+"""Run work in several processes, with answers in order; a process that dies loses only its own job."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def answers(
     died: Callable[[Job, int | None], Answer],
     tell: Callable[[], None],
 ) -> Generator[Answer, None, None]:
-    """Yield what a function answers to each job, in the order of the jobs, worked out by several processes.
+    """Yield a function's answer to each job, in the order of the jobs, computed by several processes.
 
-    ``died`` answers a job whose process came to its end, by its status; ``tell`` is called as each answer comes in.
+    ``died`` answers a job whose process died, from its status; ``tell`` is called as each answer arrives.
     """
     with closing(run(numbered(function), enumerate(jobs), processes=min(processes, len(jobs)))) as endings:
         for ending in in_order(endings, tell):

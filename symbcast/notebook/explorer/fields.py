@@ -47,12 +47,12 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
 ) -> Explorer:
     """Return a widget in which shapes, rule and sizes can be changed, next to the answer.
 
-    Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a `Result` alone says them all; shapes
-    and assumptions in text are shown as they are, right or wrong. ``compare_with`` is another rule, given as
-    in `symbcast.compare`, to compare on these shapes. ``sizes`` are those that the sliders start at, ``over`` the one
+    Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a single `Result` gives them all; shapes
+    and assumptions in text are shown unchanged, even if invalid. ``compare_with`` is another rule, given as
+    in `symbcast.compare`, to compare on these shapes. ``sizes`` are the initial slider positions, ``over`` the one
     or two symbols of the map, whose sizes go ``up_to`` (at most 4096, beyond 32 in steps; as many from the least size
-    on where that is larger), and ``shade`` the output axis that it is shaded by. What is not given is chosen so that
-    something works on the map and something fails, where both exist.
+    on if that is larger), and ``shade`` the output axis that shades it. Defaults are chosen so that the map shows
+    something that works and something that fails, if both exist.
 
     Raises a `SymbcastError` for a shape that is neither text nor a shape, an unknown rule or attribute, and invalid
     sizes; `MissingExtraError` without the extra ``notebook``.
@@ -111,7 +111,7 @@ def _question(
 
 
 def _sizes(given: Sizes | None) -> dict[str, int]:
-    """Return sizes by name; raise `BindingError` for what are none, or more than a page counts."""
+    """Return sizes by name; raise `BindingError` for invalid sizes, or sizes too large for a page."""
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
     sizes = {_name(size): read_size(_name(size), value) for size, value in (given or {}).items()}
@@ -122,7 +122,7 @@ def _sizes(given: Sizes | None) -> dict[str, int]:
 
 
 def _attribute_texts(rule: Rule) -> dict[str, str]:
-    """Return what the fields of a rule's attributes hold, of those that are not as they would be anyway."""
+    """Return the contents of a rule's attribute fields that differ from their defaults."""
     return {name: _attribute_text(value) for name, value in rule.attributes().items()}
 
 
@@ -135,9 +135,9 @@ def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) 
 
 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
-    """Yield what is known of the sizes as text: of each by itself, its own bounds, and what was assumed.
+    """Yield the known facts about the sizes as text: the bounds of each size, and the assumptions.
 
-    What is known of other sizes than those of the shapes is left out: it changes nothing, and as text it is refused.
+    Facts about sizes that are not in the shapes are left out: they change nothing, and as text they are refused.
     """
     from symbcast.core.program.sizes.premises import own_set
     from symbcast.core.solver.groups.normal_form import put_in, symbols_in
@@ -157,7 +157,7 @@ def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
 
 def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
-    """Return symbols that text means by what the sizes of a result are called."""
+    """Return the symbols for names in text, by the names of a result's sizes."""
     return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
 
 

@@ -45,7 +45,7 @@ class Question:
     def ask(self) -> tuple[Result | None, dict[str, Fault]]:
         """Return the answer, or None and the fault of each field that has one.
 
-        Fields are called ``shape 0``, ``rule``, ``attribute axis``, ``assume``, ``min_size`` and ``compare_with``.
+        Fields are named ``shape 0``, ``rule``, ``attribute axis``, ``assume``, ``min_size`` and ``compare_with``.
 
         >>> Question(("N, 3", "M,, 1")).ask()[1]
         {'shape 1': Fault(message="unexpected ','; expected a dimension", start=2, stop=3)}
@@ -125,7 +125,7 @@ class Question:
 
 
 def quoted(text: str) -> str:
-    """Return text as a Python literal, in double quotes where it has none of its own."""
+    """Return text as a Python literal, in double quotes unless it contains them."""
     literal = repr(text)
     return f'"{literal[1:-1]}"' if literal.startswith("'") and '"' not in text and "\\" not in literal else literal
 
@@ -143,7 +143,7 @@ def _read(text: str) -> Shape:
 
 
 def _try(name: str, faults: dict[str, Fault], read: Callable[..., Any], *texts: Any) -> Any:
-    """Return what a field reads as; put down its fault where it cannot be read."""
+    """Return the value of a field; record its error if it cannot be parsed."""
     try:
         return read(*texts)
     except SymbcastError as error:

@@ -1,4 +1,4 @@
-"""An explorer where nothing runs: a page that shows a notebook as it was saved gets the answer and a picture."""
+"""A static explorer: a page that shows a saved notebook gets the answer and a picture."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _picture(result: Result, looking: Looking) -> str:
         from symbcast.notebook.figures.layout import picture
         from symbcast.notebook.figures.picture import image
     except ImportError:
-        # The words say it all, if not as quickly.
+        # The words are complete without it.
         return html.element("div", html.text(str(MissingExtraError("the picture", "notebook"))))
     found = survey_of(asked := subject_of(result), shown_section(asked, looking, decided=True))
     rank = len(next(iter(found.shapes), ()))

@@ -1,4 +1,4 @@
-"""What an explorer shows, as data for its page: all of it text, numbers and HTML made here."""
+"""The content of an explorer, as data for its page: text, numbers and HTML made here."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NAME = 40
 
 
 def rules_data() -> list[dict[str, Any]]:
-    """Return the rules to choose from, with what their attributes' fields need."""
+    """Return the rules to choose from, with the data for their attributes' fields."""
     return [
         {
             "name": rule.name,
@@ -85,11 +85,11 @@ class Looking(NamedTuple):
 def looked_at(
     result: Result, looking: Looking, decided: bool, sections: dict[Any, Section] | None = None
 ) -> dict[str, Any]:
-    """Return the sliders, the map of sizes, and the binding that the sliders make worked out.
+    """Return the sliders, the map of sizes, and the steps of the broadcast at the sliders' sizes.
 
-    A slider is a name, what that is shown as, and the size. Sizes are text, since a page's numbers are exact to 2**53
-    only. What is chosen is chosen better once the answer is decided; ``sections`` keeps it: a slider that moves along
-    the map leaves it as it is. Without sizes there is nothing to set, and the answer itself is all there is to say.
+    A slider is a name, its display form, and the size. Sizes are text, since a page's numbers are exact to 2**53
+    only. Defaults are chosen better once the answer is decided; ``sections`` caches them: a slider that moves along
+    the map does not change it. Without sizes there is nothing to set, and the answer is complete by itself.
     """
     if result.scope is None or not result.scope.names:
         return {"sizes": [], "bound": "", "map": None, "working": ""}
@@ -105,7 +105,7 @@ def looked_at(
 
 
 def shown_section(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Section] | None = None) -> Section:
-    """Return the sizes on the map: of the symbols that are set, else of those that tell most once that is decided."""
+    """Return the sizes on the map: of the symbols that are set, else of the most informative ones once decided."""
     kept = {} if kept is None else kept
     wanted = _axes(asked, looking, decided, kept)
     fixed = {s: looking.sizes[name] for s, name in asked.names.items() if s not in wanted and name in looking.sizes}
@@ -138,7 +138,7 @@ def _axes(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Secti
 
 
 def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
-    """Return how far the map goes; where that is set, from 0 or from the least size that a symbol can be beyond."""
+    """Return the range of the map; if it is set, it starts at 0 or at a symbol's least size beyond it."""
     up_to = looking.up_to
     if up_to is None:
         return Ranges(MAP_UP_TO, MOST_SIZES)
@@ -157,7 +157,7 @@ def _sizes(result: Result, looking: Looking, chosen: Section) -> dict[str, int]:
     assert result.scope is not None
     names, known = result.scope.names, result.scope.knowledge
     found: dict[str, int] = {}
-    # What the assumptions say is equal moves with the one that is set.
+    # Sizes that the assumptions make equal move with the one that is set.
     moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}
     start = dict(zip(chosen.axes, chosen.fails_at or (), strict=False))
     for place, symbol in enumerate((*chosen.axes, *(s for s in names if s not in chosen.axes))):
@@ -193,7 +193,7 @@ def answered(result: Result, comparison: Comparison | None) -> dict[str, Any]:
 
 
 def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
-    """Return the call of `symbcast.notebook.explore` that makes an explorer in this state.
+    """Return the call of `symbcast.notebook.explore` that creates an explorer in this state.
 
     ``state`` holds the keywords of `explore` that are not part of the question, those that differ from their defaults.
     """
@@ -208,7 +208,7 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
         else:
             text = repr(value)
         more.append(f"{name}={text}")
-    # No shapes at all would be the example's: there, the answer says the question.
+    # Without shapes the call would use the example's: there, the answer gives the question.
     asked = question.arguments() if question.shapes else [question.call()]
     return f"sb.notebook.explore({', '.join([*asked, *more])})"
 
@@ -243,7 +243,7 @@ def _note(result: Result, found: Survey) -> str:
 
 
 def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) -> list[Any]:
-    """Return a cell as the output's size on the shaded axis and its shape, or as what is to blame, or as excluded."""
+    """Return a cell as the output's size on the shaded axis and its shape, as the blamed parts, or as excluded."""
     match cell.outcome:
         case Outcome.WORKS:
             assert cell.shape is not None
@@ -255,7 +255,7 @@ def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) 
 
 
 def _blames(found: Survey, kinds: Sequence[Category]) -> list[dict[str, Any]]:
-    """Return what each kind of failure is called, and a mark: the axis, or a letter where there are several."""
+    """Return the name of each kind of failure, and a mark: the axis, or a letter if there are several."""
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     made = []
     for kind in kinds:

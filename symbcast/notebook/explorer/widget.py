@@ -1,4 +1,4 @@
-"""The explorer: an anywidget whose traits are what its fields hold and what it shows."""
+"""The explorer: an anywidget whose traits are the contents of its fields and its display."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIELD = {"sync": True, "echo_update": False}
 
 
 class Explorer(AnyWidget):
-    """A broadcast to play with: its fields, and the answer about what they hold at each moment.
+    """An interactive broadcast: its fields, and the answer for their current contents.
 
     ``shapes``, ``rule``, ``attributes``, ``assume`` and ``min_size`` are the question, as text where they are text in
     the fields; ``compare_with`` is another rule to compare with, or empty; ``sizes`` are the sliders, ``over`` the
@@ -60,9 +60,9 @@ class Explorer(AnyWidget):
 
     rules: traitlets.List[Any] = traitlets.List().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)
-    """What the page has from here: its colours, the names of operands, and how far a map goes."""
+    """The page's constants: its colours, the names of operands, and the range of a map."""
     checked = traitlets.Dict().tag(sync=True)
-    """What is quick to say of the fields: faults, calls, sliders, map and working; ``serial`` counts the questions."""
+    """The quick part of the answer: faults, calls, sliders, map and working; ``serial`` counts the questions."""
     answer = traitlets.Dict().tag(sync=True)
     """The answer to the question of that ``serial``; it may come later."""
 
@@ -95,7 +95,7 @@ class Explorer(AnyWidget):
 
     @property
     def result(self) -> Result | None:
-        """The answer about what the fields hold; None while one of them cannot be read."""
+        """The answer for the fields' contents; None while one of them cannot be parsed."""
         return self._result
 
     def _ask(self, _: Any = None) -> None:
@@ -110,7 +110,7 @@ class Explorer(AnyWidget):
         if self._result is None:
             self.checked = {"serial": self._serial, "faults": faults_data(faults)}
             return
-        # What needs no decision goes out first: it is there at once, however hard the question is.
+        # Everything that needs no decision is sent first, so that it appears at once, however hard the question is.
         self._look(decided=False)
         self._comparison = question.comparison(self._result)
         self.answer = {"serial": self._serial, **answered(self._result, self._comparison)}

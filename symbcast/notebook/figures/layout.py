@@ -1,4 +1,4 @@
-"""Figures put together: panels, titles, a colour bar and a legend, laid out so that nothing is cut."""
+"""Figure layout: panels, titles, a colour bar and a legend, so that nothing is cut off."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def page_style() -> Iterator[None]:
     )
     changed = NEUTRAL if is_default else {}
     kept = {key: rcParams[key] for key in changed}
-    # rc_context would also take back what a backend sets that is loaded in it: that of notebooks makes pyplot
+    # rc_context would also revert settings of a backend loaded inside it: the one for notebooks makes pyplot
     # interactive, and shows no second figure where it is not.
     rcParams.update(changed)
     try:
@@ -72,7 +72,7 @@ def page_style() -> Iterator[None]:
 
 
 def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:
-    """Return a picture of one survey that pyplot does not know of."""
+    """Return a picture of one survey that is not registered with pyplot."""
     with page_style():
         figure = draw_one(subject, survey, axis, None, _unshown).figure
     assert isinstance(figure, Picture)
@@ -82,7 +82,7 @@ def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:
 def draw_one(
     subject: Any, survey: Survey, axis: int | None, ax: Axes | None, make: Callable[..., Any] | None = None
 ) -> Axes:
-    """Draw one survey into axes, or into a figure that is made for it."""
+    """Draw one survey into axes, or into a new figure."""
     beside, assumed = 0.0, assumed_text(subject)
     if ax is None:
         ax, inches, room = _new_axes(survey, axis, make or pyplot_picture)
@@ -177,7 +177,7 @@ def _inches_of(ax: Axes) -> Inches:
 
 
 def _new_axes(survey: Survey, axis: int | None, make: Callable[..., Any]) -> tuple[Axes, Inches, float]:
-    """Return axes in a figure of their own, how large they will be, and how many points a title has."""
+    """Return axes in a new figure, their size, and the points available for a title."""
     width, height = _inches(survey, widest=5.4, highest=5.0)
     is_strip = len(survey.names) == 1
     left = _left(survey)
@@ -195,7 +195,7 @@ def _left(survey: Survey) -> float:
 
 
 def _larger() -> float:
-    """Return how much larger letters are than usual; what they take of a figure grows with them."""
+    """Return how much larger letters are than usual; their space in a figure grows with them."""
     return max(1.0, float(rcParams["font.size"]) / 10)
 
 
@@ -231,7 +231,7 @@ def draw_many(
     room = 72 * (size[0] - _left(surveys[0]) - 0.1)
     fit(title, above, room)
     patches = handles(look, surveys, assumed_text(subject), are_written, has_bar)
-    # Title and legend begin where the first axes do, wherever the layout puts these.
+    # Title and legend start at the left of the first axes, wherever the layout puts these.
     title.set_transform(blended_transform_factory(axes[0].transAxes, figure.transFigure))
     raised = figure.transFigure + ScaledTranslation(0, GAP, figure.dpi_scale_trans)
     beside = blended_transform_factory(axes[0].transAxes, raised)
@@ -273,7 +273,7 @@ def _inches(survey: Survey, widest: float, highest: float) -> Inches:
 
 
 def _write_titles(ax: Axes, question: str, above: str, room: float, missing: str) -> None:
-    """Write lines above axes, at the left: the question, and smaller the sizes and the condition, and what is missing.
+    """Write lines above axes, at the left: the question, then smaller the sizes, the condition and missing outcomes.
 
     What is missing is an outcome that the picture does not show.
     """

@@ -38,7 +38,7 @@ def handles(look: Look, surveys: Iterable[Survey], assumed: str, are_written: bo
 
 
 def draw_legend(make: Callable[..., Any], patches: Sequence[Patch], points: float, **options: Any) -> Any:
-    """Draw a legend in as many columns as fit into a width in points; ``make`` makes it of patches and options."""
+    """Draw a legend in as many columns as fit into a width in points; ``make`` creates it from patches and options."""
     legend = None
     for columns in range(min(len(patches), 4), 0, -1):
         if legend is not None:

@@ -40,11 +40,11 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
 ) -> Axes:
     """Plot for which sizes of two symbols, or of one, an answer is valid, and return the axes.
 
-    Cells that work are shaded by the size of an ``axis`` of the output, the first one that varies unless it is given;
-    those that fail are hatched by who is to blame, and those that the assumptions exclude are bare. Where neither
-    ``x`` nor ``y`` is given, they are two symbols that the condition ties together. Other symbols have the sizes in
-    ``fixed``, or else the smallest that work, as is written above. ``sizes`` are those of both symbols, unless
-    ``y_sizes`` are given. With ``ax``, only these axes and a colour bar next to them are drawn.
+    Working cells are shaded by the size of an ``axis`` of the output, by default the first one that varies; failing
+    cells are hatched by who is to blame, and cells that the assumptions exclude are bare. If neither ``x`` nor ``y``
+    is given, they are two symbols that the condition relates. Other symbols have the sizes in ``fixed``, else the
+    smallest that work, as written above the plot. ``sizes`` are those of both symbols, unless ``y_sizes`` are given.
+    With ``ax``, only these axes and a colour bar next to them are drawn.
 
         plot(result, "N", "M", range(17))
         plot(result, "N", range(17))

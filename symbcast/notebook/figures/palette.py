@@ -30,7 +30,7 @@ MARKS = tuple(map(Mark, FAILURES, HATCHES))
 
 
 class Page:
-    """The colours of a plot on a page: they go with its background, light or dark."""
+    """The colours of a plot on a page: they match its background, light or dark."""
 
     def __init__(self, background: str | Colour, ink: str | Colour) -> None:
         self.background: Colour = to_rgb(background)
@@ -38,7 +38,7 @@ class Page:
         self.is_dark = lightness(self.background) < 0.5
 
     def tint(self, mark: Mark) -> Colour | Translucent:
-        """Return what a failing cell is filled with."""
+        """Return the fill of a failing cell."""
         return mixed(to_rgb(mark.colour), self.background, 0.34 if self.is_dark else 0.3)
 
     def line(self, mark: Mark) -> Colour:
@@ -60,7 +60,7 @@ class Page:
     def works(self) -> LinearSegmentedColormap:
         """From the smallest size to the largest: the further from the page, the larger."""
         green = to_rgb(FINE)
-        # The green lies where its lightness does, so that equal steps look equal.
+        # The green is placed by its lightness, so that equal steps look equal.
         if self.is_dark:
             shades = [(0.0, mixed(green, BLACK, 0.8)), (0.24, green), (1.0, mixed(green, WHITE, 0.22))]
         else:
@@ -69,7 +69,7 @@ class Page:
 
 
 class AnyPage(Page):
-    """The colours of a plot without a ground of its own, which suit a light page as well as a dark one.
+    """The colours of a plot with a transparent background, for light and dark pages.
 
     Tints let the page through. Greens and hatches are of a middle lightness, between those that the tints have on white
     and on black; larger sizes are darker.
@@ -82,7 +82,7 @@ class AnyPage(Page):
         super().__init__(WHITE, self.INK)
 
     def tint(self, mark: Mark) -> Translucent:
-        """Return what a failing cell is filled with."""
+        """Return the fill of a failing cell."""
         return (*to_rgb(mark.colour), 0.3)
 
     def line(self, mark: Mark) -> Colour:

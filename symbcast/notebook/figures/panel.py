@@ -67,7 +67,7 @@ def hatched(patch: Any, mark: Mark, line: Colour) -> Any:
 
 
 class _Scale:
-    """Where sizes lie on an axis: at themselves where they are evenly spaced, else side by side."""
+    """Positions of sizes on an axis: at their values if they are evenly spaced, else side by side."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = sizes
@@ -116,7 +116,7 @@ def _draw_works(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> No
 
 
 def _region(survey: Survey, frame: _Frame, members: Container[Cell]) -> Path | None:
-    """Return all cells that are as some are as one path, so that a hatch goes through them without a seam."""
+    """Return all cells of one kind as one path, so that a hatch covers them without seams."""
     vertices: list[tuple[float, float]] = []
     across = frame.across.edges
     for row, (low, high) in zip(survey.rows, pairwise(frame.along.edges), strict=True):
@@ -162,7 +162,7 @@ def _name_axes(ax: Axes, survey: Survey, frame: _Frame) -> None:
 
 
 def _write_sizes(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> bool:
-    """Write the output size into each cell that works, where there is room for all of them."""
+    """Write the output size into each working cell, if there is room for all of them."""
     if shading.axis is None or not shading.sizes:
         return False
     across, along = frame.across.at, frame.along.at

@@ -60,7 +60,7 @@ class Picture(Figure):
 
 
 def image(data: str | bytes, kind: str, description: str, width: int | None = None) -> str:
-    """Return an image as HTML with its alternative text; ``data`` is text, or what is in base64 already."""
+    """Return an image as HTML with its alternative text; ``data`` is text, or already in base64."""
     if kind == "image/svg+xml":
         data = b64encode(data if isinstance(data, bytes) else data.encode())
     text = data.decode() if isinstance(data, bytes) else data

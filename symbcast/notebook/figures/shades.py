@@ -43,7 +43,7 @@ class Shading:
             self.norm = BoundaryNorm(_bounds(shades), count)
 
     def value(self, cell: Cell) -> int:
-        """Return what is shaded of a cell that works."""
+        """Return the size by which a working cell is shaded."""
         return 1 if self.axis is None or cell.shape is None else cell.shape[self.axis]
 
     def colour(self, size: int) -> Colour:
@@ -54,7 +54,7 @@ class Shading:
     def colourbar(self, figure: Any, axes: Any, inches: float, **options: Any) -> Any:
         """Draw a colour bar next to some axes of about the given height."""
         if self.has_steps:
-            # The boxes are alike, whatever the sizes are: so they are numbered.
+            # All boxes have the same height, whatever the sizes are, so they are numbered.
             count = len(self.sizes)
             scale = ScalarMappable(Normalize(-0.5, count - 0.5), self.cmap)
             bar = figure.colorbar(scale, ax=axes, **options)
@@ -74,7 +74,7 @@ class Shading:
 
 
 def as_float(size: int) -> float:
-    """Return a size as matplotlib takes it; products of sizes may be beyond any floating-point number."""
+    """Return a size as a float for matplotlib; products of sizes may be too large for one."""
     return float(min(size, 10**300))
 
 

@@ -21,7 +21,7 @@ def fit(text: Text, words: str, points: float) -> None:
 
 
 def points_of(size: str | float) -> float:
-    """Return a size of letters, such as "small", in points."""
+    """Return a font size, such as "small", in points."""
     return float(FontProperties(size=size).get_size_in_points())
 
 
