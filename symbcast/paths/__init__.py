@@ -1,4 +1,4 @@
-"""Runs of the user's own code with sizes that are symbols: every path, and what each requires."""
+"""Run the user's own code with symbolic sizes: find every path and its requirements."""
 
 from symbcast.paths.public import explore_paths
 

@@ -1,4 +1,4 @@
-"""The answer about all paths of a run: when it works, what comes out in which case, and what was not followed."""
+"""The answer about all paths of a run: when it works, the result of each case, and the paths not followed."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Some of the sizes, and what a run does at all of them.
+    """A region of sizes at which a run always behaves the same way.
 
     Attributes:
-        when: at which sizes, under the assumptions.
-        value: what it returns, in its own structure, sizes as sympy expressions; None where it fails.
-        error: the kind of error that it fails with, and its message at the smallest of them; empty where it returns.
+        when: the region, under the assumptions.
+        value: the returned value in its own structure, with sizes as sympy expressions; None if the run fails.
+        error: the error's type and its message at the smallest sizes of the region; empty if the run returns.
         place: the line that fails.
     """
 
@@ -58,11 +58,11 @@ class Case:
 
 
 class PathsAnswer(Answer):
-    """For which sizes a run works, and what it does in which case.
+    """For which sizes a run works, and what it does in each case.
 
-    Nothing is worked out before it is asked for. Where not every path was followed (`complete` is False), `condition`
-    is when it is known to work, `unexplored` says for which sizes nothing is known, and the verdict is unknown. The
-    condition is about the sizes of inputs: what data decide is in `data_condition`.
+    Everything is computed lazily. If some paths were not followed (`complete` is False), `condition` covers the sizes
+    known to work, `unexplored` the sizes about which nothing is known, and the verdict is unknown. The condition is
+    about input sizes only; conditions on data-dependent sizes are in `data_condition`.
     """
 
     def __init__(self, scope: Scope, exploration: Exploration) -> None:
@@ -86,20 +86,20 @@ class PathsAnswer(Answer):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is assumed of the sizes, as text."""
+        """The assumptions about the sizes, as text."""
         return tuple(a.text for a in self.scope.assumptions)
 
     @property
     def condition(self) -> Condition:
-        """When the run works, over the sizes of its inputs, as far as it was followed.
+        """When the run works, over its input sizes, as far as its paths were followed.
 
-        Where data decide too, it is necessary, and sufficient for suitable data: see `data_condition`.
+        If the result also depends on data, this is necessary, and sufficient for suitable data: see `data_condition`.
         """
         return Condition.of_answer(self.formula, self._subject)
 
     @property
     def data_condition(self) -> Condition:
-        """What must hold besides, of sizes that data decide."""
+        """The additional requirements on data-dependent sizes."""
         return Condition.about(all_of(self.suitable.data), self.names)
 
     @property
@@ -109,7 +109,7 @@ class PathsAnswer(Answer):
 
     @cached_property
     def suitable(self) -> Suitable:
-        """What must hold of inputs alone, and of data."""
+        """The requirements on inputs alone, and on data."""
         whole = self._region(lambda end: end.kind == "value")
         own = frozenset(self.exploration.data)
         found = divided(whole, own, self.always, self.input_knowledge) if own else Suitable(whole)
@@ -117,17 +117,17 @@ class PathsAnswer(Answer):
 
     @cached_property
     def always(self) -> list[Formula]:
-        """What holds of data at all sizes, such as that no more elements are true than there are."""
+        """Facts about data that hold at all sizes, such as: the count of true elements is at most the element count."""
         return always_held(self._branches) if self.exploration.data else []
 
     @cached_property
     def unexplored(self) -> Condition:
-        """The sizes for which nothing is known: those of paths that were not followed to their end."""
+        """The sizes about which nothing is known: those of paths that were not followed to their end."""
         return Condition(self._region(lambda end: end.kind == "open"))
 
     @cached_property
     def unconfirmed(self) -> Condition:
-        """The sizes of paths that no call with numbers confirmed: there are none that are small enough to be called."""
+        """The sizes of paths that no call with numbers confirmed because none of their sizes are small enough."""
         doubted = [_is_unconfirmed(o) for o in self.exploration.outcomes]
         if not any(doubted):
             return Condition(FALSE)
@@ -140,9 +140,9 @@ class PathsAnswer(Answer):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run works always, sometimes or never; unknown where it was not followed everywhere.
+        """Whether the run works always, sometimes or never; unknown if some paths were not followed.
 
-        It does not work always where data may make it fail: then it works sometimes, also where `condition` is true.
+        If data can make it fail, the verdict is "sometimes", even if `condition` is always true.
         """
         if not self.complete:
             return Verdict.UNKNOWN
@@ -155,7 +155,7 @@ class PathsAnswer(Answer):
 
     @property
     def reason(self) -> str:
-        """Why something is unknown; empty where nothing was left open."""
+        """Why something is unknown; empty if nothing was left open."""
         untraced = next((o.untraced for o in self.exploration.outcomes if o.untraced is not None), None)
         if untraced is not None:
             return str(untraced)
@@ -165,16 +165,16 @@ class PathsAnswer(Answer):
             left = len(self.exploration.pending)
             return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {self.paths}{made}"
         if not self.suitable.is_proved:
-            return "whether some data suit at all sizes of the condition was not decided"
+            return "not decided: whether suitable data exist at all sizes of the condition"
         return self.decision.reason
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """What the run does at which sizes: those at which it works first. No two hold at the same sizes."""
+        """The disjoint cases of the run; cases that work come first."""
         ends = dict.fromkeys((b.end.kind, b.end.key) for b in self.failing)
         firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self.failing)}
         order = sorted((firsts[k] for k in ends if k[0] != "open"), key=lambda e: e.kind != "value")
-        with counted_call():  # one for all cases: there may be as many as paths
+        with counted_call():  # one call for all cases: there may be as many cases as paths
             return tuple(self._cases(order))
 
     def _cases(self, ends: Iterable[End]) -> Iterator[Case]:
@@ -184,7 +184,7 @@ class PathsAnswer(Answer):
                 yield Case(Condition(found), end.value, self._error(end, found), end.place)
 
     def _error(self, end: End, when: Formula) -> str:
-        """Return an error with the message that it has at the smallest sizes of a case: one line may raise several."""
+        """Return an error with its message at the smallest sizes of a case: one line may raise several messages."""
         if len({b.end.error for b in self.failing if end.is_same(b.end)}) < 2:
             return end.error
         sizes = Decision(self.knowledge, clauses(when)).witness()
@@ -192,11 +192,11 @@ class PathsAnswer(Answer):
         return end.error if branch is None else branch.end.error
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes of inputs at which the run works; None where there are none that are known."""
+        """Return the smallest input sizes at which the run works; None if none are known."""
         return self._named(self.decision.witness())
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes of inputs at which the run fails whatever the data; None where none are known."""
+        """Return the smallest input sizes at which the run fails whatever the data; None if none are known."""
         if self.complete:
             return self._named(self.decision.counterexample())
         followed = self._region(lambda end: end.kind in ("value", "open"))
@@ -205,33 +205,33 @@ class PathsAnswer(Answer):
         return self._named(Decision(self.input_knowledge, [negate(possible)]).witness())
 
     def at(self, **sizes: int) -> Case | None:
-        """Return the case that some sizes are in; None where that is not known, or data decide."""
+        """Return the case that contains some sizes; None if that is unknown or depends on data."""
         given = {s: sizes[name] for s, name in self.names.items() if name in sizes or s in self.scope.names}
         known = (c for c in self.cases if symbols_in(c.when.formula).keys() <= given.keys())
         return next((c for c in known if holds_at(c.when.formula, given)), None)
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size of the inputs is called, in order."""
+        """The names of the input sizes, in order."""
         return self.scope.names
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the run works."""
+        """Return the condition, optionally together with the assumptions."""
         return self._subject.guarded(True) if with_assumptions else self.formula
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition that were not decided to be needed beside the others."""
+        """The conjuncts of the condition that were not proved necessary given the others."""
         return tuple(c for c in self.decision.clauses if c in self.decision.unproven)
 
     @property
     def unanalysed(self) -> tuple[str, ...]:
-        """Why nothing is known of some sizes, which `unexplored` has; empty where every path was followed."""
+        """Why nothing is known about the sizes in `unexplored`; empty if every path was followed."""
         return () if self.complete else (self.reason,)
 
     @cached_property
     def _subject(self) -> ShapeEnv:
-        """The sizes of inputs with what is assumed of them, and the condition."""
+        """The input sizes with their assumptions, and the condition."""
         env = ShapeEnv(on_conflict="record", min_size=self.scope.min_size)
         for size in self.scope.names:
             env.met(size)
@@ -242,17 +242,17 @@ class PathsAnswer(Answer):
 
     @cached_property
     def names(self) -> Mapping[Symbol, str]:
-        """What each size is called; those that data decide too."""
+        """The names of all sizes, including data-dependent ones."""
         return {**self.scope.names, **{s: s.name for s in self.exploration.data}}
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What is assumed of the sizes."""
+        """The assumptions about all sizes."""
         return knowledge(tuple(self.names), self.scope.assumptions, self.scope.min_size)
 
     @cached_property
     def input_knowledge(self) -> Knowledge:
-        """What is assumed of the sizes of inputs."""
+        """The assumptions about input sizes."""
         if not self.exploration.data:
             return self.knowledge
         return knowledge(tuple(self.scope.names), self.scope.assumptions, self.scope.min_size)
@@ -267,18 +267,18 @@ class PathsAnswer(Answer):
 
     @cached_property
     def decision(self) -> Decision:
-        """What was decided of the condition."""
+        """The decision about the condition."""
         return Decision(self.input_knowledge, clauses(self.formula))
 
     @cached_property
     def data_decision(self) -> Decision:
-        """What was decided of what is asked of data too, at sizes of inputs that the condition lets through."""
+        """The decision about the condition together with the requirements on data."""
         asked = [*clauses(self.formula), *self.suitable.data]
         return Decision(self.data_knowledge, asked)
 
     @cached_property
     def data_knowledge(self) -> Knowledge:
-        """What is assumed of all sizes, and what always holds of those that data decide."""
+        """The assumptions about all sizes, and the facts that always hold for data-dependent sizes."""
         given = [*self.scope.assumptions, *map(Assumption, self.always)]
         return knowledge(tuple(self.names), given, self.scope.min_size)
 
@@ -305,7 +305,7 @@ class PathsAnswer(Answer):
 
     @cached_property
     def failing(self) -> list[Branch]:
-        """The paths, and beside each requirement the sizes at which a path ends there, decided like a question."""
+        """The paths, plus one failing path per requirement; requirements are turned into decisions."""
         found: dict[object, Branch] = {}
         for branch in self._branches:
             taken: list[Step] = []
@@ -319,7 +319,7 @@ class PathsAnswer(Answer):
         return list(found.values())
 
     def failing_at(self, sizes: Mapping[Symbol, int]) -> Branch | None:
-        """Return the path that is taken at some sizes, where it fails; for data that lead there, if none are given."""
+        """Return the failing path taken at some sizes; data-dependent sizes not given are tried as 0 to 3."""
         for number in range(4 if self.exploration.data.keys() - sizes.keys() else 1):
             at: dict[Symbol, int] = {**dict.fromkeys(self.exploration.data, number), **sizes}
             for branch in self.failing:
@@ -333,7 +333,7 @@ def _is_unconfirmed(outcome: Outcome) -> bool:
 
 
 def _failed(error: str, place: Place) -> End:
-    # A message may have numbers in it, which are those of one path.
+    # Compare errors without their messages: a message may contain numbers of one path.
     return End("error", (error.partition(":")[0], place), None, error, place)
 
 

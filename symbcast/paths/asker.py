@@ -1,4 +1,4 @@
-"""What sizes and numbers ask a path, and what works them out beside arrays."""
+"""The path interface that sizes and numbers use, and the hook for computing them together with arrays."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ class Asker(Protocol):
     size_class: Callable[..., Any] | None
 
     def check_current(self) -> None:
-        """Raise `UntracedError` where what runs is no longer this path."""
+        """Raise `UntracedError` if this path is no longer the one that runs."""
 
     def is_running(self) -> bool:
-        """Return whether this path is what runs."""
+        """Return whether this path is the one that runs."""
 
     def is_for_message(self, frame: FrameType) -> bool:
-        """Return whether what a frame makes goes into an error or a warning, and nowhere else."""
+        """Return whether the text that a frame makes is used only in an error or a warning."""
 
     def ask(self, formula: Formula) -> bool:
         """Return whether a formula holds on this path."""
 
     def number(self, dim: Dim) -> int:
-        """Return a dimension as the number that it is on this path."""
+        """Return the number that a dimension is on this path."""
 
     def shown(self, dim: Dim) -> int:
-        """Return a dimension as a number for text alone: it decides nothing."""
+        """Return a dimension as a number for text only, without deciding anything."""
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
-        """Return symbols as the numbers that they are on this path."""
+        """Return the numbers that symbols are on this path."""
 
     def sized(self, dim: Dim) -> Any:
-        """Return a dimension as what code computes with."""
+        """Return a dimension as a number or size that code can compute with."""
 
 
 class Arrays:
-    """The door to a front end that has arrays.
+    """The hook for a front end that has arrays.
 
     Attributes:
-        apply: works out a universal function of NumPy of sizes, numbers and arrays; None where there is no front end.
+        apply: applies a NumPy ufunc to sizes, numbers and arrays; None if no such front end is loaded.
     """
 
     apply: ClassVar[Callable[..., Any] | None] = None

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 MAX_NUMBER = 1 << 12
-"""A function of sizes is called with numbers up to here: it may count to them."""
+"""The largest number that a function of sizes is called with: the function may loop that often."""
 
 
 class Calls:
-    """A function of a tuple of sizes, and the sizes that it is called with."""
+    """A function of a tuple of sizes, and the sizes to call it with."""
 
     def __init__(self, run: Callable[[tuple[Any, ...]], Any], dims: Sequence[Dim]) -> None:
         self.run, self.dims = run, tuple(dims)
 
     def on(self, path: Path) -> Any:
-        """Return what the function returns on a path."""
+        """Return the function's result on a path."""
         return self.run(tuple(sized(d, path) for d in self.dims))
 
     has_data = False
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
-        """Yield what the function returns with numbers, or the error that it raises; twice, which must be the same."""
+        """Yield the function's result or error at some sizes, twice: both must agree."""
         yield self._called(at)
         yield self._called(at)
 
@@ -45,13 +45,13 @@ class Calls:
             return self.run(tuple(size_at(d, at) for d in self.dims))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a function may raise SystemExit, or a kind of its own
+        except BaseException as error:  # a function may raise SystemExit, or an error type of its own
             return Raised.of(error)
         finally:
             current.reset(token)
 
     def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
-        """Return whether what the function returned on a path is a value, at some sizes."""
+        """Return whether the result on a path equals a real value at some sizes."""
         return _is_same(found, real, at)
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
@@ -60,16 +60,16 @@ class Calls:
         return all(v is not None and 0 <= v <= MAX_NUMBER for v in values)
 
     def is_of_data(self, error: BaseException) -> bool:
-        """Return False: there are no data."""
+        """Return False: the call has no data."""
         return False
 
     def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
-        """Return a value as text, that of a size being its number."""
+        """Return a value as text, with sizes as numbers."""
         return reprlib.repr(value if at is None else _at(value, at))
 
 
 def _at(found: Any, at: Mapping[Symbol, int]) -> Any:
-    """Return what was found as the value that it is at some sizes."""
+    """Return a result of a path with its sizes replaced by numbers."""
     if issubclass(type(found), Size):
         return value_at(found.dim, at)
     if type(found) is Real:
@@ -80,7 +80,7 @@ def _at(found: Any, at: Mapping[Symbol, int]) -> Any:
 
 
 def _number(found: Real, at: Mapping[Symbol, int]) -> Any:
-    """Return the number that a real is at some sizes; None where it has none."""
+    """Return the value of a real at some sizes; None if it is undefined there."""
     try:
         return found.recipe(at)
     except (ArithmeticError, UndefinedError, ValueError):
@@ -88,7 +88,7 @@ def _number(found: Real, at: Mapping[Symbol, int]) -> Any:
 
 
 def _is_same(found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
-    """Return whether what was found is a value, at some sizes, as far as values can be compared."""
+    """Return whether a result of a path equals a real value at some sizes, as far as values can be compared."""
     if issubclass(type(found), Size):
         return type(real) is int and value_at(found.dim, at) == real
     if type(found) is Real:
@@ -104,10 +104,10 @@ def _is_same(found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
 
 
 def _is_equal(found: Any, real: Any) -> bool:
-    """Return whether two values are equal; so are those of a kind that only compares identities."""
+    """Return whether two values are equal; values that compare by identity count as equal."""
     if getattr(type(found), "__eq__", None) is object.__dict__["__eq__"]:
         return True
     try:
-        return bool(found == real) or bool(found != found and real != real)  # noqa: PLR0124 - a NaN is equal to none
+        return bool(found == real) or bool(found != found and real != real)  # noqa: PLR0124 - NaN != NaN
     except Exception:
         return True

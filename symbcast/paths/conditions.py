@@ -1,4 +1,4 @@
-"""Regions of runs as conditions: each group of conjuncts that sizes tie together is made short, and each only once."""
+"""Regions of runs as short conditions: conjuncts that share sizes are simplified as a group, and each group once."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from symbcast.core.solver.simplification.difference_constraints import Differenc
 from symbcast.core.solver.simplification.simplification import simplified, size
 
 MAX_SIMPLIFIED = 32
-"""A group of more literals stays as the paths gave it: it is as exact, and not always the shortest."""
+"""Larger groups of literals are not simplified: they stay exact but may not be the shortest."""
 
 
 class Conditions:
-    """Formulas made short under what is assumed; cases have many conjuncts in common."""
+    """Simplifies formulas under the assumptions, with a cache: cases have many conjuncts in common."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
         self._known: dict[Formula, Kept[Formula]] = {}
 
     def short(self, formula: Formula) -> Formula:
-        """Return an equivalent formula with little in it that is redundant."""
+        """Return an equivalent formula with little redundancy."""
         known = flattened([put_in(formula, self.knowledge.values) if self.knowledge.values else formula])
         if FALSE in known:
             return FALSE
@@ -48,9 +48,10 @@ class Conditions:
 
 
 def _of_differences(formula: Formula, knowledge: Knowledge) -> Formula | None:
-    """Return a conjunction of comparisons of two sizes without those that the others imply.
+    """Return a conjunction of comparisons of two sizes without the redundant ones.
 
-    None for another formula, and where several of them say more of a difference than each: that is written anew.
+    None for any other formula, and if several comparisons together bound a difference more tightly than each alone:
+    those need rewriting.
     """
     if len(symbols_in(formula)) < 2:
         return None

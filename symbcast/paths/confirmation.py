@@ -1,12 +1,12 @@
-"""Paths held against real calls: at sizes that are different, at 0 and 1, and where a requirement is violated.
+"""Compare paths with real calls: at pairwise different sizes, at 0 and 1, and where a requirement is violated.
 
-What was found of a path is a statement about all sizes of it, so a call at sizes at which it does not hold refutes it.
-A wrong shape shows where sizes differ; a requirement that is missing shows at 0, at 1, or where sizes differ; one that
-is too strong shows where it alone is violated and the function works. Nothing is then said of the path, and the reason
-has both sides: what the function did, and what was found.
+The result of a path is a claim about all its sizes, so one call that disagrees refutes it. A wrong shape shows where
+sizes differ; a missing requirement shows at 0, at 1, or where sizes differ; a requirement that is too strong shows
+where it alone is violated and the function still works. A refuted path is left unknown, and the reason has both sides: what
+the function did, and what the trace predicted.
 
-Calls are counted. Each path is called at sizes that are as different as it allows, whatever the count says; what is
-left of `Limits.calls` goes to the violated requirements, then to sizes of 0 and 1.
+The number of calls is limited. Each path is always called at sizes as different as it allows; the rest of
+`Limits.calls` is spent on violated requirements first, then on sizes 0 and 1.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ Sizes = Mapping["Symbol", int]
 
 
 class Raised(NamedTuple):
-    """What a real call raised, and the lines that the error went through, outermost first."""
+    """An error raised by a real call, and the lines of its traceback, outermost first."""
 
     error: BaseException
     lines: tuple[Place, ...]
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:
-        """Return an error that was caught just now."""
+        """Return an error that was just caught, with its lines."""
         return cls(error, tuple(lines_of_error(error)))
 
 
 class RealCalls(Protocol):
-    """A front end's calls of what was explored, with numbers in place of sizes.
+    """A front end's calls of the explored function, with numbers instead of sizes.
 
     Attributes:
-        has_data: whether calls at the same sizes have other data, so that one may fail and another work.
+        has_data: whether calls at the same sizes use different data, so that one may fail and another work.
     """
 
     has_data: bool
 
     def results(self, at: Sizes) -> Iterator[Any]:
-        """Yield what calls at some sizes return, or `Raised`: each with other data, the most telling first."""
+        """Yield the results of calls at some sizes, or `Raised`; each call has other data, the most useful first."""
 
     def fits(self, found: Any, real: Any, at: Sizes) -> bool:
-        """Return whether what a call returned is what was found; what data decide fits anything."""
+        """Return whether a real result fits the traced one; data-dependent parts fit anything."""
 
     def is_small(self, at: Sizes) -> bool:
         """Return whether a call at some sizes takes little time and memory."""
 
     def is_of_data(self, error: BaseException) -> bool:
-        """Return whether an error comes of the data of the call, and of no sizes."""
+        """Return whether an error is caused by the data of the call, not by its sizes."""
 
     def text(self, value: Any, at: Sizes | None = None) -> str:
-        """Return what was found, at some sizes, or what a call returned, as text."""
+        """Return a traced result at some sizes, or a real result, as text."""
 
 
 class Limits(NamedTuple):
-    """How much is done to confirm one exploration.
+    """Limits on the work to confirm one exploration.
 
     Attributes:
-        calls: how many calls are made beyond the first `sure` of each path.
-        sure: how many results of a path are looked at where the sizes differ.
-        effort: how many formulas are evaluated to find sizes to call at.
+        calls: the maximum number of calls beyond the first `sure` of each path.
+        sure: the number of results compared for each path at pairwise different sizes.
+        effort: the maximum number of formulas evaluated to find sizes to call at.
     """
 
     calls: int = 160
@@ -80,11 +80,11 @@ class Limits(NamedTuple):
 
 
 class _Foreseen(NamedTuple):
-    """What happens at the sizes of a path, or at those that violate one of its requirements."""
+    """The prediction for the sizes of a path, or for sizes that violate one of its requirements."""
 
     outcome: int
     length: int
-    """How many steps of the outcome lead here."""
+    """The number of steps of the outcome that lead here."""
     is_violated: bool = False
 
     def step(self, outcomes: Sequence[Outcome]) -> Step:
@@ -93,14 +93,14 @@ class _Foreseen(NamedTuple):
 
 @dataclass
 class _Goal:
-    """Sizes to look for: on what, with which sizes fixed."""
+    """A search for sizes to call at: the prediction to test, and the sizes that are fixed."""
 
     foreseen: _Foreseen
     fixed: dict[Symbol, int]
     is_first: bool = False
 
 
-def confirmed(  # noqa: PLR0913 - the exploration, and what it is held against
+def confirmed(  # noqa: PLR0913 - the exploration, and the calls to compare it with
     found: Exploration,
     calls: RealCalls,
     names: Mapping[Symbol, str],
@@ -110,10 +110,11 @@ def confirmed(  # noqa: PLR0913 - the exploration, and what it is held against
     home: str = "",
     limits: Limits | None = None,
 ) -> Exploration:
-    """Return an exploration without what real calls refute.
+    """Return an exploration without the results that real calls refute.
 
-    An outcome that is refuted is untraced; where a requirement is, so is all that follows it. ``names`` are the sizes
-    that a call needs. An outcome with a doubtful error, which may come of how it was run, needs a call that agrees.
+    A refuted outcome becomes untraced; if a requirement is refuted, everything after it does too. ``names`` are the
+    sizes that a call needs. An outcome with a doubtful error, which tracing itself may have caused, needs a call that
+    agrees.
     """
     try:
         return _Confirming(found, calls, names, assumed, min_size, home, limits or Limits()).confirmed()
@@ -122,7 +123,7 @@ def confirmed(  # noqa: PLR0913 - the exploration, and what it is held against
 
 
 class _UnsteadyError(Exception):
-    """A call did otherwise than one before it, at the same sizes."""
+    """Two calls at the same sizes behaved differently."""
 
     def __init__(self, what: UntracedError) -> None:
         super().__init__(what)
@@ -146,19 +147,19 @@ class _Confirming:
         self._points = Points(tuple(names), min_size, limits.effort)
         self._assumed = tuple(map(Condition, assumed))
         self._agreed: set[int] = set()
-        """The outcomes that a call came to."""
+        """The outcomes that at least one call agreed with."""
         self._met: set[int] = set()
-        """The outcomes at whose sizes a call did what was foreseen; which of several it is, data decide."""
+        """The outcomes at whose sizes a call agreed with a prediction; if several are possible, data decide which."""
         self._called: set[tuple[int, ...]] = set()
         self._read: dict[Formula, Condition] = {}
         self._steps = [o.steps for o in found.outcomes]
-        """The steps of each outcome as they were found; those of `outcomes` are cut where a call refutes them."""
+        """The original steps of each outcome; those in `outcomes` are cut where a call refutes them."""
         ends = [_Foreseen(n, len(steps)) for n, steps in enumerate(self._steps)]
         self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
         self._confirmed: set[tuple[Formula, ...]] = set()
-        """The requirements whose violation a call confirmed, by the formulas that lead to each and its own."""
+        """The requirements whose violation a call confirmed, keyed by the formulas up to and including each."""
         self._refuted: set[int] = set()
-        """The outcomes that a call refuted at the sizes of the whole path."""
+        """The outcomes that a call refuted at sizes of the whole path."""
         self._open = [a.steps for a in found.pending]
         self._open += [o.steps for o in found.outcomes if o.untraced is not None]
 
@@ -180,7 +181,7 @@ class _Confirming:
 
     def _closed(self, outcome: Outcome, number: int) -> Outcome:
         if number in self._refuted:
-            # The operation that was got wrong may have made requirements too.
+            # The operation that was traced wrongly may also have added wrong requirements.
             steps = outcome.steps
             kept = next((n for n in range(len(steps)) if self._is_doubtful(steps[: n + 1])), len(steps))
             outcome = replace(outcome, steps=steps[:kept])
@@ -189,7 +190,7 @@ class _Confirming:
             return replace(outcome, raw=None, untraced=untraced)
         return replace(outcome, raw=None, is_confirmed=number in self._met)
 
-    # Where calls are made.
+    # Choosing the sizes to call at.
 
     def _goals(self) -> Iterator[_Goal]:
         yield from (_Goal(end, {}, True) for end in self._ends)
@@ -201,7 +202,7 @@ class _Confirming:
                 yield from (_Goal(violated, {s: size}) for s in self.names)
 
     def _near(self, goal: _Goal) -> dict[Symbol, int] | None:
-        """Return sizes to call at; for a requirement, such at which all else holds, if some are found."""
+        """Return sizes to call at; for a requirement, preferably sizes that violate nothing else."""
         foreseen, hand = goal.foreseen, self.outcomes[goal.foreseen.outcome].sizes
         conditions, at = self._conditions(foreseen), None
         later = self._read_steps(self._steps[foreseen.outcome][foreseen.length + 1 :]) if foreseen.is_violated else []
@@ -210,7 +211,7 @@ class _Confirming:
         return at or self._points.near(conditions, goal.fixed, hand)
 
     def _requirements(self) -> Iterator[_Foreseen]:
-        """Yield what violates a requirement, each once, but none that depends on data."""
+        """Yield a violation for each distinct requirement that does not depend on data."""
         nodes: dict[tuple[int, Formula], int] = {}
         for end in self._ends:
             node = 0  # a node of the tree of all steps: paths that begin alike share requirements
@@ -222,21 +223,21 @@ class _Confirming:
                     yield _Foreseen(end.outcome, length, True)
 
     def _is_doubtful(self, steps: Sequence[Step]) -> bool:
-        """Return whether the last step is a requirement that no call has confirmed."""
+        """Return whether the last step is a requirement that no call confirmed."""
         return steps[-1].kind == "require" and tuple(s.formula for s in steps) not in self._confirmed
 
     def _can_violate(self, step: Step) -> bool:
-        """Return whether a step is a requirement of the sizes of inputs alone."""
+        """Return whether a step is a requirement on input sizes only."""
         return step.kind == "require" and self._condition(step.formula).symbols <= self.names.keys()
 
     def _at_hand(self, foreseen: _Foreseen) -> dict[Symbol, int] | None:
-        """Return the sizes that the path was run with, where all its conditions hold there."""
+        """Return the sizes that the path was run with, if all its conditions hold there."""
         hand = self.outcomes[foreseen.outcome].sizes
         at = {s: hand.get(s, 2) for s in self.names}
         return at if all(c.holds(at) for c in self._conditions(foreseen)) else None
 
     def _conditions(self, foreseen: _Foreseen) -> list[Condition]:
-        """Return what is assumed and what leads to what was foreseen; what depends on data is left out."""
+        """Return the assumptions and the conditions that lead to a prediction, without those that depend on data."""
         steps = self._steps[foreseen.outcome]
         found = [*self._assumed, *self._read_steps(steps[: foreseen.length])]
         if foreseen.is_violated:
@@ -253,16 +254,16 @@ class _Confirming:
         return self._read[formula]
 
     def _is_open(self, foreseen: _Foreseen) -> bool:
-        """Return whether nothing is said any more of what was foreseen."""
+        """Return whether the prediction was already withdrawn."""
         outcome = self.outcomes[foreseen.outcome]
         return outcome.untraced is not None and (not foreseen.is_violated or len(outcome.steps) <= foreseen.length)
 
-    # What calls do.
+    # Calling and comparing.
 
     def _hold(self, goal: _Goal, at: Sizes) -> None:
-        """Call at some sizes, and take back what was foreseen there if the calls refute it.
+        """Call at some sizes, and withdraw the predictions there if the calls refute them.
 
-        What one call returns refutes. An error refutes only where no data are found for which there is none.
+        A single wrong result refutes. An error refutes only if no data are found with which the call agrees.
         """
         possible = self._possible(goal.foreseen, at)
         if possible is None:
@@ -292,7 +293,7 @@ class _Confirming:
             self._refute(possible, unlike[0], at)
 
     def _possible(self, foreseen: _Foreseen, at: Sizes) -> list[_Foreseen] | None:
-        """Return all that may happen at some sizes, which data decide; None where some of that is not known."""
+        """Return all predictions possible at some sizes, depending on data; None if some of them are unknown."""
         if not self.found.data:
             return [foreseen]
         if any(self._broken(steps, at) is None for steps in self._open):
@@ -307,7 +308,7 @@ class _Confirming:
         return None if any(map(self._is_open, found)) else found
 
     def _broken(self, steps: Sequence[Step], at: Sizes) -> int | None:
-        """Return the number of the first step that does not hold at some sizes; what depends on data may hold."""
+        """Return the index of the first step that fails at some sizes; steps that depend on data are skipped."""
         for number, step in enumerate(steps):
             condition = self._condition(step.formula)
             if condition.symbols <= self.names.keys() and not condition.holds(at):
@@ -315,7 +316,7 @@ class _Confirming:
         return None
 
     def _is_of_data(self, possible: Sequence[_Foreseen], real: Any) -> bool:
-        """Return whether a call fails where a requirement on sizes that data decide may be violated."""
+        """Return whether a call fails at a line whose requirement on data-dependent sizes may be violated."""
         if not isinstance(real, Raised):
             return False
         steps = (s for f in possible for s in self.outcomes[f.outcome].steps[: f.length])
@@ -330,7 +331,7 @@ class _Confirming:
         return not foreseen.is_violated and outcome.error is None and self.calls.fits(outcome.raw, real, at)
 
     def _raises(self, foreseen: _Foreseen, real: Raised) -> bool:
-        """Return whether an error was foreseen: at its line; of its kind too, unless a requirement is violated."""
+        """Return whether an error was predicted at its line and, unless a requirement is violated, of its type."""
         outcome = self.outcomes[foreseen.outcome]
         if foreseen.is_violated:
             place = foreseen.step(self.outcomes).place
@@ -341,7 +342,7 @@ class _Confirming:
         return place == NOWHERE or place in real.lines
 
     def _refute(self, possible: Sequence[_Foreseen], real: Any, at: Sizes) -> None:
-        """Leave nothing known of what was foreseen at some sizes, and say why."""
+        """Mark the predictions at some sizes as unknown, with the reason."""
         for foreseen in possible:
             error = self._otherwise(foreseen, real, at)
             steps = self.outcomes[foreseen.outcome].steps
@@ -349,7 +350,7 @@ class _Confirming:
                 self._refuted.add(foreseen.outcome)
                 self._forget(foreseen.outcome, len(steps), error)
                 continue
-            # Whatever else comes to this requirement is as doubtful.
+            # All other paths through this requirement are equally doubtful.
             begin = [s.formula for s in steps[: foreseen.length + 1]]
             for number, outcome in enumerate(self.outcomes):
                 if [s.formula for s in outcome.steps[: foreseen.length + 1]] == begin:
@@ -396,6 +397,6 @@ def _is_like(found: BaseException, real: BaseException, is_doubtful: bool) -> bo
 
 
 def _line_of(real: Raised, home: str) -> Place:
-    """Return the innermost line of the user's own code that a real error went through."""
+    """Return the innermost line of the user's own code in the traceback of a real error."""
     own = [p for p in real.lines if home and p.file.startswith(home)]
     return (own or real.lines or (NOWHERE,))[-1]

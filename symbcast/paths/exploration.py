@@ -1,4 +1,4 @@
-"""All paths of a run: each alternative that one leaves open is taken by a later one, up to a limit."""
+"""Explore all paths of a run: each alternative that a run leaves open is taken by a later run, up to a limit."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 MAX_PATHS = 128
 EFFORT = 1_000_000
-"""Units of effort (`symbcast.core.effort`) for all runs: the one that spends the last of them is broken off."""
+"""Units of effort (`symbcast.core.effort`) for all runs: the run that exhausts them is aborted."""
 MAX_NUMBERS = 8
-"""How many numbers are tried where a size has to be a number, but for those that the facts leave no choice of."""
+"""How many numbers are tried where a size must become a number; numbers forced by the facts do not count."""
 
 
 UNTOLD = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
-"""Errors that may come of sizes that are no numbers, and of arrays that have no data."""
+"""Errors that may occur only because traced sizes are not numbers and traced arrays have no data."""
 WITHOUT_DATA: set[str] = set()
-"""The names of classes that stand for values that compiled code reads; what defines one puts its name here."""
+"""The names of stand-in classes whose real counterparts compiled code reads; each registers its name here."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of one path.
+    """The outcome of one path.
 
     Attributes:
-        steps: what it decided and required.
-        value: what the run returned, where it did.
-        error: what it raised; None where it returned.
+        steps: its decisions and requirements.
+        value: the result, if the run returned.
+        error: the error raised; None if the run returned.
         place: the line that raised.
-        untraced: why nothing is said of it; None where it was traced.
-        numbers: the lines that made numbers of sizes.
+        untraced: why the outcome is unknown; None if the path was traced.
+        numbers: the lines that turned sizes into numbers.
         sizes: sizes at which all its steps hold, as far as is known.
-        raw: what the run itself returned, until the outcome is confirmed.
-        is_doubtful: whether the error may come of how the function was run, and says nothing unless a call agrees.
-        is_confirmed: whether a call at sizes of the path did what was found.
+        raw: the unconverted result of the run, until the outcome is confirmed.
+        is_doubtful: whether the error may be caused by tracing itself; it counts only if a real call agrees.
+        is_confirmed: whether a real call at sizes of the path agreed.
     """
 
     steps: tuple[Step, ...]
@@ -67,12 +67,12 @@ class Outcome:
 
 @dataclass
 class Exploration:
-    """The paths of a run, and where it was not followed.
+    """The paths of a run, and the alternatives that were not followed.
 
     Attributes:
-        outcomes: what became of each path.
-        pending: what the facts allow and was not tried: the questions that lead there.
-        data: the numbers that data decide, and which line each comes from.
+        outcomes: the outcome of each path.
+        pending: the alternatives that the facts allow but that were not tried.
+        data: the data-dependent numbers, each with its line and what it counts.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -81,11 +81,11 @@ class Exploration:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that can happen is in the outcomes."""
+        """Whether the outcomes cover everything that can happen."""
         return not self.pending and all(o.untraced is None for o in self.outcomes)
 
 
-def explored(  # noqa: PLR0913 - what a run is given, and its limits
+def explored(  # noqa: PLR0913 - the inputs of a run, and its limits
     run: Callable[[Path], Any],
     assumed: Sequence[Formula],
     *,
@@ -97,9 +97,9 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
 ) -> Exploration:
     """Run a function along its paths.
 
-    ``told`` makes of what it returns what outlives the run. Errors of the kinds ``untold`` may come from how it is run:
-    they are doubtful. Where a run does not do what the one did that it begins like, what the function does is not known
-    at any sizes.
+    ``told`` converts the result to a value that outlives the run. Errors of the types ``untold`` may be caused by
+    tracing itself, so they are doubtful. If a run differs from the earlier run whose first answers it repeats, nothing
+    is known about the function at any sizes.
     """
     if limit < 1:
         raise ShapeTypeError(limit, "a number of paths to follow", "write 1 or more")
@@ -114,12 +114,12 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
         path.room = limit - len(found.outcomes) - 1 - len(waiting)
         with counting(effort):
             outcome = _outcome(run, path, untold, told)
-        if effort.left < 0:  # whoever caught the error, and went on, did so without an answer
+        if effort.left < 0:  # code that caught the effort error and went on did so without an answer
             untraced = UntracedError(f"the runs take more than {EFFORT} units of effort", outcome.place)
-            steps = outcome.steps if path.is_begun_alike() else begun.steps  # it may have come to fewer of them
+            steps = outcome.steps if path.is_begun_alike() else begun.steps  # it may have reached fewer of them
             outcome = replace(outcome, untraced=untraced, steps=steps)
         elif path.diverged or not path.is_begun_alike():
-            what = path.diverged or "it asks less than before"
+            what = path.diverged or "it makes fewer comparisons than before"
             return diverged(what, path.untraced.place if path.untraced else NOWHERE, _by_size(data))
         found.outcomes.append(outcome)
         for alternative in path.alternatives:
@@ -131,8 +131,8 @@ def explored(  # noqa: PLR0913 - what a run is given, and its limits
 
 
 def diverged(what: str, place: Place, data: Mapping[Unknown, tuple[Place, str]]) -> Exploration:
-    """Return what is known of a function that does not do the same each time: nothing."""
-    error = UntracedError(f"the function does not do the same each time: {what}", place)
+    """Return the empty exploration of a function whose runs differ: nothing is known about it."""
+    error = UntracedError(f"the function behaves differently from run to run: {what}", place)
     return Exploration([Outcome((), untraced=error)], data=dict(data))
 
 
@@ -150,15 +150,15 @@ def _outcome(
         raw = run(path)
         value = told(raw)
         if path.has_told and path.untraced is None:
-            path.untraced = UntracedError("an error that has a size in its text is caught")
+            path.untraced = UntracedError("the function catches an error whose message contains a size")
     except KeyboardInterrupt:
         raise
-    except BaseException as raised:  # a function may raise SystemExit, or a kind of its own
+    except BaseException as raised:  # a function may raise SystemExit, or an error type of its own
         place = place_of_error(raised, path.root, path.home)
         is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
         if isinstance(raised, TypeError) and any(name in str(raised) for name in WITHOUT_DATA):
-            # Compiled code refused what has no data. What it would do with data cannot be confirmed: it may not check
-            # sizes, and a call with other ones would write beyond an array.
+            # Compiled code refused an array without data. A real call cannot safely confirm the path: compiled code
+            # may not check sizes, and other sizes could make it write out of bounds.
             untraced = UntracedError(f"compiled code takes no array without data: {type(raised).__name__}", place)
             path.untraced = path.untraced or untraced
         error = raised.with_traceback(None)

@@ -1,4 +1,4 @@
-"""Findings of runs: what the condition asks, each conjunct with the line that fails first where it does not hold."""
+"""Findings of runs: each conjunct of the condition, with the line that fails first where it does not hold."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PathFinding:
-    """A conjunct of the condition of a run; or, where it works at no sizes that are known, a line that fails.
+    """A conjunct of the condition of a run; or, if the run works at no known sizes, a line that fails.
 
     Attributes:
-        file: The file of the line that fails first at `counterexample`; empty where that is not known.
-        line: Its number, from 1.
-        source: Its text.
-        operation: What the line does there, such as ``"matmul"``; empty where the code itself raises.
-        operands: The shapes that meet there.
-        formula: What must hold.
-        text: The same as text, which `symbcast.Condition` reads back.
-        words: The same in words.
-        error: The kind of the error, and why it is raised.
+        file: The file of the line that fails first at `counterexample`; empty if unknown.
+        line: Its line number, from 1.
+        source: The text of the line.
+        operation: The operation on the line that fails, such as ``"matmul"``; empty if the code itself raises.
+        operands: The shapes of its operands.
+        formula: The requirement.
+        text: The requirement as text that `symbcast.Condition` reads back.
+        words: The requirement in words.
+        error: The type of the error, and why it is raised.
         counterexample: The smallest sizes at which this fails and, if possible, nothing else does.
         sizes_there: The operands at these sizes.
-        fix: What to do.
+        fix: The suggested fix.
     """
 
     file: str = ""
@@ -59,7 +59,7 @@ class PathFinding:
 
     @property
     def works(self) -> str:
-        """When the run works, as far as this finding tells: "works only when N is even"."""
+        """When the run works according to this finding: "works only when N is even"."""
         return "works for no sizes" if self.formula == FALSE else f"works only when {self.words}"
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class PathFinding:
 
 
 def findings_of(paths: PathsAnswer) -> Iterator[PathFinding]:
-    """Yield what a run asks, the line that fails first where each conjunct does not hold."""
+    """Yield the findings of a run: each conjunct, with the line that fails first where it does not hold."""
     namer = Namer.of(paths.names)
     decision = paths.decision
     if decision.verdict is not Verdict.ALWAYS:
@@ -112,7 +112,7 @@ def _finding(
 
 
 def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
-    """Return operands at some sizes; none of them where data decide a size that is not given."""
+    """Return operands at some sizes as text; empty if a data-dependent size is not given."""
     if any(s not in sizes for o in operands for s in symbols_of(o)):
         return ""
     return " beside ".join(shape_at(o, sizes) for o in operands)

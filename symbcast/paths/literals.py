@@ -1,4 +1,4 @@
-"""What paths decide and require as numbered literals, and which of them hold at all sizes of which path."""
+"""The decisions and requirements of paths as numbered literals, and which literals hold at all sizes of which path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Literals:
-    """Formulas, each with its negation: literal ``2*n`` as asked first, ``2*n + 1`` negated."""
+    """Formulas, each with its negation: literal ``2*n`` is the form seen first, ``2*n + 1`` its negation."""
 
     def __init__(self, domains: Mapping[Symbol, SizeSet]) -> None:
         self.domains = domains
@@ -29,7 +29,7 @@ class Literals:
         return self._formulas[number]
 
     def cube(self, formulas: Iterable[Formula]) -> Cube | None:
-        """Return what formulas say together, in their order; None where two of them clash."""
+        """Return the conjunction of formulas, in their order; None if two of them contradict each other."""
         found: dict[int, None] = {}
         for formula in formulas:
             key = _key(formula)
@@ -51,27 +51,28 @@ class Literals:
         return self._numbers[key]
 
     def costs(self) -> list[int]:
-        """Return what each literal costs: little more for each name in it."""
+        """Return the cost of each literal: slightly more for each name in it."""
         return [LITERAL_COST + sum(not isinstance(d, int) for d in dims_of(f)) for f in self._formulas]
 
     def within(self, cubes: Sequence[Cube]) -> list[int]:
-        """Return, for each literal, the cubes at all of whose sizes it holds, one bit each.
+        """Return, for each literal, a bit mask of the cubes that imply it.
 
-        Literals of one symbol follow from what a cube says of that, as a set of sizes; others only from themselves.
+        A literal about one symbol is implied by the set of sizes that a cube leaves that symbol; any other literal only
+        by itself.
         """
         found = [0] * len(self._formulas)
         for position, cube in enumerate(cubes):
             for literal in cube:
                 found[literal] |= 1 << position
         for sets in self._by_symbol().values():
-            if len(sets) > 2:  # else there is one formula and its negation
+            if len(sets) > 2:  # otherwise there is only one formula and its negation
                 for members, mask in _members(sets, cubes):
                     for literal in (n for n, others in sets.items() if _is_within(members, others)):
                         found[literal] |= mask
         return found
 
     def _by_symbol(self) -> dict[Symbol, dict[int, SizeSet]]:
-        """Return the literals about one symbol only, each with the sizes at which it holds, by their symbol."""
+        """Return the literals about a single symbol, grouped by symbol, each with the sizes at which it holds."""
         found: defaultdict[Symbol, dict[int, SizeSet]] = defaultdict(dict)
         for number in range(0, len(self._formulas), 2):
             symbols = symbols_in(self._formulas[number])
@@ -86,7 +87,7 @@ class Literals:
 
 
 def _members(sets: Mapping[int, SizeSet], cubes: Sequence[Cube]) -> Iterable[tuple[SizeSet, int]]:
-    """Yield the sizes that cubes leave a symbol, with a bit for each of these cubes."""
+    """Yield each set of sizes that some cubes leave a symbol, with a bit mask of these cubes."""
     known: dict[Cube, SizeSet | None] = {(): ALL}
     masks: defaultdict[Cube, int] = defaultdict(int)
     for position, cube in enumerate(cubes):

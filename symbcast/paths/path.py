@@ -1,4 +1,4 @@
-"""One run along one path: what it decided and required so far, and what of that answers the next question."""
+"""One run along one path: its decisions and requirements so far, from which it answers the next question."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ current: ContextVar[Path | None] = ContextVar("current", default=None)
 """The path that is run in this context."""
 
 QUESTION = 200_000
-"""Units of effort for a question about the facts of a path, at most what is left for all paths: then it stays open."""
+"""Units of effort for one question about the facts of a path, within what is left for all paths; beyond, it is open."""
 _ASKED = 50
-"""Units that each question costs besides: a run that asks without end is stopped."""
+"""The fixed cost of each question, so that a run with endless questions is stopped."""
 
 
 class Path(Context):
-    """One run: its facts are what is assumed, what it decided and what it required.
+    """One run: its facts are the assumptions, its decisions and its requirements.
 
-    A comparison that the facts decide is answered; of one that they do not, the answer that holds at the sizes at hand
-    is taken, and the other one kept as an `Alternative`.
+    A comparison that the facts decide is answered from them. Otherwise the run takes the answer that holds at the
+    current sizes and keeps the other answer as an `Alternative`.
 
     Attributes:
-        steps: what was decided and required, in order.
-        questions: what was asked, in order; those of ``begun`` first, which are answered as there.
-        alternatives: what is to be tried in other runs.
-        size_class: the class of its sizes, where it is not `symbcast.paths.size.Size`.
-        untraced: why nothing is said of this path; empty where it was traced.
-        hashes: whether sizes have a hash: that of their number. A cache of a library would keep them.
-        has_told: whether an error that may be caught has a size in its text.
-        diverged: what the run did otherwise than the one that it begins like; empty where it did the same.
+        steps: the decisions and requirements, in order.
+        questions: the questions, in order; first those of ``begun``, with the same answers.
+        alternatives: the alternatives to try in other runs.
+        size_class: the class of its sizes, if not `symbcast.paths.size.Size`.
+        untraced: why the path is unknown; None if it was traced.
+        hashes: whether sizes can be hashed, by their number; False if libraries might keep sizes in their caches.
+        has_told: whether an error that may be caught has a size in its message.
+        diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not.
         room: how many of its alternatives may still be followed.
-        numbers: the sizes that had to be made numbers, by place.
+        numbers: the places where sizes had to become numbers.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Path(Context):
     # Questions.
 
     def ask(self, formula: Formula, *, is_number: bool = False) -> bool:
-        """Return whether a formula holds on this path; where the facts leave that open, decide."""
+        """Return whether a formula holds on this path; decide it if the facts leave it open."""
         self.check_current()
         charge(_ASKED)
         formula = evaluated(formula)
@@ -113,7 +113,7 @@ class Path(Context):
             question = self._begun.questions[number]
             if question.formula != formula:
                 now, before = map(formula_text, (formula, question.formula))
-                self.diverged = f"it asks {now} where it asked {before} before"
+                self.diverged = f"it compares {now} where it compared {before} before"
                 self.fail_to_trace(self.diverged)
         else:
             question = self._answered(formula, is_number)
@@ -127,9 +127,9 @@ class Path(Context):
         return question.answer
 
     def _answered(self, formula: Formula, is_number: bool) -> Question:
-        """Return a question with the answer at the sizes at hand, and keep the other one if the facts allow it.
+        """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
 
-        Where there is no room to follow that one, or no effort left, whether they allow it is not asked.
+        If there is no room to follow the other answer, or no effort left, it is kept without checking the facts.
         """
         answer = holds_at(formula, self._growing.sizes)
         other = negate(formula) if answer else formula
@@ -145,19 +145,19 @@ class Path(Context):
         return question
 
     def _checked(self, other: Formula) -> tuple[Satisfiability, dict[Symbol, int]]:
-        """Return whether a formula can hold beside the facts, and sizes at which it does."""
+        """Return whether a formula is consistent with the facts, and sizes at which it holds."""
         with suppress(EffortSpentError), share(QUESTION):
             return self._growing.check([other])
         return Satisfiability.UNKNOWN, {}
 
     def _can_hold(self) -> Satisfiability:
-        """Return whether the facts can hold together."""
+        """Return whether the facts are consistent."""
         with suppress(EffortSpentError), share(QUESTION):
             return self._growing.can_hold()
         return Satisfiability.UNKNOWN
 
     def number(self, dim: Dim) -> int:
-        """Return a dimension as a number: that of this path, on which it has no other."""
+        """Return a dimension as a number, to which this path is then restricted."""
         if isinstance(dim, int):
             return dim
         self.check_current()
@@ -183,24 +183,24 @@ class Path(Context):
             self.fail_to_trace(f"{dim} has no value")
 
     def shown(self, dim: Dim) -> int:
-        """Return a dimension as the number that it may be on this path; nothing is decided by it."""
+        """Return a number that a dimension may be on this path, without deciding anything."""
         self._meet(equal(dim, 0))
         return size_at(dim, self._growing.sizes)
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
-        """Return symbols as numbers: those of this path."""
+        """Return symbols as numbers, to which this path is then restricted."""
         return {s: self.number(s) for s in symbols}
 
     def sized(self, dim: Dim) -> Any:
-        """Return a dimension as what code computes with."""
+        """Return a dimension as a number or size that code can compute with."""
         return sized(dim, self)
 
     # Requirements.
 
     def require(self, formula: Formula, reason: str, error: type[Exception] = ValueError) -> None:
-        """Require that a formula hold; raise the error where that cannot be.
+        """Require that a formula holds; raise the error if it cannot.
 
-        The sizes at which it does not hold are no path of their own, unless the code would catch the error.
+        The sizes at which it fails are not a separate path, unless the code would catch the error.
         """
         formula = evaluated(formula)
         settled = self._settled(formula)
@@ -243,13 +243,13 @@ class Path(Context):
         return tuple(self.written(found))
 
     def written(self, dims: Iterable[Dim]) -> Dims:
-        """Return dimensions as the facts let them be written."""
+        """Return dimensions simplified by the facts."""
         return tuple(d if isinstance(d, int) else self._facts.dim(d) for d in dims)
 
     # Facts.
 
     def _settled(self, formula: Formula) -> bool | None:
-        """Return whether a formula holds; None where neither what is known nor sizes that are numbers say so."""
+        """Return whether a formula holds, from known answers and from sizes fixed to numbers; None if neither tells."""
         if formula not in self._known:
             dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
             sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
@@ -288,7 +288,7 @@ class Path(Context):
     # Data.
 
     def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
-        """Return a number that data decide; the same one wherever a run comes to this line as often."""
+        """Return a data-dependent number; runs get the same one for the same visit to the same line."""
         place = self.place()
         count = self._data_count[place] = self._data_count.get(place, 0) + 1
         key = (place, count, what, lower, upper)
@@ -297,36 +297,36 @@ class Path(Context):
         return self._data[key]
 
     def suppose(self, formula: Formula) -> None:
-        """Take in what always holds, such as that no more elements are true than there are."""
+        """Add a fact that always holds, such as: the count of true elements is at most the element count."""
         self._learn(formula)
         self.steps.append(Step("suppose", formula, self.place()))
 
     @property
     def sizes(self) -> Mapping[Symbol, int]:
-        """Sizes at which all that was decided and required holds, as far as is known."""
+        """Sizes at which all decisions and requirements hold, as far as is known."""
         return self._growing.sizes
 
     # Where it is.
 
     def place(self) -> Place:
-        """Return the line of the user's code that asks."""
+        """Return the line of the user's code that is running."""
         return place_of(sys._getframe(1), self.root, self.home)
 
     def check_current(self) -> None:
-        """Raise `UntracedError` where what runs is no longer this path, or another thread: a size was kept."""
+        """Raise `UntracedError` if another path or thread is running: then a size outlived its run."""
         running = current.get()
         if running is not self:
-            (running or self).fail_to_trace("a size is used in another run or thread than the one that it is of")
+            (running or self).fail_to_trace("a size is used outside its own run or thread")
 
     def is_running(self) -> bool:
-        """Return whether this path is what runs, in this thread."""
+        """Return whether this path is the one that runs in this thread."""
         return current.get() is self
 
     def is_for_message(self, frame: FrameType) -> bool:
-        """Return whether what a frame makes goes into an error or a warning that is not caught, and nowhere else.
+        """Return whether the text that a frame makes is used only in an error or a warning that is not caught.
 
-        An error that has a size in its text may be caught, and what handles one may make no other: then nothing is
-        said of the path unless one is raised.
+        An error with a size in its message may be caught, and its handler may raise no other error. Then the path is
+        unknown unless the run ends in an error.
         """
         is_handling = sys.exc_info()[1] not in (None, self._handled)
         kind = "raise" if is_handling else message_of(frame, self.root)
@@ -335,18 +335,18 @@ class Path(Context):
         return kind == "raise" or (kind == "warn" and not is_caught)
 
     def is_begun_alike(self) -> bool:
-        """Return whether the run decided and required what the one did that it begins like."""
+        """Return whether the run repeated the steps of the earlier run whose first answers it was given."""
         begun = self._begun.steps
         return [s.formula for s in begun] == [s.formula for s in self.steps[: len(begun)]]
 
     def fail_to_trace(self, what: str) -> NoReturn:
-        """Say that nothing is known of this path from here on, and why. Raises `UntracedError`."""
+        """Mark this path as unknown from here on, with the reason. Raises `UntracedError`."""
         error = UntracedError(what, self.place())
         self.untraced = self.untraced or error
         raise error
 
     def doing(self, operation: str, operands: Iterable[Dims] = ()) -> Callable[[], None]:
-        """Name the operation at hand, and what it is done with; return what takes that back."""
+        """Set the current operation and its operands; return a function that restores the previous ones."""
         before = self.operation, self.operands
         self.operation, self.operands = operation, tuple(operands)
 

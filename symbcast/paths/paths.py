@@ -1,4 +1,4 @@
-"""The answer about all paths of a run, as users see it."""
+"""The public answer about all paths of a run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from symbcast.paths.findings import PathFinding, findings_of
 
 
 class Paths(PathsAnswer):
-    """For which sizes a run works, what it does in which case, and which line asks what."""
+    """For which sizes a run works, what it does in each case, and which line requires what."""
 
     @cached_property
     def findings(self) -> tuple[PathFinding, ...]:
-        """What the condition asks: each conjunct, with the line that fails first where it does not hold."""
+        """The conjuncts of the condition, each with the line that fails first where it does not hold."""
         return tuple(findings_of(self))

@@ -1,4 +1,4 @@
-"""Where in a user's code something is asked: the file, the line and its text; and whether an error would be caught."""
+"""Places in the user's code: file, line and source text; and whether an error raised there would be caught."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from symbcast.errors import SymbcastError
 
 _OWN = str(FilePath(__file__).parents[1])
 _OPERATORS = str(FilePath("numpy", "lib", "mixins.py"))
-"""The operators of arrays without data come from here; real arrays have their own."""
+"""The operators of arrays without data are defined here; real arrays have their own."""
 _STRANGERS = ("numpy", "jax", "jaxlib", "einops")
-"""Packages whose lines are named only where no others are on the way."""
+"""Packages whose lines are reported only if the call stack has no others."""
 
 
 class Place(NamedTuple):
-    """A line of code: its file, and its number from 1."""
+    """A line of code: its file and its line number, from 1."""
 
     file: str
     line: int
 
     @property
     def source(self) -> str:
-        """The text of the line, without the space around it."""
+        """The text of the line, stripped."""
         return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ def home_of(function: Any) -> str:
 
 
 def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> Place:
-    """Return the innermost line of the user's own code between a frame and the one that began it all."""
+    """Return the innermost line of the user's own code between a frame and the root frame."""
     seen: list[Place] = []
     best: Place | None = None
     while frame is not None and frame is not root:
@@ -70,7 +70,7 @@ def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> Plac
 
 
 def place_of_error(error: BaseException, root: FrameType | None, home: str) -> Place:
-    """Return the innermost line of the user's own code that an error went through."""
+    """Return the innermost line of the user's own code in the traceback of an error."""
     trace = error.__traceback__
     found: list[Place] = []
     while trace is not None:
@@ -84,7 +84,7 @@ def place_of_error(error: BaseException, root: FrameType | None, home: str) -> P
 
 
 def lines_of_error(error: BaseException) -> list[Place]:
-    """Return the lines that an error went through, outermost first, but for those of this package."""
+    """Return the lines in the traceback of an error, outermost first, without those of this package."""
     trace = error.__traceback__
     found: list[Place] = []
     while trace is not None:
@@ -96,7 +96,7 @@ def lines_of_error(error: BaseException) -> list[Place]:
 
 
 def is_own(error: BaseException) -> bool:
-    """Return whether an error comes out of this package."""
+    """Return whether an error was raised in this package."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -104,16 +104,16 @@ def is_own(error: BaseException) -> bool:
 
 
 def is_own_fault(error: BaseException) -> bool:
-    """Return whether an error comes out of this package, and is none that it raises for sizes that do not suit."""
+    """Return whether an error was raised in this package for a reason other than unsuitable sizes."""
     return (is_own(error) and not isinstance(error, (ValueError, IndexError, ZeroDivisionError))) or isinstance(
         error, SymbcastError
     )
 
 
 def called_by(frame: FrameType | None) -> str:
-    """Return the text of the function that the innermost frame of a user's code calls; empty where it has no source.
+    """Return the source of the function that the innermost user frame calls; empty if there is no source.
 
-    What runs now was called from there by compiled code, which has no frame of its own.
+    That function is compiled code, which has no frame of its own and called the code that runs now.
     """
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
@@ -133,17 +133,17 @@ def called_by(frame: FrameType | None) -> str:
 
 
 def is_formatting(frame: FrameType) -> bool:
-    """Return whether a frame is putting a number into text by ``%``: of two numbers that would not ask for one."""
+    """Return whether a frame formats text with ``%``; ``%`` of two numbers would not call ``__index__``."""
     code = frame.f_code.co_code
     at = frame.f_lasti
     return dis.opname[code[at]] == "BINARY_OP" and dis._nb_ops[code[at + 1]][1] in ("%", "%=")  # type: ignore[attr-defined]
 
 
 def message_of(frame: FrameType | None, root: FrameType | None) -> Literal["raise", "warn", ""]:
-    """Return whether what a frame makes goes into an error or into a warning, and nowhere else; empty if it does not.
+    """Return whether the text that a frame makes is used only in an error or only in a warning; empty if neither.
 
-    That is so where only a ``raise`` can follow, here or, after a return, in the caller; or the call of a function such
-    as ``warn``, the result of which is not kept.
+    This holds if only a ``raise`` can follow, here or, after a return, in the caller; or a call of a function such as
+    ``warn`` whose result is discarded.
     """
     while frame is not None and frame is not root:
         follows = _what_follows(frame.f_code, frame.f_lasti)
@@ -158,7 +158,7 @@ _TELLING = frozenset({"warn", "print", "debug", "info", "warning", "error", "cri
 
 @lru_cache(maxsize=4096)
 def _what_follows(code: CodeType, at: int) -> Literal["raise", "warn", "return", "more"]:
-    """Return what all that follows an instruction comes to: a raise or a warning, a return, or more than that."""
+    """Return what the code after an instruction does: it raises, warns, returns, or does more than that."""
     instructions = list(dis.get_instructions(code))
     here = next((n for n, i in enumerate(instructions) if i.offset >= at), len(instructions))
     called = {i.argval for i in instructions[max(0, here - _NEAR) : here + 1] if i.opname.startswith("LOAD_")}
@@ -176,7 +176,7 @@ def _what_follows(code: CodeType, at: int) -> Literal["raise", "warn", "return",
 
 
 def is_call(frame: FrameType, unless: frozenset[str]) -> bool:
-    """Return whether a frame is calling something, unless one of some names was loaded just before."""
+    """Return whether a frame is making a call, unless one of the given names was loaded just before."""
     return _is_call(frame.f_code, frame.f_lasti, unless)
 
 
@@ -194,9 +194,10 @@ def is_subscript(frame: FrameType) -> bool:
 
 
 def numbers_at_hand(frame: FrameType, *, in_code: bool) -> list[int]:
-    """Return the numbers at hand in a frame, smallest first: in local sequences, mappings and shapes, or in code.
+    """Return the numbers in a frame's locals, including those in sequences, mappings and shapes, smallest first.
 
-    A comprehension has only its iterator; then those of the frame around it count too.
+    With ``in_code``, the constants of its code count too. A comprehension has only its iterator, so the locals of the
+    enclosing frame count too.
     """
     found: set[int] = set()
     inner: FrameType | None = frame
@@ -227,7 +228,7 @@ def _collect(values: Iterable[Any], found: set[int], depth: int) -> None:
 
 
 _NEAR = 14
-"""How many instructions lie between the load of what is called and its call, at most."""
+"""The maximum number of instructions between loading a callable and calling it."""
 
 
 @lru_cache(maxsize=1024)
@@ -241,9 +242,9 @@ def _is_strange(file: str) -> bool:
 
 
 def would_be_caught(frame: FrameType | None, root: FrameType | None) -> bool:
-    """Return whether an error raised now comes to a handler on its way, or to what is done before it goes on.
+    """Return whether an error raised now would reach a handler or a ``finally`` block.
 
-    What is done there may depend on the error; so it is to be seen whether there is one.
+    The code there may depend on whether an error was raised, so both ways must be followed.
     """
     while frame is not None and frame is not root:
         if not _is_machinery(frame.f_code.co_filename) and _is_covered(frame.f_code, frame.f_lasti):
@@ -259,7 +260,7 @@ def _is_covered(code: CodeType, instruction: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def _handled(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """Return the ranges of instructions that a handler covers, but for those that only raise again."""
+    """Return the instruction ranges covered by handlers, except handlers that only re-raise."""
     read = dis.Bytecode(code)
     instructions = list(read)
     starts = {i.offset: n for n, i in enumerate(instructions)}

@@ -1,9 +1,9 @@
-"""Sizes at which a path is called: as different from each other as its conditions allow.
+"""Sizes to call a path at: as different from each other as its conditions allow.
 
-Sizes that are equal hide mistakes: what holds at (2, 2) may fail at (2, 3). So the search begins at wanted sizes, which
-are pairwise different, and repairs them: as long as a condition is broken, one of its sizes is changed to the value
-that leaves the fewest conditions broken (min-conflicts; Minton et al., 1992). It needs no solver, and its effort is
-counted: where it finds nothing, the caller falls back on sizes that are known to be on the path.
+Equal sizes hide mistakes: a result that holds at (2, 2) may fail at (2, 3). So the search starts from preferred sizes,
+which are pairwise different, and repairs them: while a condition is violated, one of its sizes is changed to the value
+that leaves the fewest conditions violated (min-conflicts; Minton et al., 1992). It needs no solver, and its effort is
+limited: if it finds nothing, the caller falls back on sizes that are known to be on the path.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from symbcast.core.logic.formulas import Formula
 
 MAX_REPAIRS = 12
-"""How many sizes are changed before a search is given up."""
+"""How many sizes are changed before the search gives up."""
 MAX_TRIED = 10
-"""The sizes up to here are tried in a repair; larger ones only where a condition or the path at hand has them."""
+"""A repair tries sizes up to this; larger ones only if they come from a condition or from the path's own sizes."""
 DIFFERENT = (2, 3, 5, 7, 4, 6, 8, 9)
-"""The sizes that are wanted first: no two are equal, and of the first four none divides another."""
+"""The preferred sizes, in order: all different, and none of the first four divides another."""
 
 
 class Condition:
-    """A formula and the symbols in it; whether it holds at some sizes is worked out once.
+    """A formula and its symbols, with cached values.
 
-    The searches for all goals begin at the same sizes, so most of what they ask was asked before.
+    All searches start from the same sizes, so most evaluations repeat earlier ones.
     """
 
     __slots__ = ("_known", "_order", "formula", "symbols")
@@ -56,8 +56,8 @@ class Points:
     """A search for sizes of some symbols.
 
     Attributes:
-        symbols: the sizes that are looked for, in order.
-        effort: how many formulas may still be evaluated; the search finds nothing once it is spent.
+        symbols: the sizes to find, in order.
+        effort: how many formulas may still be evaluated; at 0 the search finds nothing more.
     """
 
     def __init__(self, symbols: Sequence[Symbol], min_size: int, effort: int) -> None:
@@ -74,9 +74,9 @@ class Points:
     def near(
         self, conditions: Sequence[Condition], fixed: Mapping[Symbol, int], hand: Mapping[Symbol, int]
     ) -> dict[Symbol, int] | None:
-        """Return sizes near the wanted ones at which all conditions hold; None where none are found.
+        """Return sizes near the preferred ones at which all conditions hold; None if none are found.
 
-        ``fixed`` are kept as they are. ``hand`` are sizes on a path near by; theirs are tried in a repair.
+        ``fixed`` sizes are not changed. ``hand`` are known sizes of a nearby path, which repairs try too.
         """
         at = {**self._wanted, **fixed}
         if any(size not in self._domains[s] for s, size in fixed.items()):
@@ -107,7 +107,7 @@ class Points:
         return None if broken else at
 
     def _cost(self, at: Mapping[Symbol, int], changed: Symbol, broken: int) -> tuple[int, ...]:
-        """Return what makes sizes worse: broken conditions, sizes of 0 or 1, equal sizes, and the way to the wanted."""
+        """Return the cost of a change: violated conditions, a size below 2, equal sizes, distance to the preferred."""
         size = at[changed]
         equal = len(at) - len(set(at.values()))
         return broken, size < 2, equal, abs(size - self._wanted[changed])
@@ -129,7 +129,7 @@ class Points:
 
 
 def _solved(formula: Formula, symbol: Symbol, at: Mapping[Symbol, int]) -> list[int]:
-    """Return the size that an equation gives a symbol, where it is one that can be solved for it."""
+    """Return the size of a symbol from an equation, if the formula is one and can be solved for the symbol."""
     value = solved_for(formula, symbol)
     size = None if value is None else value_at(value.dim(), at)
     return [] if size is None else [size]

@@ -1,4 +1,4 @@
-"""The engine by itself: any code over sizes, along all its paths."""
+"""The public entry point of the engine: run any code over sizes along all its paths."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def explore_paths(
 ) -> Paths:
     """Run a function of sizes along all its paths, and return for which sizes it works.
 
-    ``run`` is called with one tuple of sizes that behave as ints, once for each path. It may compute, compare, branch
-    and raise, and must do the same each time. Each path is confirmed by calls with numbers up to 4096: pairwise
-    different ones, and 0 and 1, as far as the path has them. There are two calls for each path, and 160 more at most.
-    Where the function does otherwise than was found, nothing is said of the path. ``assume`` and ``min_size`` are as in
-    `symbcast.broadcast`. More than ``max_paths`` paths are not followed: then the answer is not `complete`.
+    ``run`` is called once per path, with one tuple of sizes that behave like ints. It may compute, compare, branch and
+    raise, but must be deterministic. Each path is confirmed by calls with numbers up to 4096: pairwise different ones,
+    and 0 and 1 if the path has them. There are two calls per path, plus at most 160 more. If a call disagrees with the
+    trace, the path is left unknown. ``assume`` and ``min_size`` are as in `symbcast.broadcast`. At most ``max_paths``
+    paths are followed; if there are more, the answer is not `complete`.
 
     >>> def halves(sizes):
     ...     (n,) = sizes
@@ -41,7 +41,7 @@ def explore_paths(
     >>> found.condition, found.cases[0].value, found.cases[1].error
     (Condition('N % 2 == 0'), floor(N/2), 'ValueError: odd')
     """
-    given = known_rank(shape(sizes), "paths", "write each size by a name of its own")
+    given = known_rank(shape(sizes), "paths", "give each size its own name")
     scope = Scope((given,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
     (bound,) = scope.shapes
     calls = Calls(run, bound.dims)

@@ -1,4 +1,4 @@
-"""Real numbers that depend on sizes: what is worked out is kept as a recipe, until a number or an answer is needed."""
+"""Real numbers that depend on sizes: kept as recipes until a number or a truth value is needed."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ MAX_NUMERATOR = 1 << 40
 
 
 class Real:
-    """A number worked out of sizes, such as ``n / 3`` or ``math.sqrt(n)``.
+    """A number computed from sizes, such as ``n / 3`` or ``math.sqrt(n)``.
 
-    A quotient of sizes is kept as such: rounding and comparing it is exact, as it is for a float where both are below
-    2**53. Of any other, what needs its value makes the sizes in it numbers, on this path.
+    A quotient of sizes stays a quotient: rounding and comparing it is exact, as it is for a float if both are below
+    2**53. If the value of any other real is needed, its sizes become numbers on this path.
     """
 
     __slots__ = ("own_zero", "path", "ratio", "recipe", "symbols", "zero_of")
@@ -58,9 +58,9 @@ class Real:
         self.path = path
         self.ratio = ratio
         self.zero_of = zero_of
-        """What is 0 where this is, if that is known."""
+        """A value that is 0 exactly where this number is, if known."""
         self.own_zero = None if ratio is None else ratio[0]
-        """The same as a dimension, for a number of Python's own: to divide by one that is 0 is an error."""
+        """The same as a dimension, for Python's own numbers, where dividing by 0 is an error."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -70,7 +70,7 @@ class Real:
 
     @classmethod
     def quotient(cls, above: Dim, below: Dim, path: Asker) -> Real:
-        """Return what ``above / below`` is."""
+        """Return ``above / below``."""
         ratio = (above, below) if isinstance(below, int) and below > 0 else None
         return cls(lambda at: size_at(above, at) / size_at(below, at), symbols_of((above, below)), path, ratio)
 
@@ -82,7 +82,7 @@ class Real:
 
     @classmethod
     def applied(cls, function: Callable[..., Any], values: Iterable[Any], path: Asker, zero_of: Any = None) -> Real:
-        """Return a function of numbers, some of which depend on sizes."""
+        """Return a function applied to numbers, some of them dependent on sizes."""
         parts = [part_of(v) for v in values]
         symbols = [s for _, found in parts for s in found]
         recipes = [recipe for recipe, _ in parts]
@@ -128,7 +128,7 @@ class Real:
         return self._multiplied(self._binary(operator.mul, other, self), other)
 
     def _multiplied(self, found: Any, other: Any) -> Any:
-        """Return a product, which is 0 where this number is if the other factor is not."""
+        """Return a product; if the other factor is a nonzero constant, note that it is 0 where this number is."""
         if type(found) is Real and type(other) in (int, float) and other != 0 and math.isfinite(other):
             found.own_zero = self.own_zero
         return found
@@ -195,7 +195,7 @@ class Real:
         return bool(self != 0)
 
     def value(self) -> Any:
-        """Return the number, of the sizes that this path goes on with."""
+        """Return the value, which fixes the sizes in it to numbers on this path."""
         return self.recipe(self.path.values(self.symbols))
 
     def __float__(self) -> float:
@@ -225,7 +225,7 @@ class Real:
 
     @property
     def dtype(self) -> Any:
-        """The type of NumPy that it counts as."""
+        """The NumPy dtype that it counts as."""
         import numpy as np
 
         return np.dtype(float)
@@ -249,20 +249,20 @@ class Real:
 
 
 def ratio_of(value: Any) -> tuple[Dim, int] | None:
-    """Return a number as a quotient of a dimension by a number above 0; None where it is none, or not exactly."""
+    """Return a number as a dimension divided by a positive number; None if it is not exactly such a quotient."""
     if type(value) is Real:
         return value.ratio
     if hasattr(type(value), "dim"):
         return value.dim, 1
     if isinstance(value, float):
-        # A quotient is rounded before it is compared: with a number of few bits the answer is the same for it.
+        # Python rounds a quotient before comparing it; compared with a number of few bits, the answer is the same.
         above, below = value.as_integer_ratio() if math.isfinite(value) else (0, 0)
         return (above, below) if 0 < below <= MAX_DENOMINATOR and abs(above) < MAX_NUMERATOR else None
     return int(value), 1
 
 
 def part_of(value: Any) -> tuple[Recipe, tuple[Symbol, ...]]:
-    """Return how a number is worked out of sizes, and of which."""
+    """Return the recipe that computes a number from sizes, and the symbols it needs."""
     if type(value) is Real:
         return value.recipe, value.symbols
     if hasattr(type(value), "dim"):

@@ -1,12 +1,12 @@
-"""Where a path goes: the sizes at which a run takes some of its paths, as one short formula.
+"""Regions of paths: the sizes at which a run takes some of its paths, as one short formula.
 
-Each path holds at the sizes at which all that it decided and required holds: a cube of literals. Any sizes are on one
-path, and where two paths part, one holds a literal and the other its negation. So a conjunction of some literals of a
-wanted path that excludes, for each other path, a literal of that one, holds at no size of those; and a disjunction of
-such conjunctions, with one for each wanted path, is where the wanted paths go. This is a two-level minimisation
-(`symbcast.core.solver.simplification.two_level`) with the paths in place of the rows of a truth table: it needs no
-solver, what no sizes do is in no path, and it takes as long as there are paths and steps, not as there are combinations
-of what is asked.
+A path is taken where all its decisions and requirements hold: a cube of literals. All sizes are on exactly one path,
+and where two paths part, one has a literal and the other its negation. So if a conjunction of literals of a wanted path
+contains, for each unwanted path, a literal that this path negates, it holds at no size of the unwanted paths. A
+disjunction of such conjunctions that covers all wanted paths is their region. This is a two-level minimisation
+(`symbcast.core.solver.simplification.two_level`) with paths instead of the rows of a truth table. It needs no solver,
+impossible combinations are on no path, and its time grows with the number of paths and steps, not with the number of
+combinations of literals.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class End(NamedTuple):
-    """What a path ends in.
+    """The end of a path.
 
     Attributes:
-        kind: ``"value"``, ``"error"``, or ``"open"`` where nothing is known of it.
-        key: what tells ends of a kind apart.
-        value: what is returned.
-        error: the kind of the error, and its message.
+        kind: ``"value"``, ``"error"``, or ``"open"`` if it is unknown.
+        key: distinguishes ends of the same kind.
+        value: the returned value.
+        error: the error's type and message.
         place: the line that fails.
     """
 
@@ -43,23 +43,23 @@ class End(NamedTuple):
     place: Place | None = None
 
     def is_same(self, other: End) -> bool:
-        """Return whether two paths end in the same."""
+        """Return whether two paths end the same way."""
         return (self.kind, self.key) == (other.kind, other.key)
 
 
 class Branch(NamedTuple):
-    """A path: its steps, and what it ends in."""
+    """A path: its steps and its end."""
 
     steps: tuple[Step, ...]
     end: End
 
 
 class Regions:
-    """Paths that between them hold at all sizes, no two at the same, and where some of them go.
+    """Disjoint paths that together cover all sizes, and the regions of some of them.
 
     Literals are numbered as in `symbcast.core.solver.simplification.two_level`: a formula first, then its negation.
-    ``within`` has for each literal the paths at all of whose sizes it holds, ``beside`` the other ones but those where
-    its negation does.
+    ``within`` has, for each literal, the paths that imply it; the other table has the paths that do not imply its
+    negation.
     """
 
     def __init__(self, branches: Sequence[Branch], domains: Mapping[Symbol, SizeSet]) -> None:
@@ -74,7 +74,7 @@ class Regions:
         self.beside = Table(everywhere, [everywhere & ~within[n ^ 1] for n in range(len(within))], costs)
 
     def of(self, is_wanted: Callable[[End], bool]) -> Formula:
-        """Return the sizes at which a run comes to the end of a wanted path."""
+        """Return the region of the wanted paths."""
         wanted = sum(1 << n for n, end in enumerate(self._ends) if is_wanted(end))
         others = self.within.everywhere & ~wanted
         if not wanted or not others:
@@ -88,7 +88,7 @@ class Regions:
         return all_of([*(self._literals[n] for n in sorted(common)), rest])
 
     def _cover(self, wanted: int, others: int) -> list[Cube]:
-        """Return conjunctions that hold at the sizes of the wanted paths, and at none of the others."""
+        """Return conjunctions that together cover the wanted paths and hold at no size of the others."""
         found: list[Cube] = []
         left = wanted
         for cell in bits(wanted):

@@ -1,4 +1,4 @@
-"""What a run returned, as it outlives the run."""
+"""Convert the result of a run to a value that outlives the run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from symbcast.paths.size import Size
 
 
 def told(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
-    """Return a value in its structure, with sizes as expressions and what ``leaf`` says of anything else.
+    """Return a value in its own structure, with sizes as expressions and ``leaf`` applied to anything else.
 
-    Of a number that depends on sizes and is no size there is left that it is a ``float``.
+    A number that depends on sizes but is not a size becomes the type ``float``.
     """
     if issubclass(type(value), Size):
         return to_sympy(value.dim)

@@ -1,4 +1,4 @@
-"""Sizes that behave as ints: arithmetic gives terms, and what needs a truth value asks the path that they are on."""
+"""Sizes that behave like ints: arithmetic gives terms, and truth values come from the path that they belong to."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MAX_SHIFT = 63
 class Size:
     """An integer that depends on sizes, on one path of a run.
 
-    It is an ``int`` to ``isinstance``. Where a number itself is needed (``range``, ``int``, an index of a list), the
-    path goes on with one number, and other paths with others: so it does for the hash of one.
+    For ``isinstance`` it is an ``int``. Where the number itself is needed (``range``, ``int``, a list index, a hash),
+    the path continues with one number, and other paths with other numbers.
     """
 
     __slots__ = ("dim", "path")
@@ -180,7 +180,7 @@ class Size:
         return self.path.number(self.dim)
 
     def _told(self, frame: FrameType) -> Dim:
-        """Return what text says of the size: its name where nothing can depend on that, else its number."""
+        """Return the size as text should show it: its name if nothing can depend on the text, otherwise its number."""
         return self.dim if not self.path.is_running() or self.path.is_for_message(frame) else self._number()
 
     def __index__(self) -> int:
@@ -206,7 +206,7 @@ class Size:
         return format(told, spec) if isinstance(told, int) else str(told)
 
     def __reduce__(self) -> Any:
-        raise TypeError("a size lives as long as the run that it is of")
+        raise TypeError("a size cannot be pickled: it exists only during its run")
 
     def __copy__(self) -> Size:
         return self
@@ -215,7 +215,7 @@ class Size:
         return self
 
     def bit_length(self) -> int:
-        """Return how many bits the number of this path has."""
+        """Return the bit length of the number on this path."""
         return self._number().bit_length()
 
     def is_integer(self) -> bool:
@@ -301,15 +301,15 @@ def dim_of(value: Any) -> Dim:
 
 
 def sized(dim: Dim, path: Asker) -> Any:
-    """Return a dimension as what code computes with: a number, or a size of the kind that the path has."""
+    """Return a dimension as a number, or as a size of the path's size class."""
     return dim if isinstance(dim, int) else (path.size_class or Size)(dim, path)
 
 
 def smallest(values: list[Any], path: Asker) -> Any:
-    """Return the least of sizes and numbers, without asking which it is."""
+    """Return the minimum of sizes and numbers as a term, without deciding which one it is."""
     return sized(reduce(path.bounds.smaller, map(dim_of, values)), path)
 
 
 def greatest(values: list[Any], path: Asker) -> Any:
-    """Return the greatest of sizes and numbers, without asking which it is."""
+    """Return the maximum of sizes and numbers as a term, without deciding which one it is."""
     return sized(reduce(path.bounds.larger, map(dim_of, values)), path)

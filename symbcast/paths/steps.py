@@ -1,4 +1,4 @@
-"""What a path decided and required, step by step, and what it asked; and how it may break off."""
+"""The steps of a path (its decisions and requirements), its questions, and the error that ends tracing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from symbcast.paths.places import NOWHERE, Place
 
 
 class UntracedError(SymbcastError):
-    """Something that a run does is not known to what traces it, so nothing is said of this path.
+    """The run did something that the tracer does not support, so the path is unknown.
 
-    ``what`` is it, ``place`` the line that does it.
+    ``what`` describes it, and ``place`` is the line that did it.
     """
 
     def __init__(self, what: str, place: Place = NOWHERE) -> None:
@@ -28,17 +28,17 @@ class UntracedError(SymbcastError):
 
 
 class Step(NamedTuple):
-    """Something that a path decided or requires.
+    """A decision or a requirement of a path.
 
     Attributes:
-        kind: ``"decide"``: the run took the way on which the formula holds; ``"require"``: it goes on only where the
-            formula holds, and fails with ``error`` elsewhere; ``"suppose"``: it holds of data at all sizes.
-        formula: what holds from here on.
-        place: the line that asks.
-        operation: what the line does, such as ``"matmul"``; empty for a decision.
+        kind: ``"decide"``: the run took the branch on which the formula holds; ``"require"``: it continues only where
+            the formula holds, and fails with ``error`` elsewhere; ``"suppose"``: the formula holds for all data.
+        formula: the formula that holds from here on.
+        place: the line responsible.
+        operation: the operation on the line, such as ``"matmul"``; empty for a decision.
         reason: why it is required, in words.
-        operands: the shapes that meet.
-        error: the error where it does not hold.
+        operands: the shapes of the operands.
+        error: the type of the error raised where it does not hold.
     """
 
     kind: Literal["decide", "require", "suppose"]
@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question that a run asked, and how it was answered; ``is_open`` says that the facts allow both answers."""
+    """A question that a run asked, and its answer; ``is_open`` says that the facts allow both answers."""
 
     formula: Formula
     answer: bool
@@ -60,9 +60,9 @@ class Question(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """The questions up to one that the facts left open, it with its other answer; sizes at which all that holds.
+    """The questions up to an open one, which gets its other answer, and sizes at which these answers hold.
 
-    ``steps`` are what was decided and required up to there.
+    ``steps`` are the decisions and requirements up to that point.
     """
 
     questions: tuple[Question, ...]
@@ -71,7 +71,7 @@ class Alternative(NamedTuple):
 
     @property
     def refused_numbers(self) -> int:
-        """How many numbers were gone past where a size had to be one: by which it is not, and rows that there are."""
+        """How many numbers were refused where a size must become a number, plus rows of arrays already iterated."""
         return sum(q.is_number and q.answer is not _is_equality(q.formula) for q in self.questions)
 
 

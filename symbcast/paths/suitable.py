@@ -1,9 +1,9 @@
-"""What a condition says of the sizes of inputs alone, and what it says of data.
+"""Split a condition into requirements on input sizes alone and requirements on data.
 
-A run works for sizes of inputs if some data suit: if the sizes that data decide can be chosen so that the condition
-holds, and what always holds of them too. `symbcast.core.solver.products.projection` eliminates these sizes; the
-condition implies the result, so it is necessary. That it is sufficient, for suitable data, is proved here: for all
-sizes of inputs that it lets through, one of a few choices makes the condition hold.
+A run works at some input sizes if suitable data exist: if the data-dependent sizes can be chosen so that the condition
+holds, together with the facts that always hold for them. `symbcast.core.solver.products.projection` eliminates these
+sizes; the condition implies the result, so the result is necessary. This module proves that it is also sufficient, for
+suitable data: at all input sizes that it allows, one of a few choices makes the condition hold.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from symbcast.paths.regions import Branch
 
 MAX_CHOICES = 64
-"""How many choices of the sizes that data decide are tried to prove that some data suit."""
+"""How many choices of the data-dependent sizes are tried to prove that suitable data exist."""
 
 
 class Suitable(NamedTuple):
-    """A condition, divided.
+    """A condition split into requirements on inputs and on data.
 
     Attributes:
-        inputs: what the sizes of inputs must be: necessary, and sufficient for suitable data.
-        data: the clauses that speak of sizes which data decide.
-        is_proved: whether it is proved that data can suit at all sizes of inputs that ``inputs`` lets through.
+        inputs: the requirements on input sizes: necessary, and sufficient for suitable data.
+        data: the clauses that mention data-dependent sizes.
+        is_proved: whether suitable data are proved to exist at all input sizes that ``inputs`` allows.
     """
 
     inputs: Formula
@@ -44,10 +44,10 @@ class Suitable(NamedTuple):
 
 
 def divided(whole: Formula, own: frozenset[Symbol], always: Sequence[Formula], knowledge: Knowledge) -> Suitable:
-    """Return what a condition says of inputs alone, and of data.
+    """Return the requirements of a condition on inputs alone, and on data.
 
-    ``own`` are the sizes that data decide, ``always`` is what holds of these at all sizes, and ``knowledge`` what is
-    assumed of the inputs' sizes.
+    ``own`` are the data-dependent sizes, ``always`` the facts that always hold for them, and ``knowledge`` the
+    assumptions about the input sizes.
     """
     asked = clauses(whole)
     data = tuple(c for c in asked if not own.isdisjoint(symbols_in(c)))
@@ -67,7 +67,7 @@ def _bounds(size: Symbol) -> Iterator[Formula]:
 
 
 def _is_sufficient(found: Formula, needs: Formula, own: frozenset[Symbol], knowledge: Knowledge) -> bool:
-    """Return whether, at all sizes of inputs that were found, one of the choices meets the needs."""
+    """Return whether, at all input sizes that ``found`` allows, one of the choices satisfies the needs."""
     if found == FALSE:
         return True
     met = [s for s in symbols_in(needs) if s in own]
@@ -82,7 +82,7 @@ def _is_sufficient(found: Formula, needs: Formula, own: frozenset[Symbol], knowl
 
 
 def _choices(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> list[Dim]:
-    """Return what a size that data decide may be: small numbers, and what it is compared with."""
+    """Return values to try for a data-dependent size: small numbers, and the terms that it is compared with."""
     numbers = [size.lower, size.lower + 1] if size.upper is None or size.upper > size.lower else [size.lower]
     return list(dict.fromkeys([*numbers, *_compared(size, needs, own)]))
 
@@ -107,9 +107,9 @@ def _comparisons(formula: Formula) -> Iterator[Comparison]:
 
 
 def always_held(branches: Iterable[Branch]) -> list[Formula]:
-    """Return what always holds of data: what paths suppose of it, after what they decided unless all suppose the same.
+    """Return the facts that always hold for data: those that all paths suppose; others hold only after their decisions.
 
-    One line may make one size of different arrays, on different paths.
+    On different paths, the same line may make the same size from different arrays.
     """
     found: dict[Symbol, list[frozenset[Formula]]] = {}
     conditional: dict[Formula, list[Formula]] = {}
