@@ -1,4 +1,4 @@
-"""Functions of NumPy and of the array API, run with arrays that have a shape and a type, and no data."""
+"""Run functions that use NumPy or the array API with arrays that have a shape and a type but no data."""
 
 from importlib.util import find_spec
 
@@ -8,7 +8,7 @@ if find_spec("numpy") is None:
     raise MissingExtraError("symbcast.trace", "numpy")
 
 from symbcast.arrays.arguments import array, size
-from symbcast.arrays.functions import (  # noqa: F401 - they register what arrays can do
+from symbcast.arrays.functions import (  # noqa: F401 - they register the operations of arrays
     data_functions,
     elements,
     functions,
@@ -18,7 +18,7 @@ from symbcast.arrays.functions import (  # noqa: F401 - they register what array
 )
 from symbcast.arrays.promises import BrokenPromise, check_promises, checked
 from symbcast.arrays.report.report import TraceReport
-from symbcast.arrays.symbolic import indices  # noqa: F401 - it registers what indexing does
+from symbcast.arrays.symbolic import indices  # noqa: F401 - it registers indexing
 from symbcast.arrays.trace import trace
 
 __all__ = ["BrokenPromise", "TraceReport", "array", "check_promises", "checked", "size", "trace"]

@@ -1,7 +1,7 @@
-"""Traces in a process of their own: whatever kills that process becomes an answer that names the function.
+"""Trace in a child process: if the child is killed, the answer is unknown and names the function.
 
-The process imports the function by the name and the file of its module. What comes back is a report that does not need
-that module: errors by their kind and text, and what is no shape, size or plain value as its text.
+The child imports the function by the name and the file of its module. The report that it returns does not need that
+module: errors are kept as type name and message, and any result other than a shape, size or plain value as its text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from symbcast.paths.steps import UntracedError
 
 @dataclass(frozen=True)
 class Call:
-    """What a function is traced with: as `symbcast.trace` takes it."""
+    """The arguments of a trace, as `symbcast.trace` takes them."""
 
     arguments: tuple[Any, ...]
     named: Mapping[str, Any] = field(default_factory=dict)
@@ -54,8 +54,8 @@ class Call:
 def traced_by(child: Child, find: Callable[[Any], Any], place: Any, call: Call, name: str) -> TraceReport:
     """Return the trace of the function that ``find`` finds at a place, in a child process.
 
-    ``find`` is pickled by its name. Raises what it raises, and what `symbcast.trace` raises. Where the process comes
-    to its end, nothing is known of the function called ``name``, and the report says so.
+    ``find`` is pickled by its name. Errors raised by ``find`` or by `symbcast.trace` are raised here too. If the
+    process dies, the report says that nothing is known about the function called ``name``.
     """
     try:
         found = child.ask(_traced, (find, place, call))
@@ -81,23 +81,23 @@ def _ending(status: int | None) -> str:
 
 
 def unanswered(call: Call, name: str, error: DiedError) -> TraceReport:
-    """Return what is known of a function that killed the process that it was traced in."""
+    """Return the report for a function that killed the process it was traced in: nothing is known."""
     reason = f"{name} killed the process that it was traced in: {_ending(error.status)}"
     given = Arguments(call.arguments, call.named)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(call.assume), check_min_size(call.min_size))
     return TraceReport(scope, Exploration([Outcome((), untraced=UntracedError(reason))]), name, given.texts())
 
 
-# Functions by the names of their modules.
+# Finding functions by module name.
 
 
 class NotImportedError(ImportError):
-    """A function that another process does not find by the name of its module, or finds another one."""
+    """Another process cannot find the function by its module's name, or finds a different function."""
 
 
 @dataclass(frozen=True)
 class Named:
-    """Where a function is found: the module, its file, the name in it, and what tells it from another version."""
+    """The location of a function: its module, file, name, and a fingerprint of its code."""
 
     module: str
     file: str
@@ -106,7 +106,7 @@ class Named:
 
     @staticmethod
     def of(module: ModuleType, name: str) -> Named | None:
-        """Return where a name of a module is found; None for a module without a file, or one that was run."""
+        """Return the location of a name in a module; None for a module without a file, or one run as a script."""
         file = getattr(module, "__file__", None)
         if not file or module.__name__ == "__main__" or sys.modules.get(module.__name__, module) is not module:
             return None
@@ -125,7 +125,7 @@ def imported(named: Named) -> Any:
     except Exception as error:
         raise NotImportedError(f"{named.module}: {type(error).__name__}: {error}") from None
     if _version(found) != named.version:
-        raise NotImportedError(f"{named.module}: {named.name} is another function there")
+        raise NotImportedError(f"{named.module}: {named.name} is a different function there")
     return found
 
 
@@ -144,7 +144,7 @@ def _module(named: Named) -> ModuleType:
     return found
 
 
-# Reports that go from one process to another.
+# Sending reports between processes.
 
 
 def _portable(report: TraceReport) -> TraceReport:
@@ -155,7 +155,7 @@ def _portable(report: TraceReport) -> TraceReport:
 
 
 class _ToldError(Exception):
-    """An error by its kind and its text."""
+    """An error kept as its type name and message."""
 
     def __reduce__(self) -> Any:
         return _error, (type(self).__name__, str(self))
@@ -172,7 +172,7 @@ def _told(error: BaseException | None) -> BaseException | None:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a function returned, by its text."""
+    """A returned value kept as its text."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""What a traced function is called with: shapes as text, arrays of a type, sizes, and values as they are."""
+"""The arguments of a traced function: shapes as text, arrays with a dtype, sizes, and any other values."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-TRACED = "trace it for each rank by itself"
-"""What to do with a rank that is not known: the code that is run counts the axes of its arrays."""
+TRACED = "trace it for each rank separately"
+"""The fix for an unknown rank: the code that is run needs to know how many axes its arrays have."""
 
 
 @dataclass(frozen=True)
 class ArrayArgument:
-    """An array argument: its shape, and the type of its elements."""
+    """An array argument: its shape and its dtype."""
 
     shape: ShapeLike
     dtype: Any = "float64"
@@ -41,7 +41,7 @@ class SizeArgument:
 
 
 def array(shape: ShapeLike, dtype: Any = "float64") -> ArrayArgument:
-    """Return an array argument of a traced function: a shape as `symbcast.shape` reads it, and a type as NumPy does.
+    """Return an array argument of a traced function: a shape that `symbcast.shape` reads, and a NumPy dtype.
 
     >>> array("N, 3", dtype="int64")
     ArrayArgument(shape='N, 3', dtype='int64')
@@ -59,7 +59,7 @@ def size(text: str) -> SizeArgument:
 
 
 class Arguments:
-    """The arguments of a call, and the shapes in them, in order."""
+    """The arguments of a call, and the shapes in them in order."""
 
     def __init__(self, positional: Sequence[Any], named: Mapping[str, Any], dtype: str = "float64") -> None:
         self.positional = [ArrayArgument(v, dtype) if isinstance(v, (str, Shape)) else v for v in positional]
@@ -73,7 +73,7 @@ class Arguments:
         self.is_fresh = [isinstance(a, SizeArgument) or isinstance(a.shape, str) for a in found]
 
     def made(self, shapes: Sequence[Shape], make_array: Any, make_size: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Return the arguments, with arrays and sizes made of bound shapes."""
+        """Return the arguments, with arrays and sizes made from bound shapes."""
         left = iter(shapes)
 
         def made(value: Any) -> Any:
@@ -97,7 +97,7 @@ class Arguments:
         sizes: Mapping[Symbol, int],
         filled: Callable[[Sequence[int], Any], Any] = np.ones,
     ) -> Any:
-        """Return what a function returns for real arrays of some sizes, of ones or so; raise what it raises."""
+        """Call a function with real arrays at some sizes, filled with ones by default; return or raise its result."""
         at = defaultdict(lambda: 2, sizes)
 
         def make_array(dims: Sequence[Dim], dtype: Any) -> Any:
@@ -113,12 +113,12 @@ class Arguments:
             current.reset(token)
 
     def texts(self) -> list[str]:
-        """Return what the function is called with, as text."""
+        """Return the arguments as text."""
         return [*map(_text, self.positional), *(f"{k}={_text(v)}" for k, v in self.named.items())]
 
 
 def check_call(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise `BindingError` where a function does not take these arguments, as far as its signature tells."""
+    """Raise `BindingError` if a function's signature does not accept these arguments."""
     try:
         taken = signature(function)
     except (ValueError, TypeError):
@@ -131,7 +131,7 @@ def check_call(function: Callable[..., Any], positional: Sequence[Any], named: M
 
 
 def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:
-    """Yield the arrays and sizes in values, also within lists, tuples and dicts, in order."""
+    """Yield the arrays and sizes in values in order, including those in lists, tuples and dicts."""
     for value in values:
         if isinstance(value, (ArrayArgument, SizeArgument)):
             yield value
@@ -148,7 +148,7 @@ def _text(value: Any) -> str:
 
 
 def dims_as_shape(dims: tuple[Dim, ...]) -> Shape:
-    """Return dimensions as a shape that users hold."""
+    """Return dimensions as a public `Shape`."""
     from symbcast.core.shapes import shape_of
 
     return shape_of(dims)

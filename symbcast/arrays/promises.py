@@ -1,4 +1,4 @@
-"""What functions promise of shapes: stated beside them, and checked by tracing them, never while they run."""
+"""Promises about shapes: stated in a decorator and checked by tracing, never while the function runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ATTRIBUTE = "__symbcast_promise__"
 
 @dataclass(frozen=True)
 class Promise:
-    """What a function promises: the arguments that it takes, at all sizes, and the shapes that it returns."""
+    """A promise: the arguments that a function accepts at all sizes, and the shapes that it returns."""
 
     arguments: tuple[Any, ...]
     named: dict[str, Any]
@@ -38,15 +38,15 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class BrokenPromise:
-    """A promise that does not hold, or of which that is not known.
+    """A promise that fails, or that is not known to hold.
 
     Attributes:
-        name: what the function is called.
+        name: the name of the function.
         file: its file.
         line: its first line.
-        message: what does not hold, and where.
-        is_known: whether it is known that the promise fails.
-        report: the trace of the function; its `isolated` says whether that ran in a process of its own.
+        message: what fails, and where.
+        is_known: whether the promise is known to fail.
+        report: the trace of the function; its `isolated` says whether it ran in a child process.
     """
 
     name: str
@@ -63,11 +63,11 @@ class BrokenPromise:
 def checked(
     *arguments: Any, returns: Any = None, assume: Assumptions = (), min_size: int = 0, **named: Any
 ) -> Callable[[F], F]:
-    """State for which arguments a function works and what it returns; the function stays as it is.
+    """State for which arguments a function works and what it returns; the function itself is not changed.
 
-    Arguments are as in `symbcast.trace`; ``returns`` is a shape, or a tuple, list or dict of such, in the structure of
-    what the function returns; None promises nothing of that. Nothing is checked when the function runs:
-    `check_promises` checks.
+    Arguments are as in `symbcast.trace`. ``returns`` is a shape, or a tuple, list or dict of shapes with the structure
+    of the result; None makes no promise about the result. Nothing is checked when the function runs: `check_promises`
+    does that.
 
     >>> import numpy as np
     >>> @checked("N, D", "M, D", returns="N, M")
@@ -85,14 +85,14 @@ def checked(
 
 
 def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
-    """Return the promises of a module's functions that do not hold, or are not known to; none where all hold.
+    """Return the promises of a module's functions that fail or are not known to hold.
 
-    Fit for a test: ``assert not symbcast.check_promises(module)``. Raises `ShapeTypeError` for a module in which no
-    function promises anything.
+    For use in a test: ``assert not symbcast.check_promises(module)``. Raises `ShapeTypeError` if no function of the
+    module has a promise.
 
-    The module is imported once more, in a process of its own, and its functions are traced there: whether a promise
-    holds is not known of a function that kills that process. What cannot be found there by the module's name and file,
-    such as functions of a notebook, is traced in this process; `BrokenPromise.message` says so.
+    The module is imported again in a child process, and its functions are traced there. If a function kills that
+    process, its promise is not known to hold. Functions that the child cannot find by the module's name and file, such
+    as functions of a notebook, are traced in this process; `BrokenPromise.message` says so.
     """
     found = {n: f for n, f in vars(module).items() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__}
     if not found:
@@ -110,11 +110,11 @@ def _broken(function: Any, promise: Promise, module: ModuleType, name: str, chil
 
     def told(message: str, is_known: bool = True) -> BrokenPromise:
         if not report.isolated:
-            message = f"{message} (traced in this process: no other one can import it)"
+            message = f"{message} (traced in this process: no other process can import it)"
         return BrokenPromise(report.name, file, line, message, is_known, report)
 
     if report.verdict is Verdict.UNKNOWN:
-        yield told(f"whether it holds is not known: {report.reason}", False)
+        yield told(f"not known whether it holds: {report.reason}", False)
     elif report.verdict is not Verdict.ALWAYS:
         for finding in report.findings:
             yield told(f"it {finding.works}: {finding.error}")
@@ -124,12 +124,12 @@ def _broken(function: Any, promise: Promise, module: ModuleType, name: str, chil
                 formula = _as_promised(case.value, promise.returns)
                 decided = Decision(report.knowledge, [any_of([negate(case.when.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
-                    text = Namer.of(report.names).formula(formula) if formula != FALSE else "the structure were another"
-                    yield told(f"it returns what it promises only if {text}", decided.verdict is not Verdict.UNKNOWN)
+                    text = Namer.of(report.names).formula(formula) if formula != FALSE else "its structure differed"
+                    yield told(f"it returns the promised shapes only if {text}", decided.verdict is not Verdict.UNKNOWN)
 
 
 def _report(function: Any, promise: Promise, named: Named | None, child: Child) -> TraceReport:
-    """Return the trace of a function: in the child process, or in this one where that does not find it."""
+    """Return the trace of a function, made in the child process, or in this one if the child cannot find it."""
     call = Call(promise.arguments, promise.named, promise.assume, promise.min_size)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if named is not None:
@@ -139,7 +139,7 @@ def _report(function: Any, promise: Promise, named: Named | None, child: Child) 
 
 
 def _as_promised(value: Any, promised: Any) -> Formula:
-    """Return when what a function returns has the shapes that it promises."""
+    """Return the condition under which a result has the promised shapes."""
     if isinstance(value, Shape):
         wanted = known_rank(shape(promised), "a promise", TRACED)
         if len(value.dims) != len(wanted.dims):

@@ -1,4 +1,4 @@
-"""A traced function, called with real arrays."""
+"""Call a traced function with real arrays."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     Filled = Callable[[Sequence[int], Any], Any]
 
 MAX_ELEMENTS = 1 << 13
-"""No real array of more elements is made."""
+"""The maximum number of elements of a real array."""
 MAX_SIZE = 1 << 11
-"""No real array has a larger size: a function may make one of all pairs."""
+"""The maximum size in a real array: a function may build an array of all pairs."""
 
 
 class RealRun:
-    """A function and its arguments, called with real arrays."""
+    """A function and its arguments, to be called with real arrays."""
 
     has_data = True
 
@@ -38,9 +38,9 @@ class RealRun:
         self.function, self.given, self._shapes = function, given, shapes
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
-        """Yield what the function returns, or the error that it raises, for arrays of other data each time.
+        """Yield the function's result or error, each time for different data.
 
-        The later ones are for functions that take few data: sorted or positive ones, indices, regular matrices.
+        The later data are for functions with special requirements: sorted or positive data, indices, regular matrices.
         """
         for filled in FILLINGS:
             try:
@@ -52,7 +52,7 @@ class RealRun:
             yield result
 
     def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
-        """Return whether a real result has the structure, the shapes and the sizes that were found."""
+        """Return whether a real result has the structure, shapes and sizes of the traced one."""
         if type(found) is SymbolicArray:
             return _has_shape(real, found.dims, at)
         if isinstance(found, np.ndarray):
@@ -79,7 +79,7 @@ class RealRun:
         return shapes == sizes and all(prod(s) <= MAX_ELEMENTS for s in sizes)
 
     def is_of_data(self, error: BaseException) -> bool:
-        """Return whether an error is about data: a matrix that has no inverse, an iteration that does not converge."""
+        """Return whether an error is about data, such as a singular matrix or an iteration that does not converge."""
         text = str(error).lower()
         return isinstance(error, np.linalg.LinAlgError) and any(words in text for words in _OF_DATA)
 
@@ -123,7 +123,7 @@ def _number(dim: Dim, at: Mapping[Symbol, int] | None) -> Any:
 
 
 def _spread(shape: Sequence[int], dtype: Any) -> Any:
-    """Return numbers between 0 and 1 that lie apart; 0 and 1 in turn where elements are no fractions."""
+    """Return numbers spread between 0 and 1; for types without fractions, alternating 1 and 0."""
     number = np.arange(1, prod(shape) + 1)
     if np.dtype(dtype).kind in "fc":
         return np.modf(number * 0.6180339887498949)[0].reshape(shape).astype(dtype)
@@ -131,24 +131,24 @@ def _spread(shape: Sequence[int], dtype: Any) -> Any:
 
 
 def _signed(shape: Sequence[int], dtype: Any) -> Any:
-    """Return numbers of both signs that lie apart."""
+    """Return spread numbers of both signs."""
     return (_spread(shape, "float64") * 8 - 4).astype(dtype)
 
 
 def _sorted(shape: Sequence[int], dtype: Any) -> Any:
-    """Return numbers that grow: 0, 1, 2, ..."""
+    """Return increasing numbers: 0, 1, 2, ..."""
     return np.arange(prod(shape)).reshape(shape).astype(dtype)
 
 
 def _diagonal(shape: Sequence[int], dtype: Any) -> Any:
-    """Return matrices that are positive definite where they are square: 2, 3, ... on the diagonal, 0 elsewhere."""
+    """Return diagonal matrices with 2, 3, ... on the diagonal: positive definite if they are square."""
     if len(shape) < 2:
         return _sorted(shape, dtype) + np.ones((), dtype)
     return np.broadcast_to(np.eye(shape[-2], shape[-1]) * (2 + np.arange(shape[-1])), shape).astype(dtype)
 
 
 def _last(shape: Sequence[int], dtype: Any) -> Any:
-    """Return -1: the last index, and the one before the first."""
+    """Return arrays of -1: the last index, or one before the first."""
     return np.full(shape, -1).astype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""What a traced function returned, as it outlives the trace."""
+"""Convert the result of a traced function to a value that outlives the trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symbcast.paths import returned
 
 
 def told(value: Any) -> Any:
-    """Return what a function returned, in its structure: of arrays their shapes, of sizes expressions."""
+    """Return a result in its own structure, with arrays replaced by their shapes and sizes by expressions."""
     return returned.told(value, _shape)
 
 

@@ -31,15 +31,15 @@ def trace(
     max_paths: int = MAX_PATHS,
     **named: Any,
 ) -> TraceReport:
-    """Run a function of arrays with sizes that are symbols, and return for which sizes it works.
+    """Run a function of arrays with symbolic sizes, and return for which sizes it works.
 
-    The function's own code is run, once for each path that sizes can take through it. ``arguments`` are shapes as text,
-    `symbcast.array` for another type than float64, `symbcast.size` for an integer, and any other value as it is; in
-    ``named`` arguments text stays text. ``assume`` and ``min_size`` are as in `symbcast.broadcast`; data are taken to
-    be finite. The function is called with real arrays too: for each path at sizes that are pairwise different, at 0 and
-    1, and where a requirement is violated. Where it does otherwise than was found, nothing is said of the path. So
-    what it does beside, it does often: `Limits` in `symbcast.paths.confirmation` says how many calls there are at most.
-    What is not known, and more than ``max_paths`` paths, make the answer incomplete.
+    The function's own code is run once per path that sizes can take through it. ``arguments`` are shapes as text,
+    `symbcast.array` for a dtype other than float64, `symbcast.size` for an integer, and any other value as itself; in
+    ``named`` arguments, text stays text. ``assume`` and ``min_size`` are as in `symbcast.broadcast`; data are assumed
+    to be finite. The function is also called with real arrays: for each path at pairwise different sizes, at 0 and 1,
+    and where a requirement is violated. If a call disagrees with the trace, the path is left unknown. Side effects of
+    the function therefore happen many times: `Limits` in `symbcast.paths.confirmation` limits the number of calls.
+    Unsupported operations, and more than ``max_paths`` paths, make the answer incomplete.
 
     >>> report = trace(lambda x, y: x + y, "N, 3", "M, 1")
     >>> report.condition, report.shapes
@@ -50,7 +50,7 @@ def trace(
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
     def run(path: Any) -> Any:
-        path.hashes = False  # einops, for one, keeps what it worked out for shapes
+        path.hashes = False  # libraries such as einops cache results by shape
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -2,8 +2,8 @@
 
 The result of a path is a claim about all its sizes, so one call that disagrees refutes it. A wrong shape shows where
 sizes differ; a missing requirement shows at 0, at 1, or where sizes differ; a requirement that is too strong shows
-where it alone is violated and the function still works. A refuted path is left unknown, and the reason has both sides: what
-the function did, and what the trace predicted.
+where it alone is violated and the function still works. A refuted path is left unknown, and the reason has both sides:
+what the function did, and what the trace predicted.
 
 The number of calls is limited. Each path is always called at sizes as different as it allows; the rest of
 `Limits.calls` is spent on violated requirements first, then on sizes 0 and 1.

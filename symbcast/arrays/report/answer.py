@@ -11,12 +11,12 @@ from symbcast.paths.paths import Paths
 
 
 class TraceAnswer(Paths):
-    """For which sizes a function works, what comes out, and which line requires what.
+    """For which sizes a function works, its result, and which line requires what.
 
     Attributes:
-        name: what the function is called.
-        arguments: what it was called with, as text.
-        isolated: whether it was traced in a process of its own, where what kills the process is an answer too.
+        name: the name of the function.
+        arguments: the arguments it was called with, as text.
+        isolated: whether it was traced in a child process, so that a crash is an answer too.
     """
 
     isolated = False
@@ -33,19 +33,19 @@ class TraceAnswer(Paths):
 
     @property
     def shapes(self) -> Any:
-        """What the function returns, in its own structure: of arrays their shapes, of sizes expressions.
+        """The result in its own structure, with arrays as their shapes and sizes as expressions.
 
-        None where that is not the same in all cases: `cases` has them.
+        None if it differs between cases: see `cases`.
         """
         values = [c.value for c in self.cases if c.works]
         return values[0] if len(values) == 1 else None
 
     @property
     def min_size(self) -> int:
-        """The least size of all names."""
+        """The minimum size of every name."""
         return self.scope.min_size
 
     @property
     def data_sizes(self) -> dict[str, str]:
-        """The numbers that data decide, by name, with the line that each comes from."""
+        """The data-dependent numbers by name, each with the line that it comes from."""
         return {size.name: f"{place}: {place.source}" for size, (place, _) in self.exploration.data.items()}

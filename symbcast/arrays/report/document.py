@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
-"""How many findings, and how many cases, are shown."""
+"""The maximum number of findings, and of cases, to show."""
 _HEADS = ("works when", "asked by", "operands", "fails at", "fix")
 
 
@@ -57,11 +57,11 @@ def verdict_words(report: TraceAnswer) -> str:
         case Verdict.SOMETIMES:
             return "works for some sizes only"
         case Verdict.UNKNOWN if report.complete:
-            return "was followed everywhere, and what comes of it was not decided"
+            return "was followed on all paths, but its condition was not decided"
         case Verdict.NEVER:
             return "works for no sizes"
         case Verdict.UNKNOWN:
-            return "was not followed everywhere: for some sizes nothing is known"
+            return "was not followed on all paths: for some sizes nothing is known"
 
 
 def _all_sizes(report: TraceAnswer) -> str:
@@ -103,7 +103,7 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
         yield field("not known", words(where), most=3)
     if report.unconfirmed.formula != FALSE:
         yield field(
-            "unconfirmed", words(f"when {report.unconfirmed}: no real call of a small size confirms it"), most=3
+            "unconfirmed", words(f"when {report.unconfirmed}: no real call at small sizes confirms it"), most=3
         )
     yield field("because", words(report.reason) if report.verdict is Verdict.UNKNOWN else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
@@ -114,7 +114,7 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
 
 
 def value_text(value: Any) -> str:
-    """Return what a function returns as text: the shapes of arrays, in the structure that they have."""
+    """Return a result as text: the shapes of its arrays in its own structure."""
     if hasattr(value, "dims"):
         return shape_text(value.dims)
     if isinstance(value, dict):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FORMAT = "symbcast.trace-report"
 VERSION = 1
-"""It grows when a key changes its meaning or goes."""
+"""The version of the data: it is increased when a key changes its meaning or is removed."""
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What there is to say of a traced function: a notice for each finding, at its line."""
+"""Notices about a traced function: one for each finding, at its line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from symbcast.paths.findings import PathFinding
 
 FAILS = Kind("function-fails", "A function must work for all sizes of its arguments.")
-UNKNOWN = Kind("function-unknown", "For some sizes of its arguments nothing is known of a function.", "note")
+UNKNOWN = Kind("function-unknown", "For some sizes of its arguments nothing is known about a function.", "note")
 
 
 def outcome_of(report: TraceAnswer) -> Outcome:
-    """Return what becomes of the trace of a function."""
+    """Return the outcome of tracing a function."""
     return Outcome("", report.verdict.value, notices=tuple(_notices(report)), subject=report.name)
 
 
@@ -31,7 +31,7 @@ def _notices(report: TraceAnswer) -> Iterator[Notice]:
         line = Line.of(finding.file, finding.line) if finding.line else None
         yield Notice(FAILS, level, report.name, operation, text, line)
     if report.verdict is Verdict.UNKNOWN:
-        text = f"nothing is known of {report.name} when {report.unexplored}: {report.reason}"
+        text = f"nothing is known about {report.name} when {report.unexplored}: {report.reason}"
         yield Notice(UNKNOWN, UNKNOWN.level, "", "", text)
 
 

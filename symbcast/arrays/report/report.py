@@ -1,4 +1,4 @@
-"""The answer about a traced function, as users see it."""
+"""The public report about a traced function."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class TraceReport(TraceAnswer):
-    """For which sizes a function works, what comes out, and which line requires what."""
+    """For which sizes a function works, its result, and which line requires what."""
 
     def explain(self) -> str:
-        """Return the answer in words: what must hold, which line asks it, where it fails, what comes out."""
+        """Return the answer in words: the requirements and their lines, failing sizes, and the result."""
         from symbcast.answers.show.text import render
         from symbcast.arrays.report.document import WIDTH, document
 
@@ -23,7 +23,7 @@ class TraceReport(TraceAnswer):
     def report(self, format: Format = "text") -> str:
         """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
 
-        Raises `ShapeTypeError` for another one.
+        Raises `ShapeTypeError` for any other format.
         """
         from symbcast.answers.report.formats import formatted
         from symbcast.arrays.report.notices import outcome_of

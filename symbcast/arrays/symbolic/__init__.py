@@ -1,1 +1,1 @@
-"""Arrays with symbolic shapes, and what is known of their elements."""
+"""Arrays with symbolic shapes, and facts about their elements."""

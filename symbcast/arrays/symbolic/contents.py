@@ -1,4 +1,4 @@
-"""What is known of the elements of an array: the integers that occur in it, which are true, and what decides them."""
+"""Facts about the elements of an array: which integers occur, which elements are true, and what they depend on."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from symbcast.arrays.symbolic.patterns import Pattern
 
 @dataclass
 class Contents:
-    """What is known of the elements of an array.
+    """Facts about the elements of an array.
 
     Attributes:
-        truth: whether all elements are true, or all are false; None where that is not known.
+        truth: whether all elements are true, or all are false; None if unknown.
         span: bounds of the elements, for integers.
-        ramp: the elements of one axis that rise or fall by the same step.
-        pattern: which elements of two axes are true, where sizes decide that.
-        is_data: whether the values of arguments decide the elements. Where they do not, sizes alone do.
-        true_count: how many elements are true, once that was asked; empty before.
-        false_count: the same list of the array whose negation this is; None where there is no such array.
-        parts: the slices along the first axis, where each was made by itself.
+        ramp: the elements of one axis if they rise or fall by a constant step.
+        pattern: which elements of two axes are true, if sizes decide that.
+        is_data: whether the elements depend on the values of arguments; if not, they depend on sizes only.
+        true_count: the number of true elements once it was requested; empty before.
+        false_count: the ``true_count`` list of the array that this one negates; None if there is no such array.
+        parts: the slices along the first axis, if each was created separately.
     """
 
     truth: bool | None = None
@@ -35,27 +35,27 @@ class Contents:
 
     @property
     def spread(self) -> Contents:
-        """What is known of the elements in another order or shape, or repeated."""
+        """Facts that remain when elements are reordered, reshaped or repeated."""
         return Contents(self.truth, self.span, is_data=self.is_data)
 
     @property
     def some(self) -> Contents:
-        """What is known of some of the elements."""
+        """Facts about a subset of the elements."""
         return Contents(self.truth, self.span.bounds if self.span else None, is_data=self.is_data)
 
     @property
     def moved(self) -> Contents:
-        """What is known of all elements, each once, in another order or shape."""
+        """Facts that remain when all elements are reordered or reshaped, each occurring once."""
         return Contents(
             self.truth, self.span, is_data=self.is_data, true_count=self.true_count, false_count=self.false_count
         )
 
 
 class Memory:
-    """Elements that several arrays may share: a write through one of them changes them all.
+    """Elements that several arrays may share: a write through one array changes them for all.
 
     Attributes:
-        writes: how often the elements were changed.
+        writes: how often the elements were written.
     """
 
     __slots__ = ("writes",)

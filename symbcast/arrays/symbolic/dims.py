@@ -1,4 +1,4 @@
-"""Shapes as code writes them, and as dimensions: what an array is made of, or an argument says."""
+"""Convert between shapes as code writes them and dimensions; dtypes and axes of arrays and arguments."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from symbcast.paths.path import Path
 
 WEAK: dict[type, type] = {bool: np.bool_, int: int, float: float, complex: complex, Size: int, Real: float}
-"""How the types of Python's numbers count beside those of arrays."""
+"""How Python's number types are promoted together with array dtypes."""
 
 
 def here() -> Path:
-    """Return the path that is run now."""
+    """Return the path that is running."""
     path = current.get()
     if path is None:
-        raise UntracedError("a symbolic array lives as long as the trace that it is of")
+        raise UntracedError("a symbolic array is used outside its trace")
     return path
 
 
 def as_dims(shape: Any) -> Dims:
-    """Return a shape, or one size, that an array is to have; require that no size be negative."""
+    """Return a requested shape, or a single size, as dimensions; require that no size is negative."""
     sizes = (shape,) if is_whole(shape) else tuple(shape)
     path, found = here(), []
     for size in sizes:
@@ -45,7 +45,7 @@ def as_dims(shape: Any) -> Dims:
 
 
 def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueError) -> Dims:
-    """Return the shape that arrays have together; those without axes have no part in it."""
+    """Return the broadcast shape of arrays; arrays without axes do not contribute."""
     with_axes = [s for s in shapes if s]
     if len(with_axes) < 2:
         return with_axes[0] if with_axes else ()
@@ -56,7 +56,7 @@ def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueErr
 
 
 def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input array into the place") -> None:
-    """Require that a value be broadcast into a place; axes in front of it that it does not have must have size 1."""
+    """Require that a value can be broadcast into a place; extra leading axes of the value must have size 1."""
     path, extra = here(), max(0, len(value) - len(place))
     for dim in value[:extra]:
         path.equal(dim, 1, reason)
@@ -64,7 +64,7 @@ def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input 
 
 
 def dims_of(value: Any) -> Dims:
-    """Return the shape of an array, symbolic or not, a number, a size, or a list of such."""
+    """Return the shape of a symbolic or real array, a number, a size, or a list of these."""
     if hasattr(type(value), "dims"):
         found: Dims = value.dims
         return found
@@ -76,7 +76,7 @@ def dims_of(value: Any) -> Dims:
 
 
 def dtype_of(value: Any) -> Any:
-    """Return the type of an array; of a number of Python, the class by which it counts beside arrays."""
+    """Return the dtype of an array; for a Python number, the class that decides its promotion with arrays."""
     kind = type(value)
     if kind in WEAK:
         return WEAK[kind]
@@ -89,13 +89,13 @@ def dtype_of(value: Any) -> Any:
 
 
 def common_dtype(values: Iterable[Any]) -> Any:
-    """Return the type that arrays and numbers have together."""
+    """Return the common dtype of arrays and numbers."""
     given = [dtype_of(v) for v in values]
     return np.result_type(*map(example_of, given))
 
 
 def example_of(dtype: Any) -> Any:
-    """Return a type as `numpy.result_type` takes it: of Python's numbers an example, which counts for less."""
+    """Return an argument for `numpy.result_type`: a dtype, or for Python's weaker number types an example number."""
     return dtype(0) if isinstance(dtype, type) and dtype in (int, float, complex) else dtype
 
 
@@ -104,7 +104,7 @@ def _strong(dtype: Any) -> Any:
 
 
 def is_symbolic(value: Any) -> bool:
-    """Return whether something has a symbolic array, a size, or a number of sizes in it."""
+    """Return whether a value contains a symbolic array, a size, or a number computed from sizes."""
     kind = type(value)
     if kind in (Size, Real) or hasattr(kind, "dims"):
         return True
@@ -130,7 +130,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def product(dims: Iterable[Dim]) -> Dim:
-    """Return how many elements there are."""
+    """Return the number of elements of a shape."""
     from symbcast.core.algebra.arithmetic import multiply
 
     return multiply(*dims)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def indexed(array: Any, key: Any) -> SymbolicArray:
-    """Return what an index takes out of an array."""
+    """Return the array that an index selects."""
     undo = here().doing("index", [array.dims])
     try:
         fields = _fields(array, key)
@@ -47,9 +47,9 @@ def _fields(array: Any, key: Any) -> SymbolicArray | None:
 
 
 class _Advanced(NamedTuple):
-    """An index that is an array, or an integer next to one: its shape, and the size of the axis that it indexes.
+    """An array used as an index, or an integer next to one: its shape, and the size of the axis that it indexes.
 
-    ``item`` is None for a mask, whose own requirements are already stated.
+    ``item`` is None for a mask, whose requirements were already added.
     """
 
     item: Any
@@ -98,9 +98,9 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
 
 
 def _insert(path: Path, found: list[Dim], advanced: Sequence[_Advanced], places: list[int]) -> None:
-    """Put the axes of arrays where NumPy has them: in place of the first, or in front if others lie between them.
+    """Insert the axes of index arrays where NumPy puts them: at the first one, or in front if they are separated.
 
-    NumPy checks arrays of indices only where there are elements to take, and numbers always.
+    NumPy checks index arrays only if there are elements to take, but always checks single integers.
     """
     numbers = places[::2]
     together = all(b == a + 1 for a, b in pairwise(numbers))
@@ -113,7 +113,7 @@ def _insert(path: Path, found: list[Dim], advanced: Sequence[_Advanced], places:
 
 
 def _taken(array: Any, items: Sequence[Any]) -> Contents:
-    """Return what is known of the elements that integers and slices take."""
+    """Return the facts about the elements that integers and slices select."""
     contents: Contents = array.contents
     key = [k for k in items if k is not Ellipsis and k is not None]
     if all(isinstance(k, slice) and _is_whole_slice(k) for k in key):
@@ -131,7 +131,7 @@ def _is_whole_slice(part: slice) -> bool:
 
 
 def _ramp_part(path: Path, contents: Contents, size: Dim, part: slice) -> Contents:
-    """Return the part of elements that rise or fall by the same step."""
+    """Return a slice of a ramp."""
     ramp = contents.ramp
     step = 1 if part.step is None else dim_of(part.step)
     if ramp is None or not isinstance(step, int) or not step:
@@ -151,7 +151,7 @@ def ramp_contents(first: Dim, step: int, count: Dim) -> Contents:
     return Contents(span=Span(low, high, "all" if step in (1, -1) else "ends"), ramp=Ramp(first, step), is_data=False)
 
 
-def check_indices(  # noqa: PLR0913 - indices, what they index, and how NumPy takes them
+def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy interprets them
     path: Path,
     item: Any,
     size: Dim,
@@ -160,11 +160,11 @@ def check_indices(  # noqa: PLR0913 - indices, what they index, and how NumPy ta
     is_from_front: bool = False,
     error: type[Exception] = IndexError,
 ) -> None:
-    """Require that indices be within an axis, unless an array of ``shape`` has no elements.
+    """Require that indices are within an axis, unless an array of ``shape`` has no elements.
 
-    Where the values of arguments decide the indices, some index that the bounds of these allow must be within the axis.
-    Indices that sizes alone decide are not data: where they were not followed, nothing is said of the path. Where
-    indices are counted ``is_from_front`` only, none may be negative.
+    If the indices depend on the values of arguments, at least one index within their bounds must be valid. Indices that
+    depend on sizes only are not data: if they were not followed, the path is unknown. With ``is_from_front``, no index
+    may be negative.
     """
     if type(item) in (list, np.ndarray) and not np.size(item):
         return
@@ -184,11 +184,11 @@ def check_indices(  # noqa: PLR0913 - indices, what they index, and how NumPy ta
         low = path.bounds.larger(span.low, 0) if is_from_front else span.low
         meet(context, low, span.high, size, shape)  # type: ignore[arg-type]
     elif not path.ask(any_of([*empty, all_of(inside)])):
-        path.fail_to_trace("which indices these are was not followed here")
+        path.fail_to_trace("the values of these indices were not followed")
 
 
 def _check_data(path: Path, item: Any) -> None:
-    """Break the path off where sizes alone decide indices that were not followed."""
+    """End the path if indices depend on sizes only but were not followed."""
     if not contents_of(item).is_data:
         path.fail_to_trace("indices that sizes alone decide were not followed here")
 
@@ -221,7 +221,7 @@ def _axes_used(item: Any) -> int:
 
 
 def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[_Advanced, int]:
-    """Return an array of indices, and how many axes it indexes."""
+    """Return an index array, and how many axes it indexes."""
     size = dims[axis] if axis < len(dims) else 1
     if not _is_array(item):
         return _Advanced(item, (), size), 1
@@ -237,7 +237,7 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[_Advanced, 
 
 
 def check_mask(path: Path, shape: Dims, dims: Dims) -> None:
-    """Require that a mask have the shape that it indexes; NumPy takes an axis of size 0 for any axis."""
+    """Require that a mask has the shape that it indexes; NumPy accepts an axis of size 0 for any axis."""
     for given, size in zip(shape, dims, strict=False):
         if given not in (0, size):
             fits = any_of([equal(given, size), equal(given, 0)])
@@ -245,7 +245,7 @@ def check_mask(path: Path, shape: Dims, dims: Dims) -> None:
 
 
 class _IndexErrors:
-    """A path that raises an error of one kind for what it requires."""
+    """A path whose requirements all raise one type of error."""
 
     def __init__(self, path: Path, error: type[Exception]) -> None:
         self.bounds = path.bounds
@@ -263,7 +263,7 @@ def _place_within(path: Path, place: Dim, size: Dim) -> None:
 
 
 def counted(path: Path, array: Any) -> Dim:
-    """Return how many elements of an array are true: a size that data decide, unless sizes alone do."""
+    """Return how many elements of an array are true: a data-dependent size, unless it depends on sizes only."""
     most, contents = multiply(*array.dims), contents_of(array)
     if contents.truth is not None:
         return most if contents.truth else 0
@@ -289,7 +289,7 @@ def _counted(path: Path, most: Dim, contents: Contents) -> Dim:
 
 
 def sliced(path: Path, size: Dim, part: slice) -> Dim:
-    """Return how long a slice of an axis is."""
+    """Return the length of a slice of an axis."""
     step = 1 if part.step is None else dim_of(part.step) if is_whole(part.step) else _no_size(path)
     if not isinstance(step, int) and not path.bounds.is_at_least(step, 1):
         step = path.number(step)
@@ -305,11 +305,11 @@ def sliced(path: Path, size: Dim, part: slice) -> Dim:
 
 
 def _no_size(path: Path) -> NoReturn:
-    path.fail_to_trace("a slice has an end or a step that data decide, or that is no whole number")
+    path.fail_to_trace("a slice has an end or a step that depends on data or is not an integer")
 
 
 def _end(path: Path, size: Dim, given: Any, default: Dim) -> Dim:
-    """Return an end of a slice counted from the front, not yet within the axis."""
+    """Return an end of a slice counted from the front, not yet clipped to the axis."""
     if given is None:
         return default
     if not is_whole(given):

@@ -1,4 +1,4 @@
-"""Integers in arrays: bounds of them, and those that rise or fall by the same step."""
+"""Integers in arrays: their bounds, and ramps that rise or fall by a constant step."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 class Span(NamedTuple):
-    """Bounds of the integers in an array. A span says nothing of an array without elements.
+    """Bounds of the integers in an array; they are meaningless for an array without elements.
 
     Attributes:
         low: the lower bound.
         high: the upper bound.
-        occurs: which integers are elements: every one from `low` to `high` (``"all"``), both bounds (``"ends"``), some
-            of an array in which these occur (``"part"``), or any within the bounds that data decide (``"none"``).
+        occurs: which integers are elements: all from `low` to `high` (``"all"``), both bounds (``"ends"``), a subset
+            of such an array (``"part"``), or any within the bounds, depending on data (``"none"``).
     """
 
     low: Dim
@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
     @property
     def bounds(self) -> Span:
-        """The same bounds for some of the elements, which need not include the bounds themselves."""
+        """The same bounds for a subset of the elements, which need not include the bounds themselves."""
         return self._replace(occurs="none" if self.occurs == "none" else "part")
 
 

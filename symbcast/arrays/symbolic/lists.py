@@ -1,4 +1,4 @@
-"""Nested lists of the elements of an array: what ``x.tolist()`` gives."""
+"""Nested lists of the elements of an array: the result of ``x.tolist()``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from symbcast.paths.size import is_whole
 
 
 class Listed:
-    """A list with one item for each place on the first axis of an array: a number, or another such list.
+    """A list with one item for each index of the first axis of an array: a number, or another `Listed`.
 
-    It is a ``list`` to ``isinstance``; NumPy's functions take it for the array that they would make of it.
+    For ``isinstance`` it is a ``list``; NumPy's functions treat it as the array that they would make from it.
 
     Attributes:
         base: the array.
@@ -31,21 +31,21 @@ class Listed:
 
     @property
     def dims(self) -> Any:
-        """The shape of the array that NumPy makes of the list: axes behind an empty one are lost."""
+        """The shape of the array that NumPy makes from the list: axes after an empty one are lost."""
         return self.array().dims
 
     @property
     def dtype(self) -> Any:
-        """The type of the array that NumPy makes of the list."""
+        """The dtype of the array that NumPy makes from the list."""
         return self.array().dtype
 
     @property
     def contents(self) -> Any:
-        """What is known of the elements."""
+        """Facts about the elements."""
         return self.base.contents.moved
 
     def array(self) -> SymbolicArray:
-        """Return the array that NumPy makes of the list."""
+        """Return the array that NumPy makes from the list."""
         path, dims = here(), self.base.dims
         for number, dim in enumerate(dims):
             is_last = number == len(dims) - 1
@@ -78,7 +78,7 @@ class Listed:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(list, name):
             raise AttributeError(f"'list' object has no attribute {name!r}")
-        return here().fail_to_trace(f"the method {name} of a list of elements is not known")
+        return here().fail_to_trace(f"the method {name} of a list of elements is not supported")
 
 
 def _listed(value: SymbolicArray) -> Any:

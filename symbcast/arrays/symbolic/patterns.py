@@ -1,4 +1,4 @@
-"""Patterns of true elements in arrays of two axes that sizes alone decide: triangles and diagonals."""
+"""Patterns of true elements in two-dimensional arrays that depend on sizes only: triangles and diagonals."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Pattern:
         )
 
     def spans(self, path: Path) -> tuple[Span, Span]:
-        """Return the places of true elements on both axes; each span holds only where there are such elements."""
+        """Return the indices of true elements on both axes; each span is valid only if there are true elements."""
         larger, smaller = path.bounds.larger, path.bounds.smaller
         last_row, last_column = subtract(self.rows, 1), subtract(self.columns, 1)
         first, last = larger(multiply(-1, self.k), 0), smaller(last_row, subtract(last_column, self.k))

@@ -1,4 +1,4 @@
-"""What universal functions give back: the types of their results, and the arrays handed over for them."""
+"""Results of ufuncs: their dtypes, and the output arrays passed in."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 
 
 def given_back(outs: tuple[Any, ...], *found: SymbolicArray) -> Any:
-    """Return the arrays that were handed over for the results, or the results."""
+    """Return the output arrays that were passed in, or else the results."""
     whole = [o if o is not None else f for o, f in zip(outs or (None,) * len(found), found, strict=True)]
     return whole[0] if len(whole) == 1 else tuple(whole)
 
 
 def resolved(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> Any:
-    """Return the types of the results. Raises `TypeError` as the function does."""
+    """Return the dtypes of the results. Raises `TypeError` as the ufunc does."""
     if dtype is not None:
         return (np.dtype(dtype),) * ufunc.nout
     return _resolved_of(ufunc, dtypes)

@@ -1,4 +1,4 @@
-"""What is known of the elements that universal functions compute: bounds of integers, and which are true."""
+"""Facts about the results of ufuncs: bounds of integers, and which elements are true."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def contents_after(ufunc: Any, inputs: Sequence[Any]) -> Contents:
-    """Return what is known of the elements that a universal function gives."""
+    """Return the facts about the elements of a ufunc's result."""
     name = ufunc.__name__
     found = _of_ramp(name, inputs) or Contents(span=_span_after(name, inputs), is_data=is_of_data(*inputs))
     found.pattern = _pattern_after(name, inputs)
@@ -32,7 +32,7 @@ def contents_after(ufunc: Any, inputs: Sequence[Any]) -> Contents:
 
 
 def _of_ramp(name: str, inputs: Sequence[Any]) -> Contents | None:
-    """Return a ramp that a function of one number makes of a ramp; None for anything else."""
+    """Return the ramp that results from a ramp and a single number; None for anything else."""
     ramps = [v for v in inputs if contents_of(v).ramp is not None]
     if len(ramps) != 1 or not all(v is ramps[0] or is_whole(v) for v in inputs):
         return None
@@ -89,14 +89,14 @@ def _span_of(value: Any) -> Span | None:
 
 
 def _are_independent(shapes: Sequence[Dims]) -> bool:
-    """Return whether each element of one array meets each of the others: no axis is that of two."""
+    """Return whether every element of each array is combined with every element of the others: no axis is shared."""
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
     return all(sum(d != 1 for d in column) < 2 for column in zip(*padded, strict=True))
 
 
 def _weaker(*spans: Span) -> Any:
-    """Return which bounds occur where those of all spans are put together."""
+    """Return which bounds occur in a combination of all spans."""
     kinds = {s.occurs for s in spans}
     return next((k for k in ("part", "none", "ends") if k in kinds), "all")
 
@@ -185,9 +185,9 @@ _RULES: dict[str, Callable[..., Span | None]] = {
     "remainder": _remainder,
     "subtract": _subtract,
 }
-"""Bounds of what functions of integers give; each holds where all bounds occur, for arrays that are independent."""
+"""Result bounds of integer functions; both bounds occur if all operand bounds occur and the arrays are independent."""
 
 
 def places_along(size: Dim, occurs: Any = "none") -> Span:
-    """Return the places on an axis."""
+    """Return the span of the indices of an axis."""
     return Span(0, subtract(size, 1), occurs)

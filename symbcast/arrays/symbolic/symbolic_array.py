@@ -1,4 +1,4 @@
-"""Symbolic arrays: a shape of sizes and numbers, and a type."""
+"""Symbolic arrays: a shape of sizes and numbers, and a dtype."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from symbcast.paths.places import called_by
 from symbcast.paths.size import sized
 
 _ARRAY = 100
-"""Units of effort for an array: a run that makes arrays without end is broken off."""
+"""Units of effort per array, so that a run that makes arrays endlessly is stopped."""
 
 
 class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array without data, as a traced function sees it; an ``ndarray`` to ``isinstance``.
+    """An array without data, as a traced function sees it; for ``isinstance`` it is an ``ndarray``.
 
     Attributes:
         dims: the sizes of its axes.
-        dtype: the type of its elements.
+        dtype: its dtype.
         memory: its elements, which it shares with its views.
     """
 
     __slots__ = ("_contents", "_writes", "dims", "dtype", "memory")
     __array_priority__ = 1000.0
     functions: ClassVar[Callable[..., Any]]
-    """What works out NumPy's functions: `symbcast.arrays.functions.functions`, which is above this module, sets it."""
+    """Implements NumPy's functions; set by `symbcast.arrays.functions.functions`, which is above this module."""
     universal: ClassVar[Callable[..., Any]]
-    """What works out its universal functions: see `symbcast.arrays.functions.ufuncs`."""
+    """Implements ufuncs; set by `symbcast.arrays.functions.ufuncs`."""
     taken: ClassVar[Callable[..., Any]]
-    """What indexes: see `symbcast.arrays.symbolic.indices`."""
+    """Implements indexing; set by `symbcast.arrays.symbolic.indices`."""
     namespace: ClassVar[Callable[[], Any]]
-    """What gives NumPy as traced code sees it: see `symbcast.arrays.functions.replacements`."""
+    """Returns NumPy as traced code sees it; set by `symbcast.arrays.functions.replacements`."""
 
     taken_at: ClassVar[Callable[..., Any]]
-    """What writes at an index: see `symbcast.arrays.symbolic.writers`."""
+    """Implements assignment at an index; set by `symbcast.arrays.symbolic.writers`."""
     flattened: ClassVar[Callable[..., Any]]
-    """What makes the iterator over the elements: see `symbcast.arrays.functions.flat`."""
+    """Makes the iterator over the elements; set by `symbcast.arrays.functions.flat`."""
 
-    def __init__(  # noqa: PLR0913 - what is known of an array
+    def __init__(  # noqa: PLR0913 - the facts about an array
         self,
         dims: Dims,
         dtype: Any,
@@ -71,7 +71,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def contents(self) -> Contents:
-        """What is known of the elements, unless they were changed since."""
+        """Facts about the elements, unless they were changed since."""
         if self._writes != self.memory.writes:
             self._contents = Contents(is_data=self._contents.is_data)
             self._writes = self.memory.writes
@@ -79,12 +79,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def truth(self) -> bool | None:
-        """Whether all elements are true, or all are false; None where that is not known."""
+        """Whether all elements are true, or all are false; None if unknown."""
         return self.contents.truth
 
     @property
     def span(self) -> Span | None:
-        """Bounds of the elements, where they are known."""
+        """Bounds of the elements, if known."""
         return self.contents.span
 
     @property  # type: ignore[misc]
@@ -114,11 +114,11 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_interface__(self) -> Any:
         raise AttributeError("__array_interface__")
 
-    # What it is.
+    # Attributes.
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The sizes, as code computes with them."""
+        """The sizes, as numbers or sizes that code can compute with."""
         path = here()
         return tuple(sized(d, path) for d in self.dims)
 
@@ -128,33 +128,33 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self.dims)
 
     @property
     def size(self) -> Any:
-        """How many elements there are."""
+        """The number of elements."""
         return sized(multiply(*self.dims), here())
 
     @property
     def itemsize(self) -> int:
-        """How many bytes an element has."""
+        """The number of bytes per element."""
         return int(self.dtype.itemsize)
 
     @property
     def nbytes(self) -> Any:
-        """How many bytes there are."""
+        """The number of bytes."""
         return self.size * self.itemsize
 
     @property
     def strides(self) -> tuple[Any, ...]:
-        """How many bytes lie between neighbours on each axis."""
+        """The byte distance between neighbours on each axis."""
         path = here()
         return tuple(sized(multiply(self.itemsize, *self.dims[n + 1 :]), path) for n in range(self.ndim))
 
     @property
     def flags(self) -> Any:
-        """The flags of an array that is its own."""
+        """The flags of an array that owns its data."""
         return np.empty(1).flags
 
     base = None
@@ -162,7 +162,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def flat(self) -> Any:
-        """The elements one after the other."""
+        """The iterator over the elements."""
         return SymbolicArray.flattened(self)
 
     @flat.setter
@@ -171,7 +171,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def T(self) -> SymbolicArray:
-        """The array with its axes turned round."""
+        """The array with its axes reversed."""
         found: SymbolicArray = self.transpose()
         return found
 
@@ -207,10 +207,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         """Return the same elements in the same order and shape."""
         return SymbolicArray(self.dims, self.dtype, contents=self.contents, memory=self.memory)
 
-    # As a value of Python.
+    # Behaviour as a Python value.
 
     def __len__(self) -> int:
-        # `len` has a stand-in. What else asks does so to save room, and goes on without.
+        # `len` has a stand-in. Other callers want the length only to preallocate, and go on without it.
         raise TypeError("the length of a symbolic array is a size")
 
     def __iter__(self) -> Iterator[Any]:
@@ -241,13 +241,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         SymbolicArray.taken_at(self, key, value)
 
     def forget(self, *written: Any) -> None:
-        """Drop what is known of the elements, of views too: they were ``written``."""
+        """Drop the facts about the elements, including those of views, after ``written`` values were assigned."""
         is_data = any(getattr(v, "contents", _CONSTANT).is_data for v in written)
         self.memory.writes += 1
         self.contents.is_data |= is_data
 
     def reorder(self) -> None:
-        """Keep what is known of the elements in any order: they were shuffled, and those of views with them."""
+        """Keep only the facts that do not depend on order: the elements were shuffled, including those of views."""
         moved = self.contents.moved
         self.memory.writes += 1
         self._contents, self._writes = moved, self.memory.writes
@@ -268,11 +268,11 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.copied()
 
     def copied(self) -> SymbolicArray:
-        """Return a copy, which shares no elements."""
+        """Return a copy that shares no elements."""
         return SymbolicArray(self.dims, self.dtype, contents=self.contents)
 
     def __reduce__(self) -> Any:
-        raise TypeError("a symbolic array lives as long as the trace that it is of")
+        raise TypeError("a symbolic array cannot be pickled: it exists only during its trace")
 
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
@@ -286,11 +286,11 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 _CONSTANT = Contents(is_data=False)
 
 METHODS: dict[str, Callable[..., Any]] = {}
-"""The methods of arrays by name; those of one field are in one module."""
+"""The methods of arrays by name; related methods are in one module."""
 
 
 def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let a function be the methods of these names."""
+    """Register a function as the methods with these names."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         METHODS.update(dict.fromkeys(names, function))
@@ -300,7 +300,7 @@ def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def contents_of(value: Any) -> Contents:
-    """Return what is known of the elements of an array, a list of arrays, a number or a size."""
+    """Return the facts about the elements of an array, a list of arrays, a number or a size."""
     if hasattr(type(value), "dims"):
         found: Contents = value.contents
         return found
@@ -312,12 +312,12 @@ def contents_of(value: Any) -> Contents:
 
 
 def is_of_data(*values: Any) -> bool:
-    """Return whether the values of arguments decide the elements of some array."""
+    """Return whether the elements of any of these arrays depend on the values of arguments."""
     return any(contents_of(v).is_data for v in values)
 
 
 def decided_by(found: Any, *values: Any) -> Any:
-    """Return arrays that were made of some values: where no data are among these, sizes alone decide the elements."""
+    """Return arrays made from some values; if none of the values are data, the elements depend on sizes only."""
     if not is_of_data(*values):
         for array in found if isinstance(found, (tuple, list)) else (found,):
             if type(array) is SymbolicArray:

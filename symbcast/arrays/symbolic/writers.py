@@ -1,7 +1,7 @@
-"""What writes into arrays: assignments, ``ufunc.at``, and the functions that change their first argument.
+"""Writes into arrays: assignments, ``ufunc.at``, and functions that modify their first argument.
 
-Each requires what NumPy does of shapes, and of indices as far as sizes decide them; then what is known of the elements
-is dropped. A function that is not here and is handed an array ends the path.
+Each has NumPy's requirements on shapes, and on indices as far as sizes decide them; then the facts about the elements
+are dropped. A writer that is not listed here ends the path if it gets a symbolic array.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def assign(array: SymbolicArray, key: Any, value: Any) -> None:
 
 
 def _put_at(array: SymbolicArray, keys: tuple[Any, ...], place: Dims, value: Dims) -> None:
-    """Require that a value be broadcast into what an index takes."""
+    """Require that a value can be broadcast into the selection of an index."""
     arrays = [k for k in keys if dims_of_index(k)]
     extra = value[: max(0, len(value) - len(place))]
     if arrays and extra:
@@ -44,12 +44,12 @@ def _put_at(array: SymbolicArray, keys: tuple[Any, ...], place: Dims, value: Dim
             raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input")
         path = here()
         if not path.ask(all_of(equal(d, 1) for d in extra)) and path.ask(path.empty(place)):
-            path.fail_to_trace("which values with more axes NumPy writes to no places is not known")
+            path.fail_to_trace("writing a value with more axes to an empty selection is not supported")
     put_into(place, value)
 
 
 def dims_of_index(key: Any) -> Dims:
-    """Return the shape of an array of indices; of any other index none."""
+    """Return the shape of an index array; for any other index, an empty shape."""
     return dims_of(key) if hasattr(type(key), "dims") or isinstance(key, (list, np.ndarray)) else ()
 
 
@@ -64,7 +64,7 @@ def assign_out(out: Any, found: Dims, dtype: Any, casting: str = "same_kind") ->
 
 
 def write_out(out: Any, dtype: Any, casting: str = "same_kind") -> None:
-    """Write elements of a type into an array. Raises `TypeError` where NumPy does not cast them."""
+    """Write elements of a dtype into an array. Raises `TypeError` if NumPy does not cast them."""
     if not hasattr(type(out), "dims"):
         here().fail_to_trace("an array of NumPy's own as the output of a function of sizes is not known")
     check_cast(dtype, out.dtype, casting)
@@ -73,13 +73,13 @@ def write_out(out: Any, dtype: Any, casting: str = "same_kind") -> None:
 
 
 def check_cast(dtype: Any, into: Any, casting: Any) -> None:
-    """Raise `TypeError` where a type is not cast into another one by a rule of NumPy's."""
+    """Raise `TypeError` if NumPy's casting rule does not allow casting one dtype into another."""
     if dtype not in WEAK.values() and not np.can_cast(np.dtype(dtype), into, casting):
         raise TypeError(f"Cannot cast array data from {np.dtype(dtype)} to {into} according to the rule {casting!r}")
 
 
 def write_at(ufunc: Any, array: Any, key: Any, *values: Any) -> None:
-    """Apply a universal function at indices: ``ufunc.at(array, key, value)``."""
+    """Apply a ufunc at indices: ``ufunc.at(array, key, value)``."""
     if not hasattr(type(array), "dims"):
         here().fail_to_trace(f"numpy.{ufunc.__name__}.at on an array of NumPy's own is not known")
     place = indexed(array, key).dims
@@ -94,7 +94,7 @@ def write_at(ufunc: Any, array: Any, key: Any, *values: Any) -> None:
 
 @method("put")
 def put(array: Any, indices: Any, values: Any, mode: str = "raise") -> None:
-    """Write values in order, over and over, at places counted in C order."""
+    """Write values in order, repeated as needed, at flat indices in C order."""
     path, size = here(), multiply(*array.dims)
     shape, given = dims_of(indices), dims_of(values)
     empty = [equal(d, 0) for d in shape]
@@ -107,13 +107,13 @@ def put(array: Any, indices: Any, values: Any, mode: str = "raise") -> None:
 
 
 def whole_indices(indices: Any) -> Any:
-    """Return indices as integers: those of an empty list are none."""
+    """Return indices as an integer array; an empty list gives no indices."""
     if hasattr(type(indices), "dims") or is_whole(indices):
         if not is_whole(indices) and indices.dtype.kind not in "iub":
             raise TypeError("Cannot cast array data to integers according to the rule 'safe'")
         return indices
     if is_symbolic(indices):
-        return here().fail_to_trace("a list of sizes as indices is not known")
+        return here().fail_to_trace("a list of sizes as indices is not supported")
     found = np.asarray(indices)
     if found.size and found.dtype.kind not in "iub":
         raise TypeError("Cannot cast array data to integers according to the rule 'safe'")
@@ -121,13 +121,13 @@ def whole_indices(indices: Any) -> Any:
 
 
 def put_mask(array: Any, mask: Any, values: Any) -> None:
-    """Write values, over and over, where a mask of as many elements is true: `numpy.putmask`."""
+    """Write values, repeated as needed, where a mask of equal size is true: `numpy.putmask`."""
     here().equal(multiply(*dims_of(mask)), multiply(*array.dims), "putmask: mask and data must be the same size")
     array.forget(mask, values)
 
 
 def place(array: Any, mask: Any, values: Any) -> None:
-    """Write values in order where a mask of as many elements is true: `numpy.place`."""
+    """Write values in order where a mask of equal size is true: `numpy.place`."""
     path = here()
     path.equal(multiply(*dims_of(mask)), multiply(*array.dims), "place: mask and data must be the same size")
     count = multiply(*dims_of(values))
@@ -139,7 +139,7 @@ def place(array: Any, mask: Any, values: Any) -> None:
 
 
 def fill_diagonal(array: Any, value: Any, wrap: bool = False) -> None:
-    """Write values, over and over, on the diagonal: `numpy.fill_diagonal`."""
+    """Write values, repeated as needed, on the diagonal: `numpy.fill_diagonal`."""
     if array.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if array.ndim > 2:
@@ -171,7 +171,7 @@ def fill(array: Any, value: Any) -> None:
 
 @method("sort")
 def sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
-    """Put the elements in order."""
+    """Sort the elements in place."""
     axes_of(axis, array.ndim)
     array.forget()
 
