@@ -140,7 +140,7 @@ def test_the_detector_runs_on_256_and_not_on_250():
 
 def test_what_others_answer_is_what_they_answered():
     """The table beside others says of each what was recorded, and in which release."""
-    table = README.partition("## Beside others")[2].partition("\n## ")[0]
+    table = README.partition("## Compared with others")[2].partition("\n## ")[0]
     recorded = json.loads((ROOT / "tests/data/peers.json").read_text("utf-8"))
     for package, kept in recorded.items():
         assert re.search(rf"(?<![\w-]){package} {re.escape(kept['release'])}(?![\d.]*\d)", table), package

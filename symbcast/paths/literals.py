@@ -1,4 +1,4 @@
-"""The decisions and requirements of paths as numbered literals, and which literals hold at all sizes of which path."""
+"""Numbered literals for the decisions and requirements of paths, and the paths that imply each literal."""
 
 from __future__ import annotations
 

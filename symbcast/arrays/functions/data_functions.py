@@ -1,4 +1,4 @@
-"""NumPy's functions of data: sorted, counted, averaged, compared, convolved."""
+"""NumPy's functions that sort, count, average, compare or convolve data."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def nanstd(
 
 
 def _averaged(a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
-    """Return a number for each place off some axes, which may have no elements."""
+    """Return one number for each index of the remaining axes; the reduced axes may be empty."""
     found = as_array(a).mean(axis=axis, keepdims=keepdims)
     if out is not None:
         assign_out(out, found.dims, found.dtype)
@@ -155,7 +155,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
                 path.equal(x, dims[n], "Shape of weights must be consistent with shape of a along specified axis.")
     found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     if weights is None:
-        for dim in found.dims:  # what is averaged is divided by how many averages there are
+        for dim in found.dims:  # NumPy divides by the number of averages
             path.require(at_most(1, dim), "division by zero", ZeroDivisionError)
     else:
         empty = [equal(d, 0) for d in found.dims]
@@ -179,7 +179,7 @@ def quantile(
 ) -> Any:
     path, dims = here(), dims_of(a)
     if weights is not None:
-        return path.fail_to_trace("weighted quantiles are not known")
+        return path.fail_to_trace("weighted quantiles are not supported")
     _check_quantiles(q)
     for n in axes_of(axis, len(dims)):
         path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
@@ -188,7 +188,7 @@ def quantile(
     if out is not None:
         given = dims_of(out)
         if len(given) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(given, whole, strict=True)):
-            return path.fail_to_trace("quantiles with an output of another shape are not known")
+            return path.fail_to_trace("quantiles with an output of another shape are not supported")
         assign_out(out, whole, found.dtype)
         return out
     return SymbolicArray(whole, found.dtype)
@@ -207,7 +207,7 @@ def nanquantile(
     weights: Any = None,
 ) -> Any:
     if weights is not None or out is not None:
-        return here().fail_to_trace("weighted quantiles, or with an output, are not known")
+        return here().fail_to_trace("quantiles with weights or an output are not supported")
     _check_quantiles(q)
     found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     if here().ask(equal(multiply(*dims_of(a)), 0)):
@@ -216,7 +216,7 @@ def nanquantile(
 
 
 def _check_quantiles(q: Any) -> None:
-    """Require what the check that they lie between 0 and 1 does, which takes one by one on one axis only."""
+    """Add the requirement of NumPy's range check, which loops over the quantiles only if they have one axis."""
     if len(dims_of(q)) > 1:
         here().require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
 
@@ -226,7 +226,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     path = here()
     if len(dims_of(x)) != 1:
         raise ValueError("object too deep for desired array")
-    if path.ask(equal(dims_of(x)[0], 0)):  # nothing is asked of the weights then
+    if path.ask(equal(dims_of(x)[0], 0)):  # then NumPy does not check the weights
         return SymbolicArray(as_dims(minlength), np.intp)
     if weights is not None:
         path.equal(dims_of(x)[0], dims_of(weights)[0], "The weights and list don't have the same length.")
@@ -236,7 +236,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
         path.require(at_most(0, span.low), "'list' argument must have no negative elements")
         return SymbolicArray((path.bounds.larger(add(span.high, 1), dim_of(minlength)),), kind)
     if not is_of_data(x):
-        return path.fail_to_trace("how many bins there are is decided by sizes alone, and was not followed here")
+        return path.fail_to_trace("the number of bins depends on sizes only, but was not followed")
     count = path.data_size("bins", 1)
     path.suppose(at_most(dim_of(minlength), count))
     return SymbolicArray((count,), kind)
@@ -257,7 +257,7 @@ def unique(
     if axis is not None:
         return path.fail_to_trace("numpy.unique along an axis is not known")
     if not is_of_data(ar):
-        return path.fail_to_trace("how many elements are distinct is decided by sizes alone, and was not followed here")
+        return path.fail_to_trace("the number of distinct elements depends on sizes only, but was not followed")
     total = multiply(*dims)
     count = path.data_size("unique")
     path.suppose(at_most(count, total))
@@ -283,13 +283,13 @@ def triu(m: Any, k: Any = 0) -> Any:
 
 
 def _triangle(m: Any, k: Any, kind: Literal["lower", "upper"]) -> SymbolicArray:
-    """Return an array with zeros off a triangle."""
+    """Return an array with zeros outside a triangle."""
     dims, known = dims_of(m), contents_of(m)
     if not dims:
         raise ValueError("Input must be >= 2-d.")
     whole = dims if len(dims) > 1 else dims * 2
     if not is_whole(k):
-        return here().fail_to_trace("a triangle from a diagonal that data decide is not known")
+        return here().fail_to_trace("a triangle from a diagonal that depends on data is not supported")
     contents = Contents(is_data=known.is_data)
     if known.truth is not None and len(whole) == 2:
         contents.truth = False if not known.truth else None
@@ -369,7 +369,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     is_array = hasattr(type(multi_index), "dims")
     count = multi_index.dims[0] if is_array else len(multi_index)
     if not isinstance(count, int):
-        path.equal(count, len(sizes), "parameter multi_index must be a sequence of as many as there are sizes")
+        path.equal(count, len(sizes), "parameter multi_index must be a sequence with one item per size")
         count = len(sizes)
     if count != len(sizes):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(sizes)}")
@@ -404,7 +404,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 @known(np.histogram)
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     if isinstance(bins, str):
-        return here().fail_to_trace("numpy.histogram that works out its bins is not known")
+        return here().fail_to_trace("numpy.histogram that computes its own bins is not supported")
     if not is_whole(bins) and len(dims_of(bins)) != 1:
         raise ValueError("`bins` must be 1d, when an array")
     if is_whole(bins):

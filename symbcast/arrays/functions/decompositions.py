@@ -1,4 +1,4 @@
-"""SciPy's linear algebra of one matrix, which LAPACK works out: what each asks of its shape, and gives."""
+"""SciPy's linear algebra of one matrix, computed by LAPACK: shape requirements and result shapes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 IGNORED = frozenset({"overwrite_a", "check_finite", "lapack_driver", "driver", "disp", "lower", "homogeneous_eigvals"})
-"""Options on which no shape depends."""
+"""Options that do not affect shapes."""
 
 
 def pairs(module: ModuleType) -> Iterator[tuple[Any, Callable[..., Any]]]:
-    """Yield the functions that are known, each with what stands for it."""
+    """Yield the supported functions, each with its stand-in."""
     for name, (given, is_square) in _KNOWN.items():
         if hasattr(module, name):
             yield getattr(module, name), _standin(given, is_square)
@@ -110,4 +110,4 @@ _KNOWN: dict[str, tuple[Callable[..., Any], bool]] = {
     "tanhm": (_same, True),
     "tanm": (_same, True),
 }
-"""What each gives, and whether it asks for a square matrix."""
+"""The results of each function, and whether it requires a square matrix."""

@@ -1,6 +1,6 @@
-"""Generators of random numbers as traced functions see them: each draw is an array without data.
+"""Random generators as traced functions see them: each draw is an array without data.
 
-Parameters and sizes follow NumPy's own rule: parameters broadcast, and ``size`` must be what they broadcast to. NumPy
+Parameters and sizes follow NumPy's own rule: parameters broadcast, and ``size`` must be their broadcast shape. NumPy
 itself checks the values of parameters; a parameter that is a size is tried with a few small numbers.
 """
 
@@ -33,15 +33,15 @@ DISTRIBUTIONS = frozenset({
 DISCRETE = frozenset({
     "binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "tomaxint", "zipf",
 })  # fmt: skip
-"""Distributions of whole numbers."""
+"""Distributions of integers."""
 _NO_PARAMETERS = frozenset({"size", "dtype", "method", "out", "endpoint"})
 
 
 class Draws:
-    """A ``Generator`` or a ``RandomState`` in a trace; one of these to ``isinstance``, and the real one outside.
+    """A ``Generator`` or ``RandomState`` in a trace; for ``isinstance`` it is one, and outside a trace the real one.
 
     Attributes:
-        real: the generator that it stands for, which draws nothing.
+        real: the real generator, from which nothing is drawn.
     """
 
     __slots__ = ("real",)
@@ -84,7 +84,7 @@ class Draws:
 
 
 class _Drawing(type):
-    """A class of generators: calling it makes `Draws` in a trace; to ``isinstance`` it is the real class."""
+    """A class of generators: in a trace, calling it makes `Draws`; for ``isinstance`` it is the real class."""
 
     real: Any
 
@@ -102,12 +102,12 @@ class _Drawing(type):
 
 
 def drawing(real: type) -> type:
-    """Return what stands for a class of generators."""
+    """Return the stand-in of a class of generators."""
     return _Drawing(real.__name__, (), {"real": real, "__doc__": real.__doc__})
 
 
 def seeded(real: Any, *args: Any, **options: Any) -> Any:
-    """Return a generator; a seed that is a size is taken to be 0, for no shape depends on it."""
+    """Return a generator; a seed that is a size is replaced by 0, because no shape depends on it."""
     args, options = tuple(map(_seed, args)), {k: _seed(v) for k, v in options.items()}
     found = real(*args, **options)
     is_drawing = current.get() is not None and type(found) in (np.random.Generator, np.random.RandomState)
@@ -115,7 +115,7 @@ def seeded(real: Any, *args: Any, **options: Any) -> Any:
 
 
 def seeding(real: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what stands for a function that makes a generator."""
+    """Return the stand-in of a function that makes a generator."""
 
     @wraps(real, updated=())
     def made(*args: Any, **options: Any) -> Any:
@@ -146,7 +146,7 @@ def _drawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
 
 
 def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
-    """Return the shape of a draw. Parameters of no axes have no part in it."""
+    """Return the shape of a draw. Parameters without axes do not affect it."""
     together = broadcast_together(map(dims_of, parameters))
     if size is None and out is None:
         return together
@@ -175,7 +175,7 @@ def _same_shape(left: Dims, right: Dims, reason: str) -> None:
 
 
 def _prober(real: Any) -> Any:
-    """Return a generator of the same class that draws for nobody."""
+    """Return a separate generator of the same class for checking parameters."""
     return _prober_of(type(real) is np.random.RandomState)
 
 
@@ -185,9 +185,9 @@ def _prober_of(is_state: bool) -> Any:
 
 
 def _check_values(real: Any, method: Any, parameters: dict[str, Any]) -> None:
-    """Raise what NumPy raises for values of parameters; require of sizes that they be as large as it asks.
+    """Raise NumPy's errors for invalid parameter values; require that sizes are as large as NumPy demands.
 
-    Values of arrays without data, and numbers that are worked out of sizes, are taken to be right.
+    Values of arrays without data, and numbers computed from sizes, are assumed to be valid.
     """
     probe = getattr(_prober(real), method.__name__)
     sizes = {k: v for k, v in parameters.items() if type(v) is Size}
@@ -216,7 +216,7 @@ def _is_taken(probe: Callable[..., Any], parameters: dict[str, Any]) -> bool:
     return True
 
 
-# Whole numbers within bounds.
+# Bounded integers.
 
 
 def _integers(real: Any, method: Any, *args: Any, **options: Any) -> Any:
@@ -250,10 +250,10 @@ def _whole(value: Any) -> Any:
 
 
 def _within(dims: Any, dtype: Any, first: Any, last: Any) -> SymbolicArray:
-    """Return drawn integers, each from ``first`` to ``last``; None if there is no upper bound.
+    """Return drawn integers from ``first`` to ``last``; without a known upper bound ``last`` is None.
 
-    A draw is not the data of an argument, which a caller could choose to suit: as an index it must lie within the axis
-    whatever is drawn.
+    Unlike the data of an argument, a draw cannot be chosen by the caller: used as an index, every possible draw must be
+    within the axis.
     """
     span = None if last is None else Span(first, last, "part")
     return SymbolicArray(dims, dtype, contents=Contents(span=span, is_data=False))
@@ -263,7 +263,7 @@ def _of_sizes(*sizes: Any) -> SymbolicArray:
     return SymbolicArray(as_dims(sizes), np.float64)
 
 
-# Orders and samples.
+# Permutations and samples.
 
 
 def _permutation(real: Any, method: Any, x: Any, axis: int = 0) -> Any:
@@ -289,7 +289,7 @@ def _permuted(real: Any, method: Any, x: Any, *, axis: Any = None, out: Any = No
 
 def _shuffle(real: Any, method: Any, x: Any, axis: int = 0) -> None:
     if type(x) is not SymbolicArray:
-        here().fail_to_trace("the order of what is shuffled is not known")
+        here().fail_to_trace("shuffling this type of value is not supported")
     if not x.dims:
         raise TypeError("len() of unsized object")
     axes_of(axis, x.ndim)
@@ -302,7 +302,7 @@ def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     a, size, p = (given.arguments[k] for k in ("a", "size", "p"))
     path, dims = here(), () if is_whole(a) else dims_of(a)
     if not is_whole(a) and not dims:
-        path.fail_to_trace("numpy.random.choice of as many as data say")
+        path.fail_to_trace("numpy.random.choice from a number that depends on data is not supported")
     if len(dims) > 1 and type(real) is np.random.RandomState:
         raise ValueError("a must be 1-dimensional")
     (place,) = axes_of(given.arguments.get("axis", 0), len(dims) or 1)
@@ -323,7 +323,7 @@ def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
 
 
 def _check_chances(p: Any, count: Any) -> None:
-    """Require a chance for each of as many; that they are 1 together is for data to say."""
+    """Require one probability per item; whether they sum to 1 depends on data."""
     dims = dims_of(p)
     if len(dims) != 1:
         raise ValueError("p must be 1-dimensional")
@@ -401,4 +401,4 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "shuffle": _shuffle,
     "spawn": _spawn,
 }
-"""The methods of generators that draw. Any other one, such as ``bytes``, is the real one."""
+"""The methods of generators that draw. All other methods, such as ``bytes``, are the real ones."""

@@ -1,4 +1,4 @@
-"""The methods of arrays that order their elements, look them up, count or repeat them."""
+"""The methods of arrays that sort, look up, count or repeat elements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symbcast.paths.size import dim_of, is_whole
 
 @method("partition")
 def partition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> None:
-    """Put one element where it is in order."""
+    """Put one element at its sorted position."""
     (place,) = axes_of(axis, array.ndim)
     _check_kth(array, kth, place)
     array.forget()
@@ -31,7 +31,7 @@ def partition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any
 
 @method("argsort")
 def argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
-    """Return the places of the elements in order."""
+    """Return the indices that sort the elements."""
     if axis is None:
         array, axis = ravel(array), 0
     (place,) = axes_of(axis, array.ndim)
@@ -40,18 +40,18 @@ def argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, 
 
 @method("argpartition")
 def argpartition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> SymbolicArray:
-    """Return the places of the elements with one where it is in order."""
+    """Return the indices that put one element at its sorted position."""
     found: SymbolicArray = argsort(array, axis)
     _check_kth(array if axis is not None else ravel(array), kth, 0 if axis is None else axes_of(axis, array.ndim)[0])
     return found
 
 
 def _check_kth(array: Any, kth: Any, place: int) -> None:
-    """Require that places, from the end where they are negative, be within an axis."""
+    """Require that indices, possibly negative, are within an axis."""
     size, empty = array.dims[place], [equal(d, 0) for d in array.dims]
     for number in [kth] if is_whole(kth) else kth:
         if not is_whole(number):
-            here().fail_to_trace("a partition at places that data decide is not known")
+            here().fail_to_trace("a partition at indices that depend on data is not supported")
         dim = dim_of(number)
         here().require(any_of([at_most(add(dim, 1), size), *empty]), "kth out of bounds")
         here().require(any_of([at_most(multiply(-1, size), dim), *empty]), "kth out of bounds")
@@ -59,7 +59,7 @@ def _check_kth(array: Any, kth: Any, place: int) -> None:
 
 @method("argmax", "argmin")
 def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> SymbolicArray:
-    """Return the place of the greatest along an axis, which must have elements."""
+    """Return the index of the greatest element along an axis, which must not be empty."""
     path = here()
     dims = array.dims if axis is not None else (multiply(*array.dims),)
     (place,) = axes_of(0 if axis is None else axis, len(dims))
@@ -75,7 +75,7 @@ def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fal
 
 @method("nonzero")
 def nonzero(array: Any) -> tuple[SymbolicArray, ...]:
-    """Return the places of the elements that are true: as many as there are."""
+    """Return the indices of the true elements: one per true element."""
     path, contents = here(), array.contents
     if not array.dims:
         raise ValueError("Calling nonzero on 0d arrays is not allowed.")
@@ -90,7 +90,7 @@ def nonzero(array: Any) -> tuple[SymbolicArray, ...]:
 
 @method("take")
 def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    """Return elements, or slices, by their places on an axis."""
+    """Return elements or slices by their indices on an axis."""
     data = ravel(array) if axis is None else array
     (place,) = axes_of(0 if axis is None else axis, data.ndim)
     shape, size = dims_of(indices), data.dims[place]
@@ -112,7 +112,7 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
 
 @method("repeat")
 def repeat(array: Any, repeats: Any, axis: Any = None) -> SymbolicArray:
-    """Return each element as often as it is repeated."""
+    """Return an array with each element repeated."""
     data = ravel(array) if axis is None else array
     (place,) = axes_of(0 if axis is None else axis, data.ndim)
     path, dims = here(), list(data.dims)
@@ -129,7 +129,7 @@ def repeat(array: Any, repeats: Any, axis: Any = None) -> SymbolicArray:
 
 @method("searchsorted")
 def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None) -> SymbolicArray:
-    """Return where values belong in an array of one axis."""
+    """Return the indices at which values would be inserted into a sorted one-dimensional array."""
     if len(dims_of(array)) != 1:
         raise ValueError("object too deep for desired array")
     (size,) = dims_of(array)
@@ -142,7 +142,7 @@ def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None
 
 @method("item")
 def item(array: Any, *args: Any) -> Any:
-    """Return an element, which only data decide."""
+    """Return a single element, whose value depends on data."""
     places = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
     if not places:
         here().equal(multiply(*array.dims), 1, "can only convert an array of size 1 to a Python scalar")
@@ -157,15 +157,15 @@ def item(array: Any, *args: Any) -> Any:
 
 @method("tolist")
 def tolist(array: Any) -> Any:
-    """Return the elements as nested lists, the first of which has as many as the first axis."""
+    """Return the elements as nested lists; the outer list has one item per index of the first axis."""
     return Listed(array) if array.dims else SymbolicArray((), array.dtype, contents=array.contents)
 
 
 @method("choose")
 def choose(array: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    """Return for each element that of the choice which it numbers."""
+    """Return for each index the element of the choice that it selects."""
     if out is not None:
-        return here().fail_to_trace("choose with an output is not known")
+        return here().fail_to_trace("choose with an output is not supported")
     path = here()
     if hasattr(type(choices), "dims"):
         count, shapes = choices.dims[0], [choices.dims[1:]]
@@ -177,9 +177,9 @@ def choose(array: Any, choices: Any, out: Any = None, mode: str = "raise") -> An
     if mode == "raise":
         span = array.span
         if span is None and not array.contents.is_data:
-            path.fail_to_trace("choices that sizes alone decide were not followed here")
+            path.fail_to_trace("the choice indices depend on sizes only, but were not followed")
         if span is not None and not span.is_exact and span.occurs == "part":
-            path.fail_to_trace("which choices these are was not followed here")
+            path.fail_to_trace("the values of the choice indices were not followed")
         if span is not None and span.is_exact:
             empty = [equal(d, 0) for d in array.dims]
             for need in (at_most(0, span.low), at_most(add(span.high, 1), count)):
@@ -189,9 +189,9 @@ def choose(array: Any, choices: Any, out: Any = None, mode: str = "raise") -> An
 
 @method("compress")
 def compress(array: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
-    """Return the slices for which a condition holds, which may be shorter than the axis."""
+    """Return the slices selected by a condition, which may be shorter than the axis."""
     if out is not None:
-        return here().fail_to_trace("compress with an output is not known")
+        return here().fail_to_trace("compress with an output is not supported")
     if len(dims_of(condition)) != 1:
         raise ValueError("condition must be a 1-d array")
     mask = condition if hasattr(type(condition), "dims") else np.asarray(condition)
@@ -200,6 +200,6 @@ def compress(array: Any, condition: Any, axis: Any = None, out: Any = None) -> A
 
 @method("setflags")
 def setflags(array: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    """Set flags, which no shape depends on."""
+    """Set flags, which do not affect shapes."""
     if write is not None and not write:
-        here().fail_to_trace("arrays that must not be written are not known")
+        here().fail_to_trace("read-only arrays are not supported")

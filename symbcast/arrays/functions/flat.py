@@ -16,7 +16,7 @@ from symbcast.paths.size import is_whole
 
 
 class Flat:
-    """The elements of an array in C order. What is read is a copy; what is written is written to the array.
+    """The elements of an array in C order. Reads return copies; writes go to the array.
 
     Attributes:
         base: the array.
@@ -27,17 +27,17 @@ class Flat:
 
     @property
     def dims(self) -> Any:
-        """The one size: how many elements there are."""
+        """The only size: the number of elements."""
         return (multiply(*self.base.dims),)
 
     @property
     def dtype(self) -> Any:
-        """The type of the elements."""
+        """The dtype of the elements."""
         return self.base.dtype
 
     @property
     def contents(self) -> Any:
-        """What is known of the elements."""
+        """Facts about the elements."""
         return self.base.contents.moved
 
     @property
@@ -70,7 +70,7 @@ class Flat:
         return found.copied()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Write values over and over, in order; one that has more elements is cut, an empty one writes nothing."""
+        """Write values in order, repeated or cut off as needed; an empty value writes nothing."""
         if is_whole(key) and dims_of(value):
             raise ValueError("Error setting single item of array.")
         mask = self._mask(key)
@@ -83,7 +83,7 @@ class Flat:
         self.base.forget(value, key)
 
     def _check_unless_empty(self, key: Any, value: Any) -> None:
-        """Require that indices be within the axis, unless there are no indices or no values."""
+        """Require that indices are within the axis, unless there are no indices or no values."""
         path, shape = here(), dims_of(key)
         (size,) = self.dims
         check_indices(path, key, size, (*shape, *value))

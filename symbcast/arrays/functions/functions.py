@@ -1,7 +1,7 @@
-"""NumPy's functions that are written in C, or whose code does not lend itself; all others run as NumPy has them.
+"""NumPy's functions that are written in C or whose Python code cannot be traced; all others run unchanged.
 
-NumPy's functions in Python are run as they stand, with symbolic arrays: their checks and their branches are traced like
-any other code. What is here is what they come down to.
+NumPy's functions in Python run with symbolic arrays: their checks and branches are traced like any other code. This
+module has the functions that they are built on.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OWN_CODE = True
 
 
 def known(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let a function stand for some of NumPy's. Its flags must be plain: an array has no truth value of its own."""
+    """Register the implementation of some NumPy functions. Flags must be plain values: an array has no truth value."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         FUNCTIONS.update(dict.fromkeys(functions, _with_plain_flags(function)))
@@ -56,7 +56,7 @@ def known(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _with_plain_flags(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that ends the path where an array is given for one of its flags."""
+    """Return a function that ends the path if an array is passed for one of its flags."""
     taken = inspect.signature(function)
     flags = [n for n, p in taken.parameters.items() if p.annotation == "bool"]
     if not flags:
@@ -66,14 +66,14 @@ def _with_plain_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **options: Any) -> Any:
         given = taken.bind(*args, **options).arguments
         if any(is_symbolic(given.get(n)) for n in flags):
-            return here().fail_to_trace("an array as a flag is not known")
+            return here().fail_to_trace("an array as a flag is not supported")
         return function(*args, **options)
 
     return checked
 
 
 def called(function: Any, args: Any, options: Any) -> Any:
-    """Return what a function of NumPy gives for symbolic arrays."""
+    """Return the result of a NumPy function for symbolic arrays."""
     path = here()
     name = f"{function.__module__}.{function.__name__}"
     undo = path.doing(function.__name__, list(_operands(args)))
@@ -127,7 +127,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = Non
 
 
 def _joined(arrays: Sequence[Any]) -> Contents:
-    """Return what is known of the elements of several arrays; those without elements have no bounds."""
+    """Return the facts about the elements of joined arrays; arrays without elements have no bounds."""
     contents = [contents_of(a) for a in arrays]
     is_data = any(c.is_data for c in contents)
     if any(c.span is None for c in contents):
@@ -185,7 +185,7 @@ def where(condition: Any, *values: Any) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """Return a symbolic array of what NumPy makes an array of."""
+    """Return a symbolic array from any array-like value."""
     if hasattr(type(value), "dims"):
         return value if type(value) is SymbolicArray else np.asarray(value)
     return SymbolicArray(dims_of(value), dtype_of(value), contents=contents_of(value).spread)
@@ -198,7 +198,7 @@ def dot_of(a: Any, b: Any, out: Any = None) -> Any:
 
 @known(np.vdot)
 def vdot(a: Any, b: Any) -> Any:
-    here().equal(multiply(*dims_of(a)), multiply(*dims_of(b)), "cannot reshape: both must have as many elements")
+    here().equal(multiply(*dims_of(a)), multiply(*dims_of(b)), "cannot reshape: the element counts must be equal")
     return SymbolicArray((), common_dtype([a, b]))
 
 
@@ -222,7 +222,7 @@ def einsum(
     kind = np.dtype(dtype) if dtype else common_dtype(arrays)
     if out is not None:
         if optimize:
-            here().fail_to_trace("numpy.einsum that is optimized, with an output, is not known")
+            here().fail_to_trace("numpy.einsum with optimize and an output is not supported")
         if len(dims_of(out)) != len(found):
             raise ValueError("out parameter does not have the correct number of dimensions")
         here().broadcast(found, dims_of(out), rule="unidirectional")
@@ -232,17 +232,17 @@ def einsum(
 
 
 def _check_diagonal(subscripts: str, dims: Dims) -> None:
-    """Break the path off where NumPy takes the diagonal of an axis without elements and another one."""
+    """End the path if NumPy takes the diagonal of an empty axis and another axis."""
     letters = subscripts.partition("->")[0].replace(" ", "")
     for number, letter in enumerate(letters):
         is_repeated = letter != "." and letters.count(letter) > 1 and letters.index(letter) == number
         if is_repeated and "." not in letters and number < len(dims) and here().ask(equal(dims[number], 0)):
-            here().fail_to_trace("the diagonal of an axis without elements is not known")
+            here().fail_to_trace("the diagonal of an empty axis is not supported")
 
 
 def _in_letters(operands: Sequence[Any]) -> list[Any]:
-    """Return the operands of an einsum whose axes are named by lists of numbers with the text that says the same."""
-    letters = string.ascii_uppercase + string.ascii_lowercase  # in the order of the numbers
+    """Convert the operands of an einsum from axis lists of numbers to an equivalent subscripts string."""
+    letters = string.ascii_uppercase + string.ascii_lowercase  # in numeric order
 
     def text(axes: Any) -> str:
         return "".join("..." if n is Ellipsis else letters[n] for n in axes)
@@ -262,7 +262,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 
 def _spread(array: Any, dims: Dims) -> SymbolicArray:
-    """Return the elements of an array, repeated to a shape that has elements only where it has."""
+    """Return the elements of an array repeated to a shape; the shape is empty if the array is."""
     memory = array.memory if type(array) is SymbolicArray else None
     return SymbolicArray(dims, dtype_of(array), contents=contents_of(array).spread, memory=memory)
 
@@ -294,7 +294,7 @@ def ones_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool =
 
 
 def filled_with(value: Any) -> Contents:
-    """Return what is known of elements that are all one value."""
+    """Return the facts about elements that all have one value."""
     if is_whole(value):
         dim = dim_of(value)
         return Contents(bool(value) if isinstance(dim, int) else None, Span(dim, dim, "all"), is_data=False)
@@ -333,7 +333,7 @@ def tile(A: Any, reps: Any) -> Any:
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     dims, path = dims_of(array), here()
     if any(map(is_array_or_list, options.values())):
-        return path.fail_to_trace("numpy.pad with values of its own for each end is not known")
+        return path.fail_to_trace("numpy.pad with separate values for each end is not supported")
     ends = _ends(pad_width, len(dims))
     for dim in (e for pair in ends for e in pair):
         path.require(at_most(0, dim), "index can't contain negative values")
@@ -349,7 +349,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
 
 def _ends(width: Any, rank: int) -> list[tuple[Any, Any]]:
     if isinstance(width, dict):
-        here().fail_to_trace("numpy.pad with a dict is not known")
+        here().fail_to_trace("numpy.pad with a dict is not supported")
     pairs = np.broadcast_to(np.asarray(width, dtype=object), (rank, 2))
     return [(dim_of(a), dim_of(b)) for a, b in pairs]
 

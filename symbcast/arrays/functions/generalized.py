@@ -1,4 +1,4 @@
-"""Generalized universal functions: core axes by their signatures, and the other axes broadcast."""
+"""Generalized ufuncs: core axes follow their signatures, and the other axes broadcast."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
 ) -> Any:
     path = here()
     if ufunc.__name__ == "matmul" and not any(map(dims_of, inputs)):
-        # NumPy raises one error for arrays without axes, and another one for its scalars, which look the same here.
+        # NumPy raises different errors for zero-dimensional arrays and for scalars, which look the same here.
         path.fail_to_trace("a matrix product of scalars")
     left = options.keys() - _OPTIONS
     if left or len(outs) > len(_signature(ufunc.signature)[1]):
@@ -54,9 +54,9 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
                 path.require(points, "Invalid number of FFT data points (0) specified")
     missing = [n for names in core_out for n in names if not n.isdecimal() and not n.endswith("?") and n not in sizes]
     if missing and set(missing) == {"p"} and {"m", "n"} <= sizes.keys():
-        sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as NumPy's decompositions have it
+        sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as in NumPy's decompositions
     elif missing:
-        path.fail_to_trace(f"the sizes of what {ufunc.__name__} gives are not known")
+        path.fail_to_trace(f"the result sizes of {ufunc.__name__} are not known")
     dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
     if isinstance(options.get("signature"), str):
         dtypes = tuple(np.dtype(c) for c in options["signature"].partition("->")[2])
@@ -83,10 +83,10 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
     return given_back(outs, *found)
 
 
-def _operand(  # noqa: PLR0913, PLR0917 - what one operand is told of, and tells
+def _operand(  # noqa: PLR0913, PLR0917 - the context of one operand
     ufunc: Any, number: int, names: Sequence[str], dims: Dims, axes: Axes | None, sizes: dict[str, Dim]
 ) -> Dims:
-    """Take in the core sizes of an operand, and return its other axes."""
+    """Record the core sizes of an operand, and return its other axes."""
     path = here()
     if len(dims) < sum(not n.endswith("?") for n in names):
         raise ValueError(f"{ufunc.__name__}: Input operand {number} does not have enough dimensions")
@@ -99,7 +99,7 @@ def _operand(  # noqa: PLR0913, PLR0917 - what one operand is told of, and tells
 
 
 def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int], sizes: dict[str, Dim]) -> None:
-    """Take in the core sizes of an array for a result; those that are known must be its own."""
+    """Record the core sizes of an output array; they must equal the sizes that are already known."""
     dims = dims_of(given)
     if len(names) > len(dims):
         raise ValueError(f"{ufunc.__name__}: Output operand does not have enough dimensions")
@@ -109,7 +109,7 @@ def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int],
 
 
 def _places(axes: Axes | None, number: int, count: int) -> tuple[int, ...]:
-    """Return where the core axes of an operand are."""
+    """Return the positions of an operand's core axes."""
     return axes[number] if axes is not None and len(axes) > number else tuple(range(-count, 0))
 
 

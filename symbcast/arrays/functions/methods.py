@@ -1,4 +1,4 @@
-"""The methods of arrays: shapes, reductions, sorting and what else an ``ndarray`` does by itself."""
+"""The methods of arrays: shapes, reductions, sorting and the other methods of ``ndarray``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CLIP: Any = vars(np)["_core"].umath.clip
 
 @method("reshape")
 def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> SymbolicArray:
-    """Return the elements in another shape, in which one size may be -1."""
+    """Return the elements in another shape; one of its sizes may be -1."""
     path = here()
     given = shape[0] if len(shape) == 1 else shape
     sizes = [given] if is_whole(given) else list(given)
@@ -79,7 +79,7 @@ def transpose(array: Any, *axes: Any) -> SymbolicArray:
 
 @method("swapaxes")
 def swapaxes(array: Any, first: int, second: int) -> SymbolicArray:
-    """Return two axes exchanged."""
+    """Return the array with two axes exchanged."""
     order = list(range(array.ndim))
     (a,), (b,) = axes_of(first, array.ndim), axes_of(second, array.ndim)
     order[a], order[b] = order[b], order[a]
@@ -89,7 +89,7 @@ def swapaxes(array: Any, first: int, second: int) -> SymbolicArray:
 
 @method("squeeze")
 def squeeze(array: Any, axis: Any = None) -> SymbolicArray:
-    """Return the array without axes of size 1: those named, or all that are."""
+    """Return the array without some axes of size 1: the given ones, or all."""
     path = here()
     if axis is None:
         return array._with(tuple(d for d in array.dims if not path.ask(equal(d, 1))))  # type: ignore[no-any-return]
@@ -104,22 +104,22 @@ def astype(
     """Return the elements in another type."""
     kind, contents = np.dtype(dtype), replace(array.contents)
     if kind.names is not None or array.dtype.names is not None:
-        here().fail_to_trace("a cast of structured arrays is not known")
+        here().fail_to_trace("a cast of structured arrays is not supported")
     check_cast(array.dtype, kind, casting)
     if kind.kind == "b" and array.dtype.kind != "b":
         contents.span, contents.ramp = Span(0, 1, "none"), None
     elif array.dtype.kind in "fc" and kind.kind in "iu" and contents.span is None:
-        contents.truth = None  # what is cut off may leave 0
+        contents.truth = None  # truncation may produce 0
     memory = array.memory if not copy and kind == array.dtype else None
     return SymbolicArray(array.dims, kind, contents=contents, memory=memory)
 
 
 @method("view")
 def view(array: Any, dtype: Any = None, type: Any = None) -> SymbolicArray:
-    """Return the same bytes read as another type, of which the last axis may have fewer or more."""
+    """Return the same bytes read as another dtype, which may change the size of the last axis."""
     kinds = [k for k in (dtype, type) if isinstance(k, type_of_types) and issubclass(k, np.ndarray)]
     for subclass in kinds:
-        if subclass is not np.ndarray:  # a matrix multiplies otherwise, a masked array has a mask
+        if subclass is not np.ndarray:  # a matrix multiplies differently, and a masked array has a mask
             here().fail_to_trace(f"an array of the class {subclass.__name__} is not known")
     if dtype is None or dtype in kinds:
         return array.same()  # type: ignore[no-any-return]
@@ -153,10 +153,10 @@ def conjugate(array: Any, out: Any = None) -> Any:
 
 @method("round")
 def rounded(array: Any, decimals: int = 0, out: Any = None) -> Any:
-    """Return the elements rounded to so many decimals."""
+    """Return the elements rounded to a number of decimals."""
     if out is not None:
         if not all(here().ask(equal(a, b)) for a, b in zip(array.dims, dims_of(out), strict=False)):
-            here().fail_to_trace("round with an output of another shape is not known")
+            here().fail_to_trace("round with an output of another shape is not supported")
         assign_out(out, array.dims, array.dtype)
         return out
     contents = replace(array.contents, truth=array.truth if array.span is not None else None)
@@ -174,7 +174,7 @@ def byteswap(array: Any, inplace: bool = False) -> SymbolicArray:
 
 @method("__array_wrap__", "__array_prepare__")
 def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = False) -> Any:
-    """Return what a function made, which is to be of this array's class."""
+    """Return the result of a function, wrapped in this array's class."""
     return value
 
 
@@ -199,13 +199,13 @@ for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and,
 
 @method("max")
 def greatest(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
-    """Return the greatest along some axes, which must have elements."""
+    """Return the greatest element along some axes, which must not be empty."""
     return _extreme(np.maximum, array, axis, out, keepdims, options)
 
 
 @method("min")
 def least(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
-    """Return the least along some axes, which must have elements."""
+    """Return the least element along some axes, which must not be empty."""
     return _extreme(np.minimum, array, axis, out, keepdims, options)
 
 
@@ -237,7 +237,7 @@ def spread_of(
 ) -> Any:
     """Return a standard deviation, or a variance, along some axes."""
     if mean is not NO_VALUE:
-        here().fail_to_trace("a deviation from a given mean is not known")
+        here().fail_to_trace("a deviation from a given mean is not supported")
     return _averaged(array, axis, dtype, out, keepdims, where)
 
 
@@ -271,7 +271,7 @@ def _cumulative(ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any) -> Any:
 
 @method("diagonal")
 def diagonal(array: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> SymbolicArray:
-    """Return the diagonal of two axes, last."""
+    """Return the diagonal of two axes as the last axis."""
     path = here()
     if array.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
@@ -295,7 +295,7 @@ def trace_of(array: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype:
 
 @method("dot")
 def dot(array: Any, other: Any, out: Any = None) -> Any:
-    """Return a product: over the last axis of the one and the last but one of the other."""
+    """Return a dot product over the last axis of one array and the second-to-last axis of the other."""
     path, left, right = here(), dims_of(array), dims_of(other)
     kind = common_dtype([array, other])
     if out is not None:
@@ -319,7 +319,7 @@ def _dot_into(out: Any, found: Any) -> Any:
 
 @method("clip")
 def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-    """Return the elements within two bounds."""
+    """Return the elements clipped to two bounds."""
     low, high = (None if b is NO_VALUE else b for b in (min, max))
     if low is None and high is None:
         return apply(np.positive, "__call__", array, out=out, **options)
@@ -331,6 +331,6 @@ def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **option
 
 @method("resize")
 def resize(array: Any, *shape: Any, refcheck: bool = True) -> None:
-    """Give an array another shape; what it has too little is filled with zeros."""
+    """Resize an array in place; missing elements are filled with zeros."""
     array.dims = as_dims(shape[0] if len(shape) == 1 else shape)
     array.forget()

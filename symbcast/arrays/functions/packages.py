@@ -1,4 +1,4 @@
-"""Stand-ins for what packages have compiled, or ask of the class of an array: for those that are loaded."""
+"""Stand-ins for the compiled functions and class checks of the packages that are loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _met: set[str] = set()
 
 
 def meet(standins: StandIns) -> None:
-    """Let stand-ins be there for the packages that are loaded; those of a package are made once."""
+    """Register stand-ins for the packages that are loaded, once per package."""
     for name in [n for n in sys.modules if n not in _met]:
         _met.add(name)
         module = sys.modules.get(name)
@@ -36,7 +36,7 @@ def meet(standins: StandIns) -> None:
 
 
 def _meet_random(random: ModuleType, standins: StandIns) -> None:
-    """Let draws be arrays without data: of generators that there are, and of those that the function makes."""
+    """Make draws arrays without data, both from existing generators and from those that the function creates."""
     for kind in (random.Generator, random.RandomState):
         standins.stands_as(kind, drawing(kind))
         standins.stands_for_kind(kind, Draws, attrgetter("real"))
@@ -68,7 +68,7 @@ def _held(module: ModuleType, names: Iterable[str], ours: Callable[..., Any]) ->
 
 
 def _array_api_compat(module: ModuleType) -> Pairs:
-    # An array of ours has another class than NumPy's, which it is told by.
+    # array_api_compat recognises NumPy arrays by their class, which symbolic arrays do not have.
     def is_subclass(real: Any, kind: type, package: str, name: str) -> bool:
         return (package, name) == ("numpy", "ndarray") if kind is SymbolicArray else real(kind, package, name)
 
@@ -78,7 +78,7 @@ def _array_api_compat(module: ModuleType) -> Pairs:
 
 
 def _ndimage(module: ModuleType) -> Pairs:
-    """SciPy's filters of images: each fills the array that it is given for its result."""
+    """SciPy's image filters: each fills the output array that it is given."""
     names = ("correlate", "correlate1d", "uniform_filter1d", "min_or_max_filter", "min_or_max_filter1d", "rank_filter")
     more = ("spline_filter1d", "fourier_filter", "fourier_shift", "zoom_shift", "geometric_transform")
     return _held(module, (*names, *more), lambda real, *args: None)
@@ -94,7 +94,7 @@ def _pocketfft(module: ModuleType) -> Pairs:
 
 
 def _like(array: Any, double: Any, last: tuple[int, Any] | None = None) -> SymbolicArray:
-    """Return an array of the same shape but for one axis, real or complex, of the precision of its elements."""
+    """Return a real or complex array of the same precision and shape, except for the size of one axis."""
     dims = list(dims_of(array))
     if last is not None:
         dims[last[0]] = last[1]
@@ -110,7 +110,7 @@ def _half(real: Any, a: Any, axes: Any = None, *args: Any, **options: Any) -> Sy
 
 def _whole(real: Any, a: Any, axes: Any = None, lastsize: Any = 0, *args: Any, **options: Any) -> SymbolicArray:
     place, size = axes_of(axes, len(dims_of(a)))[-1], dim_of(lastsize)
-    if here().ask(equal(size, 0)):  # as if none were given
+    if here().ask(equal(size, 0)):  # as if no size were given
         size = subtract(multiply(2, dims_of(a)[place]), 1)
     return _like(a, np.float64, (place, size))
 
@@ -119,7 +119,7 @@ METRICS = frozenset({
     "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming",
     "jaccard", "minkowski", "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
 })  # fmt: skip
-"""Distances that ask nothing of the points but as many coordinates."""
+"""Distances whose only requirement is that all points have the same number of coordinates."""
 
 
 def _distances(module: ModuleType) -> Pairs:
@@ -150,7 +150,7 @@ def _between_both(
 
 
 def _sigtools(module: ModuleType) -> Pairs:
-    """SciPy's correlation, which fills the array that it is given, and its filter, which keeps a shape."""
+    """SciPy's correlation, which fills the output array that it is given, and its filter, which keeps the shape."""
     yield from _held(module, ["_correlateND"], lambda real, left, right, out, *args: out)
     yield from _held(module, ["_linear_filter"], _filtered)
 
@@ -177,13 +177,13 @@ def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
 
 
 def _scipy_array_api(module: ModuleType) -> Pairs:
-    """What SciPy makes a set of shapes for, or a number of one."""
+    """The functions for which SciPy puts shapes into a set, or turns a size into a number."""
     yield from _held(module, ["xp_promote"], _promoted)
     yield from _held(module, ["_length_nonmasked"], _length)
 
 
 def _promoted(real: Any, *args: Any, broadcast: bool = False, force_floating: bool = False, xp: Any) -> Any:
-    """Return arrays of the type that they have together, and of one shape if they are to be broadcast."""
+    """Return arrays converted to their common dtype and, with ``broadcast``, to one shape."""
     found = real(*args, broadcast=False, force_floating=force_floating, xp=xp)
     if not broadcast:
         return found
@@ -198,12 +198,12 @@ def _length(real: Any, x: Any, axis: Any, keepdims: bool = False, xp: Any = None
 
 
 def _axis_nan_policy(module: ModuleType) -> Pairs:
-    """What SciPy's statistics put into an array of integers to broadcast it."""
+    """The function for which SciPy's statistics put shapes into an integer array to broadcast them."""
     return _held(module, ["_broadcast_shapes"], _broadcast_but)
 
 
 def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
-    """Broadcast shapes, each of which keeps some axes of its own."""
+    """Broadcast shapes, except for some axes that each shape keeps."""
     path, rank = here(), max(map(len, shapes))
     left_out = () if axis is None else axes_of(axis, rank)
     padded = [(1,) * (rank - len(s)) + tuple(map(dim_of, s)) for s in shapes]
@@ -225,4 +225,4 @@ _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "scipy._lib._array_api": _scipy_array_api,
     "scipy.stats._axis_nan_policy": _axis_nan_policy,
 }
-"""The modules that are met, by the end of their names: some packages hold others within them."""
+"""The supported modules, by the end of their names: some packages vendor others."""

@@ -1,4 +1,4 @@
-"""What stands for functions that cannot be dispatched: constructors of arrays, and functions of Python's own."""
+"""Stand-ins for functions that cannot be dispatched: array constructors and Python builtins."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _has_symbolic(*args: Any, **options: Any) -> bool:
 
 
 def is_one(*args: Any, **_: Any) -> bool:
-    """Return whether the only argument, or one of a few, is an array, a size or a number of sizes."""
+    """Return whether any argument is an array, a size or a number computed from sizes."""
     return any(type(v) in _SYMBOLIC for v in args)
 
 
@@ -60,7 +60,7 @@ def imported(real: Any, *args: Any, **options: Any) -> Any:
     return STANDINS.of(real(*args, **options))
 
 
-# Arrays made of what is there.
+# Array constructors.
 
 
 @stands_for(np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.require)
@@ -94,7 +94,7 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
-    """Return whole numbers and sizes as an array of objects, which NumPy computes with."""
+    """Return integers and sizes as an object array, which NumPy can compute with."""
     if dtype is not None and np.dtype(dtype).kind == "f":
         return SymbolicArray(dims_of(value), dtype)
     return real_array(value, dtype=object)
@@ -119,10 +119,10 @@ def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any)
 def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
     names = ("start", "stop", "step")
     given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
-    if len(given) > 1 and given[1] is None:  # as the array API has it
+    if len(given) > 1 and given[1] is None:  # as in the array API
         given = [0, given[0], *given[2:]]
     if not all(map(is_whole, given)):
-        return here().fail_to_trace("numpy.arange of numbers that are not whole is not known")
+        return here().fail_to_trace("numpy.arange of numbers that are not integers is not supported")
     start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
     low, high, by = dim_of(start), dim_of(stop), here().number(dim_of(step))
     path = here()
@@ -137,7 +137,7 @@ def broadcast_shapes(real: Any, *shapes: Any) -> Any:
 
 
 class Broadcast:
-    """What `numpy.broadcast` gives: the shape that arrays have together."""
+    """The result of `numpy.broadcast`: the broadcast shape of arrays."""
 
     def __init__(self, *arrays: Any) -> None:
         path = here()
@@ -160,7 +160,7 @@ def as_strided(
 
 
 class Converter:
-    """What NumPy's functions take arrays in by, and give results back by."""
+    """The converter that NumPy's functions use for their arrays and results."""
 
     def __init__(self, *arrays: Any) -> None:
         self._arrays = tuple(STANDINS.of(np.asarray)(a) for a in arrays)
@@ -171,7 +171,7 @@ class Converter:
         return self._arrays
 
     def result_type(self, *more: Any, **_: Any) -> Any:
-        """Return the type that they have together."""
+        """Return the common dtype of the arrays."""
         return common_dtype([*self._arrays, *more])
 
     def wrap(self, array: Any, **_: Any) -> Any:
@@ -210,7 +210,7 @@ def isscalar(real: Any, element: Any) -> bool:
     return type(element) in (Size, Real)
 
 
-# Functions of Python's own.
+# Python builtins.
 
 
 @stands_for(builtins.len, is_ours=is_one)
@@ -232,7 +232,7 @@ def extreme(real: Any, *args: Any, **options: Any) -> Any:
 
 
 class Distinct(list[Any]):
-    """A set of sizes: those that are not equal on this path, for a size has no hash."""
+    """A set of sizes as a list without duplicates on this path, because a size has no hash."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()
@@ -240,12 +240,12 @@ class Distinct(list[Any]):
             self.add(value)
 
     def add(self, value: Any) -> None:
-        """Add a value, unless one that is equal is there."""
+        """Add a value unless an equal one is present."""
         if value not in self:
             self.append(value)
 
     def union(self, *others: Iterable[Any]) -> Distinct:
-        """Return the values of all."""
+        """Return the union of the values."""
         return Distinct([*self, *(v for other in others for v in other)])
 
     __or__ = union
@@ -272,7 +272,7 @@ _set = set
 
 
 class SetLike(metaclass=_SetLike):
-    """What stands for ``set``: a class to ``isinstance``."""
+    """The stand-in for ``set``: a class, so that ``isinstance`` works."""
 
 
 STANDINS.stands_for_global("set", SetLike)
@@ -284,7 +284,7 @@ def index(real: Any, value: Any) -> Any:
 
 
 @stands_for(np.tri)
-def tri(real: Any, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:  # noqa: N803 - as NumPy has them
+def tri(real: Any, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:  # noqa: N803 - NumPy's names
     return _pattern(N, N if M is None else M, "lower", k, dtype)
 
 
@@ -308,9 +308,9 @@ def triangle_indices(real: Any, n: Any, k: Any = 0, m: Any = None) -> Any:
 
 def _pattern(rows: Any, columns: Any, kind: Literal["lower", "diagonal"], k: Any, dtype: Any) -> SymbolicArray:
     if not is_whole(k):
-        return here().fail_to_trace("a diagonal that data decide is not known")
+        return here().fail_to_trace("a diagonal that depends on data is not supported")
     path = here()
-    # NumPy takes a number of rows or columns below 0 for none where it makes triangles, and refuses it for diagonals.
+    # NumPy treats a negative number of rows or columns as 0 for triangles, but rejects it for diagonals.
     if kind == "lower":
         dims = tuple(path.bounds.larger(dim_of(n), 0) for n in (rows, columns))
     else:

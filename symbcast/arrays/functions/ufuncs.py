@@ -1,4 +1,4 @@
-"""Universal functions: what they require of shapes, and the shape and the type that come out."""
+"""Ufuncs: their shape requirements, and the shape and dtype of their results."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from symbcast.paths.real import Real
 from symbcast.paths.size import greatest, is_whole, smallest
 
 TRUE_OF_FINITE = {"isfinite": True, "isnan": False, "isinf": False}
-"""What is known of data that are finite numbers, which arguments are taken to be."""
+"""The facts about finite numbers; arguments are assumed to be finite."""
 
 
 def apply(ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-    """Return what a universal function gives for symbolic arrays, sizes and numbers."""
+    """Return the result of a ufunc for symbolic arrays, sizes and numbers."""
     outs = out if isinstance(out, tuple) else (out,) if out is not None else ()
     if method == "__call__" and not outs and not any(_is_array(v) for v in inputs):
         return _of_numbers(ufunc, inputs)
@@ -71,7 +71,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _are_objects(values: Sequence[Any]) -> bool:
-    """Return whether values are an array of sizes, which NumPy computes with one by one, beside others and sizes."""
+    """Return whether values include object arrays of sizes, which NumPy computes element by element."""
     kinds = [type(v) for v in values]
     has_sizes = any(k is np.ndarray and v.dtype == object for k, v in zip(kinds, values, strict=True))
     return has_sizes and not any(k is SymbolicArray for k in kinds)
@@ -86,10 +86,10 @@ def _as_object(value: Any) -> Any:
 
 
 def _of_numbers(ufunc: Any, values: Sequence[Any]) -> Any:
-    """Return a function of numbers and sizes: whole ones as Python works them out, others when they are needed."""
+    """Apply a function to numbers and sizes: to integers as Python does, to others lazily."""
     operation = _OPERATIONS.get(ufunc.__name__)
     if operation is not None and all(map(is_whole, values)):
-        # A number of NumPy's would ask the function again.
+        # A NumPy number would call the ufunc again.
         return operation(*(int(v) if isinstance(v, np.integer) else v for v in values))
     zero_of = values[0] if ufunc.__name__ in ("divide", "sqrt", "square", "cbrt", "negative") else None
     return Real.applied(lambda *at: ufunc(*at).item(), values, here(), zero_of)
@@ -147,7 +147,7 @@ def _options(  # noqa: PLR0913 - as NumPy has them
     order: str = "K",
     subok: bool = True,
 ) -> tuple[Any, Any, str]:
-    """Return the options of a call that shapes and types depend on; any other one is not known."""
+    """Return the options of a call that affect shapes and dtypes; other options are not supported."""
     return where, dtype, casting
 
 
@@ -169,7 +169,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _truth(ufunc: Any, inputs: Sequence[Any]) -> bool | None:
-    """Return what is known of the truth of a result, of that of its operands."""
+    """Return what is known about the truth of a result from that of its operands."""
     known = [getattr(v, "truth", None) for v in inputs]
     match ufunc.__name__:
         case "not_equal" if known[0] is not None and isinstance(inputs[1], (int, float)) and inputs[1] == 0:
@@ -201,7 +201,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
     *,
     outs: tuple[Any, ...] = (),
 ) -> Any:
-    """Return a reduction along some axes; one that begins with nothing requires elements."""
+    """Return a reduction along some axes; without an identity or initial value they must not be empty."""
     path, dims = here(), dims_of(data)
     axes = axes_of(axis, len(dims))
     begins = ufunc.identity is not None or (initial is not np._NoValue and initial is not None)
@@ -230,7 +230,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
 
 
 def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
-    """Return whether all elements, or any, are true where that is known of each; none are in an empty array."""
+    """Return whether all or any elements are true, if the truth of each is known; in an empty array none are."""
     truth: bool | None = getattr(data, "truth", None)
     if truth is None or ufunc.__name__ not in ("logical_and", "logical_or"):
         return None
@@ -240,7 +240,7 @@ def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
 
 
 def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> Span | None:
-    """Return the bounds of greatest and least elements."""
+    """Return the bounds of the greatest or least elements."""
     span = contents_of(data).span
     if span is None or ufunc.__name__ not in ("maximum", "minimum"):
         return None
@@ -253,7 +253,7 @@ def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> Span | None:
 def accumulated(  # noqa: PLR0913 - as NumPy has them
     ufunc: Any, data: Any, axis: Any = 0, dtype: Any = None, out: Any = None, *, outs: tuple[Any, ...] = ()
 ) -> Any:
-    """Return what a function makes of the elements up to each one along an axis."""
+    """Return the accumulation of a ufunc along an axis."""
     dims = dims_of(data)
     if not dims:
         raise TypeError("cannot accumulate on a scalar")
@@ -262,7 +262,7 @@ def accumulated(  # noqa: PLR0913 - as NumPy has them
     outs = outs or ((out,) if out is not None else ())
     for given in outs:
         if given is not None:
-            # NumPy takes some outputs of other shapes, with two and more axes or no elements; which is not known here.
+            # NumPy accepts some outputs of other shapes, with two or more axes or no elements; we do not know which.
             is_known = len(dims) != len(dims_of(given)) or all(map(_is_same, dims, dims_of(given)))
             if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(given))))):
                 here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not known")
@@ -275,7 +275,7 @@ def _is_same(left: Any, right: Any) -> bool:
 
 
 def _accumulated_contents(ufunc: Any, data: Any) -> Contents:
-    """Return the contents of sums: those of the same number are a ramp."""
+    """Return the facts about cumulative sums: the sums of a constant are a ramp."""
     contents = contents_of(data)
     if ufunc.__name__ == "add" and len(data.dims) == 1 and contents.span is not None:
         low, high, _ = contents.span
@@ -294,7 +294,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
     *,
     outs: tuple[Any, ...] = (),
 ) -> Any:
-    """Return reductions of the parts of an axis that begin at indices; those must not be negative."""
+    """Return reductions of the parts of an axis that start at indices, which must not be negative."""
     dims, shape = dims_of(data), dims_of(indices)
     if len(shape) != 1:
         raise ValueError("object of too small depth for desired array")
@@ -304,7 +304,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
     kind = _accumulated(ufunc, data.dtype, dtype)
     outs = outs or ((out,) if out is not None else ())
     if any(o is not None for o in outs):
-        here().fail_to_trace("reduceat with an output is not known")
+        here().fail_to_trace("reduceat with an output is not supported")
     return SymbolicArray(found, kind, contents=Contents(is_data=is_of_data(data, indices)))
 
 

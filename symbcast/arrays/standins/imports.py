@@ -1,4 +1,4 @@
-"""Modules that are loaded during a trace: they are to see what they would see without it."""
+"""Loading modules during a trace: they must see the real functions, as they would without the trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Aside = Callable[[], AbstractContextManager[None]]
 
 @contextmanager
 def imports_aside(aside: Aside) -> Iterator[None]:
-    """Load each module that the traced code loads within a context of its own."""
+    """Load each module that the traced code imports inside the ``aside`` context."""
     finder = _Finder(aside)
     sys.meta_path.insert(0, finder)
     try:
@@ -27,7 +27,7 @@ def imports_aside(aside: Aside) -> Iterator[None]:
 
 
 class _Finder(MetaPathFinder):
-    """What is asked first for a module that is not loaded, and hands on what the others find."""
+    """The first finder asked for a module that is not loaded; it delegates to the others."""
 
     def __init__(self, aside: Aside) -> None:
         self._aside = aside
@@ -47,7 +47,7 @@ class _Finder(MetaPathFinder):
 
     @contextmanager
     def loading(self) -> Iterator[None]:
-        """Load a module; those that it loads itself are loaded with it."""
+        """Load a module, together with the modules that it imports."""
         self._is_busy = True
         try:
             with self._aside():
@@ -61,7 +61,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(Loader):
-    """A loader of a module, which puts itself away when the module is loaded."""
+    """A loader that removes itself from the module once the module is loaded."""
 
     def __init__(self, real: Any, finder: _Finder) -> None:
         self._real, self._finder = real, finder

@@ -1,4 +1,4 @@
-"""Modules as traced code sees them: everything is the real module's, but for what has a stand-in."""
+"""Modules as traced code sees them: the real module, except for functions that have stand-ins."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _OF = "_stand_in_of_symbcast"
 
 
 class ProxyModule(ModuleType):
-    """A module that reads and writes another one; ``of`` replaces what is read by its stand-in.
+    """A module that reads and writes another one; ``of`` replaces values that are read by their stand-ins.
 
-    It stands for a module that compiled code shares, such as ``numpy``: that one stays as it is.
+    It is used instead of a module that compiled code shares, such as ``numpy``, which itself is not changed.
     """
 
     def __init__(self, real: ModuleType, of: Callable[[Any], Any]) -> None:
@@ -41,6 +41,6 @@ class ProxyModule(ModuleType):
 
 
 def real_module(proxy: ProxyModule) -> ModuleType:
-    """Return the module that a proxy stands for."""
+    """Return the real module behind a proxy."""
     found: ModuleType = object.__getattribute__(proxy, _REAL)
     return found

@@ -1,4 +1,4 @@
-"""What a traced function reads names from, other than modules: closures, defaults, its own globals, its objects."""
+"""Where a traced function reads values from, apart from modules: closures, defaults, its globals, its objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import CellType, FunctionType, MethodType
 from typing import Any
 
 _MOST = 2000
-"""How many values are looked at: a function of a notebook may reach all that was ever made in it."""
+"""The maximum number of values to visit: a function in a notebook may reach everything ever created there."""
 
 
 @dataclass
@@ -22,9 +22,9 @@ class Reach:
 
 
 def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
-    """Return what a function reads from: what it closes over, its defaults, and functions that it reaches by these.
+    """Return where a function reads values from: its closure, its defaults, and functions reached through these.
 
-    Namespaces of modules are left out. So are attributes of objects other than the function's own and the arguments'.
+    Module namespaces are excluded, as are attributes of objects other than the function itself and its arguments.
     """
     found, seen = Reach(), set[int]()
     waiting: list[Any] = [function, *arguments]
@@ -47,7 +47,7 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
 
 
 def cells_of(function: FunctionType, depth: int = 3) -> Iterator[CellType]:
-    """Yield what a function closes over, and what functions that it wraps close over; nothing of our own."""
+    """Yield the closure cells of a function and of the functions that it wraps, except symbcast's own."""
     for cell in () if _is_ours(function) else function.__closure__ or ():
         if is_full(cell):
             yield cell
@@ -56,7 +56,7 @@ def cells_of(function: FunctionType, depth: int = 3) -> Iterator[CellType]:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """Yield what a value calls or holds, where it is a function, a method, a partial function or a user's class."""
+    """Yield the values inside a function, a method, a partial function or a user's class."""
     if isinstance(value, FunctionType):
         yield from (c.cell_contents for c in value.__closure__ or () if is_full(c))
         yield from value.__defaults__ or ()
@@ -89,7 +89,7 @@ def _add_attributes(found: Reach, objects: Iterable[Any]) -> None:
 
 
 def _is_ours(value: Any) -> bool:
-    """Return whether a function is of this package: a stand-in closes over the real function, which stays there."""
+    """Return whether a function belongs to this package: a stand-in's closure must keep the real function."""
     return type(value) is FunctionType and str(value.__globals__.get("__name__")).partition(".")[0] == "symbcast"
 
 

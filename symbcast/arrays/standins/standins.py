@@ -1,13 +1,13 @@
-"""Stand-ins for functions that cannot be dispatched, for as long as a trace lasts, where Python code reads them.
+"""Stand-ins for functions that cannot be dispatched, placed during a trace where Python code reads them.
 
-Compiled code must not get one: it casts what `numpy.empty` returns without a check. Compiled code reads `numpy.empty`
-from the module `numpy`, so that module, and every other that compiled code shares, stays as it is. Stand-ins go into
-the namespaces that Python code runs in: names of functions are bound to their stand-ins there, and names of shared
+Compiled code must not get a stand-in: it casts the result of `numpy.empty` without a check. Compiled code reads
+`numpy.empty` from the module `numpy`, so that module, and every other module that compiled code shares, is not changed.
+Stand-ins go into the namespaces of Python code: there, function names are bound to their stand-ins, and names of shared
 modules to a `ProxyModule`. Only in `builtins` are `len`, `min`, `max` and `__import__` replaced: the first three return
-sizes, which compiled code can use through their methods only, and compiled code imports by other means.
+sizes, which compiled code can use only through their methods, and compiled code does not import through `__import__`.
 
-Stand-ins act in the context of a trace only: any other thread or task gets what the real function gives. What was put
-in is put back whatever happens, also in modules that were loaded meanwhile.
+Stand-ins act only in the context of a trace: any other thread or task gets the real function's result. All changes are
+undone whatever happens, also in modules that were loaded during the trace.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from symbcast.paths.path import current
 
 _ABSENT = object()
 _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}
-"""Modules that keep the real names of Python's own."""
+"""Modules that keep the real builtins."""
 _SHARED = frozenset({"importlib", "math", "numpy.lib.stride_tricks", "operator"})
-"""Modules in Python that compiled code reads functions from, as it reads them from NumPy's packages."""
+"""Python modules from which compiled code reads functions, as it does from NumPy's packages."""
 
 Space = dict[str, Any]
 
@@ -40,13 +40,13 @@ class _Namespace:
     """The names of a module.
 
     Attributes:
-        held: the names, and what they are bound to.
-        stays: whether it stays as it is, being compiled or shared with compiled code.
-        takes_globals: whether what stands for names of Python's own is put in.
-        count: how many names there were when it was looked at; -1 before.
-        names: those that hold something that has a stand-in.
-        cells: what its functions close over and has one.
-        count_within: how many names there are in a trace.
+        held: the names and their values.
+        stays: whether it is never changed, because it is compiled or shared with compiled code.
+        takes_globals: whether stand-ins for builtins are put in.
+        count: the number of names at the last scan; -1 before the first.
+        names: the names whose values have a stand-in.
+        cells: the closure cells of its functions whose values have one.
+        count_within: the number of names during a trace.
     """
 
     __slots__ = ("cells", "count", "count_within", "held", "names", "stays", "takes_globals")
@@ -61,10 +61,10 @@ class _Namespace:
 
 
 class StandIns:
-    """What stands for functions of some packages while functions are traced.
+    """The stand-ins for functions of some packages while functions are traced.
 
-    ``is_ours`` says of the arguments of a call whether the stand-in answers it; any other call gets the real function.
-    ``meet`` registers stand-ins for packages that were loaded since it was called last.
+    ``is_ours`` decides from a call's arguments whether the stand-in handles it; other calls go to the real function.
+    ``meet`` registers stand-ins for packages that were loaded since its last call.
     """
 
     def __init__(self, is_ours: Callable[..., bool], meet: Callable[[StandIns], None] | None = None) -> None:
@@ -79,9 +79,9 @@ class StandIns:
             partial: self._of_partial,
             MethodType: self._of_method,
         }
-        """What makes a stand-in for a value of a type."""
+        """Factories of stand-ins for values of a type."""
         self._wrappers: dict[type, Callable[[Any], Any]] = {ProxyModule: real_module}
-        """What returns the real value behind a stand-in of a type."""
+        """Functions that return the real value behind a stand-in of a type."""
         self._globals: dict[str, Any] = {}
         self._proxies: dict[int, ProxyModule] = {}
         self._partials: dict[int, tuple[Any, Any]] = {}
@@ -94,7 +94,7 @@ class StandIns:
     def stands_for(
         self, *functions: Any, is_ours: Callable[..., bool] | None = None
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Let a function of the real one and its arguments stand for some functions."""
+        """Register a stand-in, called with the real function and its arguments, for some functions."""
 
         def register(ours: Callable[..., Any]) -> Callable[..., Any]:
             for real in functions:
@@ -104,20 +104,20 @@ class StandIns:
         return register
 
     def stands_as(self, real: Any, standin: Any) -> None:
-        """Let something stand for a function or a class."""
+        """Register a stand-in for a function or a class."""
         self._standins[id(real)] = real, standin
 
     def stands_for_kind(self, kind: type, wrapper: type, real_of: Callable[[Any], Any]) -> None:
-        """Let a wrapper, which is made of the real value, stand for every value of a type."""
+        """Register a wrapper class, called with the real value, as the stand-in for every value of a type."""
         self._kinds[kind] = wrapper
         self._wrappers[wrapper] = real_of
 
     def stands_for_global(self, name: str, standin: Any) -> None:
-        """Let something stand for a name of Python's own, in the modules of packages but those of Python's own."""
+        """Register a stand-in for a builtin, used in all modules except those of Python's standard library."""
         self._globals[name] = standin
 
     def of(self, value: Any) -> Any:
-        """Return what stands for a function, a module or a generator of random numbers; itself, where nothing does."""
+        """Return the stand-in of a function, a module or a random generator; the value itself if it has none."""
         found = self._standins.get(id(value))
         if found is not None:
             return found[1] if found[0] is value else value
@@ -125,7 +125,7 @@ class StandIns:
         return value if make is None else make(value)
 
     def real_of(self, value: Any) -> Any:
-        """Return what something stands for; itself, where it stands for nothing."""
+        """Return the real value behind a stand-in; the value itself if it is not a stand-in."""
         unwrap = self._wrappers.get(type(value))
         if unwrap is not None:
             return unwrap(value)
@@ -150,10 +150,10 @@ class StandIns:
 
     @contextmanager
     def acting(self, reach: Reach | None = None) -> Iterator[None]:
-        """Put the stand-ins where Python code reads the real functions, and the real ones back at the end.
+        """Put the stand-ins where Python code reads the real functions, and restore the real ones at the end.
 
-        ``reach`` is what the function that is traced reads from, other than modules. Traces in several threads, and
-        one within another, share what is put in.
+        ``reach`` is where the traced function reads values from, apart from modules. Traces in several threads, and
+        nested traces, share the stand-ins.
         """
         user = object()
         try:
@@ -171,13 +171,13 @@ class StandIns:
                 if not self._users:
                     try:
                         self._put_back([] if left is None else left.spaces)
-                    except BaseException:  # an interrupt, which must not leave the rest where it is
+                    except BaseException:  # an interrupt must not leave the other stand-ins in place
                         self._put_back([])
                         raise
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Put the real functions back for as long as a module is loaded: it may take them for something else."""
+        """Restore the real functions while a module is loaded: it may store them elsewhere."""
         with self._lock:
             self._put_back([])
             try:
@@ -225,7 +225,7 @@ class StandIns:
             setattr(owner, name, standin)
 
     def _of_each(self, value: Any) -> Any:
-        """Return the stand-in of a value; of defaults, which are in a tuple or in a dict, those of each."""
+        """Return the stand-in of a value; for defaults in a tuple or dict, the stand-in of each."""
         if type(value) is tuple:
             found: Any = tuple(map(self.of, value))
             return value if all(a is b for a, b in zip(found, value, strict=True)) else found
@@ -243,7 +243,7 @@ class StandIns:
                 held[name] = standin
 
     def _all_spaces(self) -> list[_Namespace]:
-        """Return the namespaces of all modules; they are found again where modules or stand-ins have come."""
+        """Return the namespaces of all modules; they are collected again if modules or stand-ins were added."""
         modules, known = list(sys.modules.values()), len(self._standins) + len(self._kinds)
         if modules != self._modules or known != self._known:
             self._modules, self._known = modules, known
@@ -255,14 +255,14 @@ class StandIns:
         return self._spaces
 
     def _is_proxied(self, name: str, module: ModuleType) -> bool:
-        """Return whether a module stays as it is and has something that has a stand-in."""
+        """Return whether a module is never changed but contains a value that has a stand-in."""
         if _is_of_numpy(name):
             return True
         is_shared = name in _SHARED or _is_compiled(module)
         return is_shared and any(self.of(v) is not v for v in list(vars(module).values()))
 
     def _look_at(self, space: _Namespace) -> None:
-        """Note the names in a namespace, and the cells of its functions, that hold something with a stand-in."""
+        """Record the names in a namespace, and the cells of its functions, whose values have a stand-in."""
         space.count = len(space.held)
         if not space.stays:
             values = dict(space.held)
@@ -293,7 +293,7 @@ class StandIns:
         self._partials.clear()
 
     def _restore(self, changed: Iterable[Space]) -> None:
-        """Put the real functions back into namespaces that took something in meanwhile."""
+        """Restore the real functions in namespaces that received stand-ins in the meantime."""
         ours = {id(standin): (standin, real) for real, standin in self._standins.values()}
         for held in changed:
             for name, value in list(held.items()):
@@ -322,14 +322,14 @@ def _modules() -> list[tuple[str, ModuleType]]:
 
 
 def _is_of_numpy(name: str) -> bool:
-    """Return whether a module is a package of NumPy: these have functions of others, and no code that runs in them."""
+    """Return whether a module is a NumPy package: these re-export functions and contain no running code."""
     return name.partition(".")[0] == "numpy" and hasattr(sys.modules.get(name), "__path__")
 
 
 def _is_compiled(module: ModuleType) -> bool:
     held = vars(module)
     spec = held.get("__spec__")
-    if spec is None and "__file__" not in held and module.__name__ != "__main__":  # compiled code may make modules
+    if spec is None and "__file__" not in held and module.__name__ != "__main__":  # compiled code may create modules
         return not any(getattr(v, "__globals__", None) is held for v in list(held.values()))
     loader = getattr(spec, "loader", None)
     return loader is BuiltinImporter or isinstance(loader, ExtensionFileLoader)

@@ -14,8 +14,8 @@ class Span(NamedTuple):
     Attributes:
         low: the lower bound.
         high: the upper bound.
-        occurs: which integers are elements: all from `low` to `high` (``"all"``), both bounds (``"ends"``), a subset
-            of such an array (``"part"``), or any within the bounds, depending on data (``"none"``).
+        occurs: which integers are elements: all from `low` to `high` (``"all"``), both bounds (``"ends"``), some of
+            those of a larger array (``"part"``), or any within the bounds, depending on data (``"none"``).
     """
 
     low: Dim
