@@ -237,7 +237,7 @@ def _check_diagonal(subscripts: str, dims: Dims) -> None:
     for number, letter in enumerate(letters):
         is_repeated = letter != "." and letters.count(letter) > 1 and letters.index(letter) == number
         if is_repeated and "." not in letters and number < len(dims) and here().ask(equal(dims[number], 0)):
-            here().fail_to_trace("the diagonal of an empty axis is not supported")
+            here().fail_to_trace("the diagonal of an axis without elements is not known")
 
 
 def _in_letters(operands: Sequence[Any]) -> list[Any]:

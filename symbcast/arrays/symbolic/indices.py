@@ -305,7 +305,7 @@ def sliced(path: Path, size: Dim, part: slice) -> Dim:
 
 
 def _no_size(path: Path) -> NoReturn:
-    path.fail_to_trace("a slice has an end or a step that depends on data or is not an integer")
+    path.fail_to_trace("a slice has an end or a step that data decide, or that is no whole number")
 
 
 def _end(path: Path, size: Dim, given: Any, default: Dim) -> Dim:
