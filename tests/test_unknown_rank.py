@@ -685,7 +685,7 @@ def test_two_ranks_of_one_sequence_clash():
         (lambda e: e.concat(["N, *a", "M, *b"]), "the same axes before the same one"),
         (lambda e: e.concat(["*a, 2, 3", "4"], axis=-1), "ranks"),
         (lambda e: e.gather("*a, 5", "*b", axis=-1), "two sequences of axes"),
-        (lambda e: e.gather("*a, N", "2", axis=-1), "depends on how many elements there are"),
+        (lambda e: e.gather("*a, N", "2", axis=-1), "depends on an unknown number of elements"),
         (lambda e: e.expand("N, *a", "2, 3"), "which axes lie under each other depends on it"),
         (lambda e: e.split("*a, N", "*parts", axis=-1), "how many parts"),
         (lambda e: e.pad("*a, N", 1), "takes no operand of unknown rank"),

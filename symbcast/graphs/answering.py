@@ -1,4 +1,4 @@
-"""What a walk needs of a front end."""
+"""The protocol that a walk requires of a front end."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Answering(Protocol):
-    """What a walk needs of a front end; see `symbcast.graphs.front_end`."""
+    """The parts of a front end that a walk uses; see `symbcast.graphs.front_end`."""
 
     @property
     def reaches(self) -> Reaches:
-        """How far operators look into inputs of unknown rank."""
+        """How many axes operators use of inputs of unknown rank."""
 
     @property
     def call(self) -> Callable[..., NodeCall]:
-        """Makes the call of an operator, of a place, a walk and a scope."""
+        """Makes the call of an operator from a place, a walk and a scope."""
 
     @property
     def tail(self) -> Callable[[Any], Sequence[Value]]:
         """Answers for an operator that has no function."""
 
     def operator(self, node: Node) -> Callable[[Any], Value | Sequence[Value]] | None:
-        """Return the function of a node's operator; None where there is none."""
+        """Return the function of a node's operator; None if it has none."""

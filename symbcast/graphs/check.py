@@ -1,4 +1,4 @@
-"""The check of a model: its inputs become sizes, its nodes are walked, and what they ask is put together."""
+"""Check a model: give its inputs symbolic sizes, walk its nodes and combine their requirements."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from symbcast.graphs.walk import Walk
 
 MAX_WALKS = 3
-"""How often a model is walked through: again where it was learned late how large sizes are, and that says more."""
+"""The maximum number of walks through a model; bounds that are found late, and that help, cause another walk."""
 _NAMED = 12
-"""How many sizes of a model are named where another one is spoken of."""
+"""How many sizes of a model the error about an unknown size lists."""
 
 
 class Asked(NamedTuple):
-    """What is asked about a model, and what is given of it."""
+    """A question about a model, with what the caller knows about it."""
 
     assume: tuple[Assumption, ...]
     min_size: int
@@ -57,7 +57,7 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
     runtime: str | None = None,
     budget: float | None = None,
 ) -> Asked:
-    """Return what a caller asks and knows, read; ``runtime`` is one of the front end's, None for its first."""
+    """Read a caller's question and knowledge; ``runtime`` is one of the front end's, None for its first."""
     about = front_end.runtime(runtime)
     if runtime not in (None, about):
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, front_end.runtimes))}")
@@ -67,7 +67,7 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
 
 
 def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
-    """Return a model that was walked through."""
+    """Walk through a model and return it with the results."""
     found = _repeated(front_end, model, asked)
     env, asker = found.env, found.asker
     model.settle(found.walk)
@@ -89,7 +89,7 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
 
 
 class _Walked(NamedTuple):
-    """What came of a walk through a model; ``assumptions`` are the caller's."""
+    """The result of a walk through a model; ``assumptions`` are the caller's."""
 
     env: ShapeEnv
     asker: Asker
@@ -99,7 +99,7 @@ class _Walked(NamedTuple):
 
 
 def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
-    """Walk through a model, and again with what that learned, as long as it says more and learns more."""
+    """Walk through a model, and again with the bounds it learned, as long as they help and new ones are learned."""
     walked = partial(_walked, front_end, model, asked)
     found, known = walked(None), 0
     for _ in range(MAX_WALKS - 1):
@@ -111,7 +111,7 @@ def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
 
 
 def _walked(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | None) -> _Walked:
-    """Walk through a model, with all that is assumed of its inputs and what an earlier walk learned."""
+    """Walk through a model, with all assumptions about its inputs and the bounds from an earlier walk."""
     env = _environment(asked.assume, asked.budget)
     assumptions = tuple(env.assumptions)
     asker = Asker(env, asked.runtime, Bounds({}))
@@ -138,7 +138,7 @@ def _walked(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | Non
 
 
 def _environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:
-    """Return an environment with what is assumed of sizes that a model brings later, by name or by label."""
+    """Return an environment with assumptions about sizes, by name or label, that the model brings later."""
     env = ShapeEnv(on_conflict="record", budget=budget)
     for size in (s for a in assume for s in symbols_in(a.formula)):
         if isinstance(size, Unknown):
@@ -148,7 +148,7 @@ def _environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv
 
 
 def _mark_input(value: Value, asker: Asker) -> None:
-    """Say that data decide what is in an input, but for what the caller gave."""
+    """Mark the elements of an input as decided by data, except those that the caller gave."""
     found = decider_of_content(value.content, value.shape, asker)
     value.decided_by = Decider.DATA if found is None else found
     if isinstance(value, OptionalValue) and value.held is not None:
@@ -156,7 +156,7 @@ def _mark_input(value: Value, asker: Asker) -> None:
 
 
 def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
-    """Take in the least sizes that assumptions name, and the quotients that they say are whole."""
+    """Record the lower bounds that assumptions state, and the quotients that they declare whole."""
     bounds = asker.bounds
     for assumption in assumptions:
         if isinstance(assumption.formula, Comparison):
@@ -169,7 +169,7 @@ def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
 
 
 def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
-    """Raise `AssumptionError` where an assumption speaks of a size that the model does not have."""
+    """Raise `AssumptionError` if an assumption uses a size that the model does not have."""
     known = {s.name for s in (*asker.inputs, *asker.origins)}
     for assumption in assumptions:
         met = (s for s in symbols_in(assumption.formula) if sequences_of([s]) or s.name not in known)
@@ -184,14 +184,14 @@ def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
 
 
 class Present(NamedTuple):
-    """The names of the sizes and of the inputs of a model: what may be spoken of, where one question is about many."""
+    """The names of a model's sizes and inputs: those that a question about many models may use here."""
 
     sizes: tuple[str, ...]
     inputs: tuple[str, ...]
 
 
 def names_in(model: Model, given: Given) -> Present:
-    """Return the names in a model, those too that shapes and contents give which are given of inputs that it has."""
+    """Return the names in a model, including those in shapes and contents that are given for its inputs."""
     inputs = model.input_names
     found = model.read_inputs(ShapeEnv(), given.of((), inputs))
     return Present(tuple(s.name for s in (*found.symbols, *found.held)), inputs)

@@ -1,7 +1,8 @@
 """What decides elements: numbers, sizes or data.
 
-A node whose condition was not followed may fail by its sizes unless what it was not followed for is proven to be data:
-every element depends on data that may be chosen. `DATA` says just that; all else leaves the verdict open.
+A node whose condition was not analysed may fail because of its sizes, unless the elements that prevented the analysis
+are proven to be data: every element depends on data that can be chosen. `DATA` states exactly that; any other decider
+leaves the verdict open.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class SizesOfData(Protocol):
 
 
 def joined(values: Iterable[Value | None]) -> Decider:
-    """Return what decides elements that are worked out from all of some values."""
+    """Return what decides elements that are computed from all of the given values."""
     found = Decider.NUMBERS
     for value in values:
         if value is not None:
@@ -39,7 +40,7 @@ def joined(values: Iterable[Value | None]) -> Decider:
 
 
 def decider_of_content(content: Content | None, shape: Dims | None, sizes: SizesOfData) -> Decider | None:
-    """Return what decides elements that are known exactly; None where they are not.
+    """Return what decides elements that are known exactly; None if they are not.
 
     ``sizes`` says which sizes data decide.
     """
@@ -60,7 +61,7 @@ def decider_of_content(content: Content | None, shape: Dims | None, sizes: Sizes
 
 
 def symbols_of_element(item: Any) -> Iterable[Symbol]:
-    """Return the sizes that an element is made of."""
+    """Return the sizes that occur in an element."""
     if isinstance(item, int):
         return ()
     if isinstance(item, FORMULA_KINDS):
@@ -76,13 +77,13 @@ def _of_symbols(symbols: Iterable[Symbol], sizes: SizesOfData) -> Decider:
 
 
 def decider_of_made(made_of: Sequence[Value | None], *, is_moving: bool) -> Decider:
-    """Return what decides elements that are made of those of some values.
+    """Return what decides elements that are made from the elements of some values.
 
-    ``is_moving`` where elements are taken from them as they are, and nothing is computed.
+    ``is_moving`` says that elements are moved unchanged, and nothing is computed.
     """
     found = joined(made_of)
     if found == Decider.NUMBERS and not is_moving and any(_is_open(v) for v in made_of):
-        return Decider.SIZES  # how often one number is there is decided by sizes
+        return Decider.SIZES  # sizes decide how often a number is repeated
     if found == Decider.BOTH and not is_moving and any(_is_free(v) for v in made_of):
         return Decider.DATA
     return found
@@ -93,7 +94,7 @@ def _is_open(value: Value | None) -> bool:
 
 
 def _is_free(value: Value | None) -> bool:
-    """Return whether data may make elements whatever they have to be, so that they make up for what sizes decide."""
+    """Return whether data can give elements any value, and so compensate for what sizes decide."""
     if value is None or value.decided_by != Decider.DATA:
         return False
     return value.dtype in FLOATS or value.content is None

@@ -1,4 +1,4 @@
-"""Front ends: what is told of a framework so that its models are walked.
+"""Front ends: the description of a framework that lets its models be walked.
 
 A front end reads a model into a `Model` and maps its operators onto functions; the walk, the condition, the findings,
 the report with its formats and the command line come with that. `symbcast.graphs.registry` has the files it is for.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def unknown_operator(call: NodeCall) -> Sequence[Value]:
-    """Leave the outputs of an operator unknown that nobody wrote a function for."""
+    """Leave the outputs of an operator without a function unknown."""
     call.give_up("the operator is not known here")
 
 
@@ -35,16 +35,16 @@ class FrontEnd:
     """A framework whose models are walked.
 
     Attributes:
-        name: what it is called; also the extra that it needs, where it needs one.
-        read: reads what a caller hands in, a path or an object, given the runtime that is asked about.
+        name: its name; also the extra that it needs, if any.
+        read: reads the path or object that a caller passes, given the runtime in question.
         operators: the functions of operators, by domain and name: an `OperatorTable`, or a plain mapping.
-        report: makes the answer of a model that was walked through.
-        runtimes: what may be asked about, the default first, with the words for what is taken for granted then.
-        tail: answers for an operator that ``operators`` does not have.
-        reaches: how far operators look into inputs of unknown rank.
+        report: makes the answer from a model that was walked.
+        runtimes: the runtimes to ask about, the default first, each with the words for what it takes for granted.
+        tail: answers for operators that ``operators`` does not contain.
+        reaches: how many axes operators use of inputs of unknown rank.
         call: makes the call of an operator.
         walk: makes the walk.
-        prepare: loads what checks need, which takes longer than most of them: for processes that check many models.
+        prepare: loads what checks need, which takes longer than most checks; for processes that check many models.
     """
 
     name: str
@@ -59,9 +59,9 @@ class FrontEnd:
     prepare: Callable[[], None] = nothing
 
     def runtime(self, wanted: str | None = None) -> str:
-        """Return the runtime that a question is about: the wanted one where it is one of these, else the default."""
+        """Return the runtime that a question is about: the wanted one if it is one of these, else the default."""
         return wanted if wanted is not None and wanted in self.runtimes else next(iter(self.runtimes), self.name)
 
     def operator(self, node: Node) -> Operator[Any] | None:
-        """Return the function of a node's operator; None where there is none."""
+        """Return the function of a node's operator; None if it has none."""
         return self.operators.get((node.domain, node.op_type))

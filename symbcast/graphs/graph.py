@@ -1,7 +1,7 @@
-"""A graph as it is walked: named values, and nodes that make them from others.
+"""Graphs for the walk: named values, and nodes that compute values from others.
 
-A front end reads whatever its framework has into these. What it needs of its framework later on stays in ``raw``, which
-nothing in this folder looks at.
+A front end reads the graphs of its framework into these. The framework objects that it needs later stay in ``raw``,
+which nothing in this folder reads.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Node:
 
     Attributes:
         op_type: the operator's name, such as ``"Add"``.
-        inputs: names of values, in the order of the operator's inputs; empty for one that is not given.
-        outputs: names of the values that it makes; empty for one that nobody takes.
-        name: what users call it; empty where it has no name.
-        domain: what the operator belongs to, empty for the framework's own.
+        inputs: names of values, in the order of the operator's inputs; empty for an input that is not given.
+        outputs: names of the values that it computes; empty for an output that is not used.
+        name: its name for users; empty if it has none.
+        domain: the domain of the operator, empty for the framework's own.
         version: the version of the operator set.
-        raw: what the framework has for it.
+        raw: the framework's object for it.
     """
 
     __slots__ = ("domain", "inputs", "name", "op_type", "outputs", "raw", "version")
@@ -53,7 +53,7 @@ class Node:
 
     @property
     def attributes(self) -> Mapping[str, Any]:
-        """The attributes by name, as numbers, texts, lists of these, and what else the framework has."""
+        """The attributes by name: numbers, texts, lists of these, and other values of the framework."""
         return NOTHING
 
     @property
@@ -63,12 +63,12 @@ class Node:
 
     @property
     def held(self) -> tuple[int, ...] | None:
-        """The shape of the tensor that it holds, where it is a constant."""
+        """The shape of the tensor that it holds, if it is a constant."""
         return None
 
     @property
     def where(self) -> str:
-        """Where it comes from, in words; empty where that is not known."""
+        """Where it comes from, in words; empty if that is not known."""
         return ""
 
     @property
@@ -78,12 +78,12 @@ class Node:
 
     @property
     def title(self) -> str:
-        """What it is called in answers."""
+        """Its name in answers."""
         return self.name or (self.outputs[0] if self.outputs else "") or self.op_type
 
 
 class Graph:
-    """Nodes, each after those that it takes values from.
+    """Nodes, each after those whose values it uses.
 
     ``inputs`` and ``outputs`` are names of values.
     """
@@ -108,7 +108,7 @@ class Graph:
         return self._constants
 
     def and_inner(self) -> Iterator[Graph]:
-        """Yield the graph and all that its nodes run, however deep."""
+        """Yield the graph and all graphs that its nodes run, at any depth."""
         pending = [self]
         while pending:
             found = pending.pop()

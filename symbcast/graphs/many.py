@@ -1,4 +1,4 @@
-"""The check of many models: by processes of one machine, or by any executor, the results as they come."""
+"""Check many models, in processes on this machine or with any executor, and yield results as they arrive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Job(NamedTuple):
-    """A file, the name of the front end that reads it, and what is asked."""
+    """A file, the name of the front end that reads it, and the question."""
 
     path: str
     front_end: str
@@ -36,10 +36,10 @@ def check_files(
     executor: Executor | None,
     timeout: float | None,
 ) -> Iterator[FileResult]:
-    """Check model files and yield what comes of each, as it comes; one that cannot be checked stops no other.
+    """Check model files and yield each result as it arrives; a file that cannot be checked does not stop the others.
 
-    Sizes and inputs that are spoken of are those of the models that have them. ``executor`` is any executor of
-    `concurrent.futures`, None is for processes of this machine. A model that takes longer than ``timeout`` seconds has
+    Sizes and inputs in the question apply to the models that have them. ``executor`` is any executor of
+    `concurrent.futures`; None uses processes on this machine. A model that takes longer than ``timeout`` seconds gets
     the status ``"timed out"``, and no verdict.
     """
     jobs = (Job(fspath(path), front_end.name, asked) for path in paths)
@@ -49,7 +49,7 @@ def check_files(
 
 
 def _result(job: Job) -> FileResult:
-    """Return what comes of one file."""
+    """Return the result for one file."""
     start, stamp = perf_counter(), Stamp.of(job.path)
     try:
         report = _report(job)

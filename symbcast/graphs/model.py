@@ -1,4 +1,4 @@
-"""A model as a front end reads it, and as a walk through it leaves it: what every statement about it is made from."""
+"""Models as front ends read them, and with the results of a walk, from which all answers are made."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Model(ABC):
-    """A model of some framework, read.
+    """A model of some framework, after reading.
 
     Attributes:
-        source: what it is called in answers: its file, or its own name.
-        graph: what is walked.
-        path: the file that it came from, if one.
-        raw: what the framework has for it.
-        inner: how many nodes there are in graphs within its graph, and in functions.
+        source: its name in answers: its file, or its own name.
+        graph: the graph to walk.
+        path: the file that it came from, if any.
+        raw: the framework's object for it.
+        inner: the number of nodes in graphs within its graph, and in functions.
     """
 
     def __init__(self, source: str, graph: Graph, *, path: Path | None = None, raw: Any = None, inner: int = 0) -> None:
@@ -45,30 +45,29 @@ class Model(ABC):
 
     @abstractmethod
     def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
-        """Return the inputs as values, with what a caller knows of them; see `symbcast.graphs.inputs.inputs`.
+        """Return the inputs as values, with a caller's knowledge about them; see `symbcast.graphs.inputs.inputs`.
 
-        ``are_open`` says that a tensor whose rank nobody says has a sequence of axes. Raises `BindingError` where what
-        is given cannot be of these inputs.
+        ``are_open`` says that a tensor of unspecified rank gets a sequence of axes. Raises `BindingError` if what is
+        given does not fit these inputs.
         """
 
     def said(self, inputs: Inputs, min_size: int) -> Iterable[tuple[Formula, str]]:
-        """Yield what the model itself says of its sizes, and the text by which users are told; empty for none."""
+        """Yield the model's own constraints on its sizes, each with the text for users; the text may be empty."""
         return ()
 
-    def note(self, walk: Walk) -> None:  # noqa: B027 - most models have nothing to say
-        """Tell a walk that came to its end what is to be said of the model as a whole."""
+    def note(self, walk: Walk) -> None:  # noqa: B027 - most models have no notes
+        """Add notes about the model as a whole to a finished walk."""
 
     def settle(self, walk: Walk) -> None:  # noqa: B027 - as above
-        """Raise `ModelError` where the last walk shows that the model is malformed."""
+        """Raise `ModelError` if the last walk shows that the model is malformed."""
 
 
 class Checked(NamedTuple):
-    """A model that was walked through, and all that was found on the way.
+    """A model that was walked, and all results of the walk.
 
-    ``env`` holds all sizes, also those that data decide; ``assumptions`` are the user's own, as they were written, and
-    what is ``given`` of the inputs; ``again`` walks through the model once more, given something else, and with other
-    assumptions where they are handed to it. ``taken`` says in
-    words what is taken for granted of the runtime; it may be empty.
+    ``env`` holds all sizes, including those that data decide; ``assumptions`` are the user's own, as written, with what
+    is ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with other
+    assumptions if they are passed. ``taken`` describes what is taken for granted about the runtime; it may be empty.
     """
 
     source: str

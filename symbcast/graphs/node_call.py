@@ -1,4 +1,4 @@
-"""One node of a graph with what is known of its inputs: all that an operator needs to answer for it."""
+"""One node of a graph with what is known about its inputs: all that its operator's function needs."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 
 
 class Difference(Protocol):
-    """Something that a runtime does otherwise than the documents of its operators say."""
+    """A behaviour in which a runtime differs from the documents of its operators."""
 
     @property
     def runtime(self) -> str:
-        """The runtime that does so, as it is asked about."""
+        """The runtime that behaves so, by its name in questions."""
 
 
 class UnknownShapeError(Exception):
-    """A shape that an operator needs is not known: neither is that of its outputs."""
+    """A shape that an operator needs is unknown, so its outputs are unknown too."""
 
 
 class RefusedError(UnknownShapeError):
-    """A node can run at no sizes, as was asked: what comes of it never is."""
+    """A node can run at no sizes, which is recorded as a requirement: its outputs never exist."""
 
 
 class NodeCall(Context):
     """A node with its inputs.
 
-    What it asks of sizes is told with `equal`, `at_most`, `require` and `broadcast`, each with a reason for people: a
-    clause that says what must be, such as ``"sizes must be equal off the axis of Concat"``.
+    Requirements on sizes are stated with `equal`, `at_most`, `require` and `broadcast`, each with a reason for users:
+    a clause that says what must hold, such as ``"sizes must be equal off the axis of Concat"``.
     """
 
     def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
@@ -55,7 +55,7 @@ class NodeCall(Context):
         self.node = place.node
         self.inputs = place.inputs
         self.version = place.node.version
-        """The version of the operator set that the node is from."""
+        """The version of the node's operator set."""
         self.walk = walk
         self.scope = scope
         self.asker = walk.asker
@@ -63,7 +63,7 @@ class NodeCall(Context):
         self._attributes: Mapping[str, Any] | None = None
 
     def of(self, inputs: Sequence[Value | None], version: int | None = None, **attributes: Any) -> Self:
-        """Return the node with other inputs; with a version or attributes where it is to be another one's."""
+        """Return the node with other inputs, and with another version or attributes if given."""
         made = copy(self)
         made.inputs = inputs
         if version is not None:
@@ -107,21 +107,21 @@ class NodeCall(Context):
         return position < len(self.inputs) and self.inputs[position] is not None
 
     def value(self, position: int) -> Value:
-        """Return an input; raises `UnknownShapeError` where it is not given."""
+        """Return an input; raises `UnknownShapeError` if it is not given."""
         found = self.inputs[position] if position < len(self.inputs) else None
         if found is None:
             raise UnknownShapeError
         return found
 
     def shape(self, position: int) -> Dims:
-        """Return the shape of an input; raises `UnknownShapeError` where it is not known."""
+        """Return the shape of an input; raises `UnknownShapeError` if it is unknown."""
         found = self.value(position).shape
         if found is None:
             raise UnknownShapeError
         return found
 
     def rank_of(self, position: int) -> Dim:
-        """Return how many axes an input has: a new size, unless it follows from how many inputs of the model have."""
+        """Return the rank of an input: a new size, unless it follows from the ranks of the model's inputs."""
         ends = self.walk.open.ends(self.value(position))
         place = place_of(ends)
         if place is None:
@@ -131,33 +131,33 @@ class NodeCall(Context):
         return self.fresh("rank", f"how many axes {self.input_name(position)} has")
 
     def dtype(self, position: int = 0) -> int:
-        """Return the element type of an input, 0 where it is not known."""
+        """Return the element type of an input, 0 if it is unknown."""
         found = self.inputs[position] if position < len(self.inputs) else None
         return found.dtype if found is not None else 0
 
     def elements(self, position: int) -> tuple[Element, ...] | None:
-        """Return the elements of an input in row-major order, or None where they are not known one by one."""
+        """Return the elements of an input in row-major order, or None if they are not known one by one."""
         if not self.has(position):
             return None
         value = self.value(position)
         return listed(value.content, value.shape)
 
     def sizes(self, position: int) -> tuple[Dim, ...] | None:
-        """Return the elements of an input where each of them is an integer dimension that is known."""
+        """Return the elements of an input if each of them is a known integer dimension."""
         if not self.has(position):
             return None
         value = self.value(position)
         return sizes_of(value.content, value.shape)
 
     def numbers(self, position: int) -> list[int] | None:
-        """Return the elements of an input where each of them is a number."""
+        """Return the elements of an input if each of them is a number."""
         found = numbers_of(self.sizes(position))
         return None if found is None else list(found)
 
     def axes(self, name: str, position: int, since: int) -> list[int] | None:
-        """Return axes that are an attribute before the version ``since`` and an input from it on; None where not given.
+        """Return axes that are an attribute before the version ``since`` and an input from it on; None if not given.
 
-        Raises `UnknownShapeError` where the input's numbers are not known.
+        Raises `UnknownShapeError` if the input's numbers are unknown.
         """
         if self.version < since:
             return self.integers(name)
@@ -168,51 +168,51 @@ class NodeCall(Context):
             raise UnknownShapeError
         return found
 
-    # What it asks.
+    # Requirements.
 
     def require(self, formula: Formula, reason: str) -> None:
-        """Ask that a formula hold."""
+        """Require that a formula hold."""
         if not is_of_each_axis(formula):
-            self.give_up("what it asks is about all axes together, and how many there are is not known")
+            self.give_up("its requirement covers all axes, but the rank is unknown")
         self.asker.require(self.place, formula, reason)
 
     def equal(self, left: Dim, right: Dim, reason: str) -> None:
-        """Ask that two sizes be equal."""
+        """Require that two sizes be equal."""
         self._check_axes(left, right)
         self.asker.equal(self.place, left, right, reason)
 
     def at_most(self, left: Dim, right: Dim, reason: str) -> None:
-        """Ask that one size be at most another."""
+        """Require that one size be at most another."""
         self._check_axes(left, right)
         self.asker.at_most(self.place, left, right, reason)
 
     def is_size(self, dim: Dim, reason: str) -> None:
-        """Ask that a dimension be none below 0."""
+        """Require that a dimension not be negative."""
         self._check_axes(dim)
         self.asker.is_size(self.place, dim, reason)
 
     def empty(self, dims: Iterable[Dim]) -> Formula:
-        """Return when one of some sizes is 0; gives up where it may be one of axes of unknown number."""
+        """Return the formula that one of some sizes is 0; gives up if it may be on one of an unknown number of axes."""
         found = [d for d in dims if not self.bounds.is_at_least(d, 1)]
         if any(map(mentions_rest, found)):
-            self.give_up("whether there are elements depends on axes of unknown number")
+            self.give_up("whether there are elements depends on an unknown number of axes")
         return super().empty(found)
 
     def _check_axes(self, *dims: Dim) -> None:
         if any(mentions_rest(d) and not is_sequence(d) for d in dims):
-            self.give_up("what it asks is about all axes together, and how many there are is not known")
+            self.give_up("its requirement covers all axes, but the rank is unknown")
 
     def is_known(self, formula: Formula) -> bool | None:
-        """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
+        """Return whether a formula is known to hold or to fail, from numbers and bounds alone."""
         return self.asker.is_known(formula)
 
     def refuse(self, reason: str) -> NoReturn:
-        """Say that the node can run at no sizes, and give its outputs up."""
+        """Record that the node can run at no sizes, and give up its outputs."""
         self.asker.never(self.place, reason)
         raise RefusedError
 
     def rank(self, position: int, allowed: Iterable[int], what: str) -> Dims:
-        """Return the shape of an input whose rank must be one of some."""
+        """Return the shape of an input whose rank must be one of the allowed ones."""
         shape = self.shape(position)
         if len(shape) not in allowed:
             self.refuse(f"{what} must not have rank {len(shape)}")
@@ -228,7 +228,7 @@ class NodeCall(Context):
     def fresh(
         self, label: str, text: str, least: int = 0, *, by: Sequence[int] | None = None, most: Dim | None = None
     ) -> Symbol:
-        """Return a new size that no input's shape determines, named after the node; ``text`` says what it is.
+        """Return a new size that no input's shape determines, named after the node and described by ``text``.
 
         ``by`` are the positions of the inputs that decide it, None for all of them; ``most`` is an upper bound.
         """
@@ -239,12 +239,12 @@ class NodeCall(Context):
         return found
 
     def is_data(self, positions: Sequence[int] | None = None) -> bool:
-        """Return whether data alone decide what is in some inputs, None for all of them."""
+        """Return whether data alone decide the elements of some inputs, None for all of them."""
         inputs = self.inputs if positions is None else [self.inputs[n] for n in positions if self.has(n)]
         return joined(inputs) == Decider.DATA
 
     def does(self, difference: Difference) -> bool:
-        """Return whether what a runtime does otherwise is asked about, not what the document says."""
+        """Return whether the question is about a runtime's different behaviour, not the document's."""
         return self.asker.runtime == difference.runtime
 
     def input_name(self, position: int) -> str:
@@ -259,9 +259,9 @@ class NodeCall(Context):
         raise UnknownShapeError(reason)
 
     def note(self, reason: str, *, is_about_data: bool = False, by: Sequence[int] | None = None) -> None:
-        """Say which of the node's own conditions were not checked.
+        """Note which of the node's own conditions were not checked.
 
-        ``is_about_data`` where they are about the elements of the inputs at the positions ``by``, None for all of them:
-        they may depend on sizes unless data alone decide these.
+        ``is_about_data`` says that they concern the elements of the inputs at the positions ``by``, None for all of
+        them: they may depend on sizes unless data alone decide these elements.
         """
         self.walk.leave(self.place, reason, is_about_data and self.is_data(by))

@@ -1,4 +1,4 @@
-"""Which front end a file is for. Nothing is loaded before a file of its kind is read."""
+"""The front ends by kind of file. Nothing is loaded before a file of its kind is read."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Registered(NamedTuple):
     """A front end, for files whose names end in ``suffixes``.
 
     Attributes:
-        name: what it is called; also the extra that it needs, where it needs one.
-        suffixes: how the names of its files end, in small letters.
+        name: its name; also the extra that it needs, if any.
+        suffixes: the endings of its file names, in lower case.
         place: the module and the name of the `FrontEnd`, as ``"package.module:NAME"``.
         requires: modules that must be installed.
     """
@@ -33,7 +33,7 @@ class Registered(NamedTuple):
     requires: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise `MissingExtraError` where a module is not installed that it requires."""
+        """Raise `MissingExtraError` if a module that it requires is not installed."""
         for module in self.requires:
             if find_spec(module) is None:
                 raise MissingExtraError("symbcast model", self.name)
@@ -69,6 +69,6 @@ def front_ends() -> Mapping[str, Registered]:
 
 
 def front_end_of(path: str) -> Registered | None:
-    """Return the front end for a file, by the end of its name; None where there is none."""
+    """Return the front end for a file, by the end of its name; None if there is none."""
     name = path.lower()
     return next((r for r in reversed(list(_all().values())) if name.endswith(r.suffixes)), None)

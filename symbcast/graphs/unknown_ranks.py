@@ -1,9 +1,9 @@
-"""Nodes with inputs of unknown rank: what they ask and give, as far as that can be said of all ranks at once.
+"""Nodes with inputs of unknown rank: their requirements and outputs, as far as these hold for all ranks at once.
 
-Where a node says how many axes an input has, or looks at none but its last ones, its own function answers for it: it
-sees these axes, and a sequence of all others as one axis (`symbcast.onnx.reaches`). What it asks then is asked of a
-sequence that a caller gives, and of each axis that the node says there is. Of values whose rank nobody says, what nodes
-ask is not looked at, and noted; what is known of the end of their outputs holds at all sizes at which they run.
+If a node determines the rank of an input, or uses only its last axes, its own function answers for it: it sees these
+axes, and a sequence of all others as one axis (`symbcast.onnx.reaches`). Its requirements then apply to a sequence that
+a caller gives, and to each axis that the node determines. For values of unspecified rank, the requirements of nodes are
+not checked, which is noted; what is known about the last axes of their outputs holds at all sizes at which they run.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _AS_FIRST = """
     CumProd CumSum DequantizeLinear GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax
     LpNormalization LRN QuantizeLinear ReverseSequence RMSNormalization ScatterElements ScatterND Softmax Trilu
 """
-"""What has the shape of its first input, also where not all axes that it looks at are known."""
+"""Operators whose output has the shape of the first input, even if some axes that they use are unknown."""
 
 
 class Operators(NamedTuple):
-    """How far nodes look into inputs of unknown rank (see `symbcast.onnx.reaches`), and what their functions say."""
+    """How many axes nodes use of inputs of unknown rank (see `symbcast.onnx.reaches`), and their functions."""
 
     reaches: Reaches
     answer: Callable[[NodeCall], Value | Sequence[Value]]
 
 
 def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Value] | None:
-    """Return the outputs of a node all of whose inputs of unknown rank are given so by a caller, or are made of these.
+    """Return the outputs of a node whose inputs of unknown rank all come from sequences that a caller gives.
 
-    What it asks is asked. None where there is no such input, and where that cannot be said of all ranks at once.
+    Its requirements are recorded. Returns None if there is no such input, or if the answer differs between ranks.
     """
     shapes = [None if v is None else call.walk.open.ends(v) for v in call.inputs]
     sequences = sequences_of(symbols_of(d for s in shapes if s is not None for d in s if is_sequence(d)))
@@ -59,10 +59,9 @@ def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Valu
 
 
 def outputs_of_unknown_rank(call: NodeCall, operators: Operators, reason: str) -> Sequence[Value]:
-    """Return the outputs of a node of which some input has an unknown rank, as far as they are known.
+    """Return the outputs of a node with inputs of unknown rank, as far as they are known.
 
-    What it asks of sizes is looked at only of inputs that it says the ranks of; else it is noted, for a reason, that it
-    was not.
+    Its requirements on sizes are checked only if it determines the rank of an input; otherwise ``reason`` is noted.
     """
     shapes = [None if v is None else call.walk.open.ends(v) for v in call.inputs]
     try:
@@ -93,7 +92,7 @@ def _as_first(call: NodeCall) -> Sequence[Value]:
 
 
 class Seen(NamedTuple):
-    """A node as its function sees it, what that asks of ranks and why, and what was taken out of sequences."""
+    """A node as its function sees it, the requirements on ranks and their reasons, and the axes split off sequences."""
 
     call: NodeCall
     asked: list[tuple[Formula, str]]
@@ -101,7 +100,7 @@ class Seen(NamedTuple):
 
 
 def _answers(operators: Operators, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
-    """Return what the function of the operator says, as values of unknown rank where shapes have a sequence."""
+    """Return the outputs from the operator's function, as values of unknown rank if their shapes have a sequence."""
     found = operators.answer(call)
     return [_opened(call, v, taken) for v in ([found] if isinstance(found, Value) else found)]
 
@@ -136,15 +135,15 @@ def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach
 
 
 def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> NodeCall:
-    """Return the node with sizes of their own for the axes of inputs that it says the ranks of.
+    """Return the node with new sizes for the axes of the inputs whose ranks it determines.
 
-    That they have these ranks is noted, for it is not asked; nothing is known of the others.
+    Note that these ranks were not checked; the other inputs stay unknown.
     """
     seen: dict[int, Dims] = {}
     for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
         if shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None:
             name, dims = call.input_name(n), laid(shape, reach).dims
-            call.note(f"that {name} has {reach.rank} axes was not looked at: its rank is not known")
+            call.note(f"not checked: {name} must have rank {reach.rank}, but its rank is unknown")
             seen[n] = tuple(call.walk.open.axis_named(name, axis, d) for axis, d in enumerate(dims))
     return _with_shapes(call, seen)
 
@@ -162,6 +161,6 @@ def _says_rank(shape: Dims | None, reach: Reach | None) -> bool:
 
 
 def _speaks_of(value: Value, symbols: Container[Symbol]) -> bool:
-    """Return whether a value is described by sizes of some symbols, or by axes of a sequence that it does not have."""
+    """Return whether a value's sizes contain some of the symbols, or axes of a sequence that it does not have."""
     found = symbols_of(value.ends if isinstance(value, OpenValue) else value.shape or ())
     return any(s in symbols or (isinstance(s, SequenceSymbol) and value.shape is not None) for s in found)

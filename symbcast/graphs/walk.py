@@ -1,4 +1,4 @@
-"""The walk through a graph: node after node, each answered for by its operator."""
+"""The walk through a graph: node after node, each answered by the function of its operator."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.deciders import Decider
 
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
-"""How many times in one another, and for how many nodes, the rest of a graph is walked once for each branch."""
+"""How deeply nested, and for how many nodes, the rest of a graph is walked once for each branch."""
 MAX_DEPTH = 32
-"""How deep graphs and functions may lie in one another."""
+"""The maximum nesting depth of graphs and functions."""
 MAX_AGAIN, MAX_TURNS = 10_000, 8
-"""How many nodes of functions and inner graphs are walked through: so many, and each that there is so often.
+"""The walk budget for nodes of functions and inner graphs: a fixed number of nodes, plus a multiple of their count.
 
 Functions that call one another twice, branches in branches and loops in loops double the walk with each level.
 """
 
 MAX_BRANCHES = 1_000
-"""How many graphs are walked through under conditions: each makes a size of its own that says whether it is taken."""
+"""How many graphs are walked under conditions: each adds a new size that says whether it is taken."""
 
 
 class Unanalysed(NamedTuple):
-    """A node whose own conditions were not looked at, or not all of them, and why.
+    """A node whose own conditions were not checked, or not all of them, and why.
 
-    ``is_about_data`` says that only what it asks of data was not: all that it asks of sizes was looked at.
+    ``is_about_data`` says that only conditions on data are unchecked: all conditions on sizes were checked.
     """
 
     node: str
@@ -51,7 +51,7 @@ class Unanalysed(NamedTuple):
 
 
 class Walkable(Protocol):
-    """What a walk needs of a model: how many nodes there are in graphs within its graph, and in functions."""
+    """The part of a model that a walk uses: the number of nodes in graphs within its graph, and in functions."""
 
     inner: int
 
@@ -59,7 +59,7 @@ class Walkable(Protocol):
 class Walk:
     """A walk through one model; ``top`` has the values of its own graph, ``inner`` those of the graphs within it.
 
-    A front end whose nodes are answered for by more than a table of operators derives a walk of its own.
+    A front end that needs more than a table of operators derives its own walk.
     """
 
     def __init__(self, model: Walkable, front_end: Answering, asker: Asker) -> None:
@@ -70,20 +70,20 @@ class Walk:
         self.unanalysed: dict[Unanalysed, None] = {}
         self._operators = Operators(front_end.reaches, self.answer)
         self._names: dict[str, int] = {}
-        """The names that are taken, each with the number that another node of the name is to have."""
+        """The used names, each with the number for the next node of that name."""
         self._left = MAX_AGAIN + MAX_TURNS * model.inner
-        """How many nodes of functions and inner graphs may still be walked through."""
+        """How many nodes of functions and inner graphs may still be walked."""
         self._branches_left = MAX_BRANCHES
         self.open = OpenValues(asker)
-        """What is known of values of unknown rank."""
+        """The knowledge about values of unknown rank."""
         self.fork: Fork | None = None
-        """Set by an If that leaves no one value to go on with."""
+        """Set by an If whose branches give no common value to go on with."""
         self._forks = 0
 
     # Graphs.
 
     def graph(self, graph: Graph, scope: GraphScope) -> list[Value]:
-        """Walk through a graph, whose inputs are in the scope already; return its outputs."""
+        """Walk through a graph whose inputs are already in the scope; return its outputs."""
         scope.values.update(graph.constants)
         self._nodes(graph.nodes, 0, scope)
         return [scope.find(name) or UNKNOWN for name in graph.outputs]
@@ -99,9 +99,9 @@ class Walk:
                 return
 
     def _both(self, fork: Fork, nodes: Sequence[Node], position: int, scope: GraphScope) -> None:
-        """Walk through the nodes after an If once for each branch, and put together what they come to.
+        """Walk through the nodes after an If once for each branch, and merge the results.
 
-        Its outputs have another rank from the one branch than from the other, so there is no one value to go on with.
+        The two branches give outputs of different ranks, so there is no single value to go on with.
         """
         self._forks += 1
         before, names = dict(scope.values), dict(self._names)
@@ -119,7 +119,7 @@ class Walk:
                 scope.values[name] = either(self.asker, name, fork.chosen, yes[name], no[name])
 
     def within(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
-        """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""
+        """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
         own = GraphScope(scope)
         if own.depth > MAX_DEPTH:
             raise UnknownShapeError("graphs lie too deep in one another")
@@ -137,7 +137,7 @@ class Walk:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Forget afterwards what is noted meanwhile."""
+        """Forget notes from this context afterwards."""
         inner, unanalysed, names = self.inner, self.unanalysed, self._names
         self.inner, self.unanalysed, self._names = dict(inner), dict(unanalysed), dict(names)
         try:
@@ -147,7 +147,7 @@ class Walk:
 
     @contextmanager
     def apart(self) -> Iterator[dict[str, Value]]:
-        """Keep no values of the graphs within the graph that are walked meanwhile; return them."""
+        """Do not keep the values of inner graphs that are walked in this context; return them instead."""
         inner, self.inner = self.inner, dict(self.inner)
         try:
             yield self.inner
@@ -155,13 +155,13 @@ class Walk:
             self.inner = inner
 
     def keep_common(self, inner: Mapping[str, Value]) -> None:
-        """Leave the shapes of values of inner graphs open that were other ones in another walk through them."""
+        """Leave shapes of values in inner graphs open if another walk through them gave different ones."""
         for name, value in self.inner.items():
             if name in inner and inner[name].shape != value.shape:
                 self.inner[name] = Value(None, value.dtype)
 
     def spend(self, count: int) -> None:
-        """Take nodes that are to be walked through from those that may be; raises `UnknownShapeError` of too many."""
+        """Charge nodes against the walk budget; raises `UnknownShapeError` if it is exhausted."""
         if count > self._left:
             raise UnknownShapeError("functions, branches and loops within one another come to too many nodes")
         self._left -= count
@@ -169,7 +169,7 @@ class Walk:
     # Nodes.
 
     def node(self, node: Node, scope: GraphScope) -> None:
-        """Work out the outputs of a node and put them into the scope."""
+        """Compute the outputs of a node and put them into the scope."""
         inputs = [scope.find(name) for name in node.inputs]
         outputs = self._outputs(node, inputs, scope)
         self.mark(node, inputs, outputs)
@@ -178,7 +178,7 @@ class Walk:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
     def mark(self, node: Node, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
-        """Set what decides the elements of the outputs of a node, where that is not known yet."""
+        """Set what decides the elements of the outputs of a node, if that is not known yet."""
         for position, value in enumerate(outputs):
             if value.decided_by is not None:
                 continue
@@ -189,7 +189,7 @@ class Walk:
                     item.decided_by = value.decided_by if item.decided_by is None else item.decided_by
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
-        """Return what decides the elements of the output at a position, which are not known exactly."""
+        """Return what decides the elements of the output at a position, if they are not known exactly."""
         return joined(inputs)
 
     def _outputs(self, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
@@ -212,26 +212,26 @@ class Walk:
         return self.unknown(self.front_end.call(place, self, scope), reason)
 
     def answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
-        """Return the outputs of a node; raises `UnknownShapeError` where they are not known."""
+        """Return the outputs of a node; raises `UnknownShapeError` if they are unknown."""
         call = self.front_end.call(place, self, scope)
         found = self.of_given_rank(call)
         return self.asker.written(self.followed(call, as_sequence(self.answer(call))) if found is None else found)
 
     def of_given_rank(self, call: NodeCall) -> Sequence[Value] | None:
-        """Return the outputs of a node of which a caller gives inputs as sequences of axes; None of any other."""
+        """Return the outputs of a node with inputs that a caller gives as sequences of axes; None for other nodes."""
         return outputs_of_given_rank(call, self._operators) if self.asker.sequences else None
 
     def answer(self, call: NodeCall) -> Value | Sequence[Value]:
-        """Return what the function of its operator says of a node, or the tail of its front end."""
+        """Answer a node by the function of its operator, or by the tail of its front end."""
         operator = self.front_end.operator(call.node)
         return self.front_end.tail(call) if operator is None else operator(call)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
-        """Return outputs with what else is known of their elements."""
+        """Return outputs with additional knowledge about their elements."""
         return outputs
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
-        """Return the outputs of a node that could not be answered for, as far as they are known; note why."""
+        """Return the outputs of a node without an answer, as far as they are known; note why."""
         return outputs_of_unknown_rank(call, self._operators, reason)
 
     def _place(self, node: Node, inputs: Sequence[Value | None]) -> Place:
@@ -242,10 +242,10 @@ class Walk:
         self._names[name] = 2
         return Place(name, node.op_type, node, inputs)
 
-    # What is noted.
+    # Notes.
 
     def refuse(self, node: Node, reason: str, inputs: Sequence[Value | None]) -> None:
-        """Refuse all sizes at a node, whether the walk came to it or not."""
+        """Refuse all sizes at a node, whether or not the walk reached it."""
         self.asker.require(Place(node.title, node.op_type, node, inputs), FALSE, reason)
 
     def doubt(self, node: Node, reason: str) -> None:
@@ -253,16 +253,16 @@ class Walk:
         self.leave(Place(node.title, node.op_type, node, []), reason)
 
     def found(self, name: str) -> Value | None:
-        """Return what was found of a value, in whichever graph; None where it was not come to."""
+        """Return what was found about a value, in any graph; None if the walk did not reach it."""
         return self.top.values.get(name) or self.inner.get(name)
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
-        """Note a node whose conditions were not looked at, or only what it asks of data."""
+        """Note a node whose conditions, or only those on data, were not checked."""
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
 
 
 def as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:
-    """Return outputs as a sequence, one output too."""
+    """Return outputs as a sequence, even a single one."""
     return (outputs,) if isinstance(outputs, Value) else outputs
 
 

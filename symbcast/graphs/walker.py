@@ -1,4 +1,4 @@
-"""What a node sees of the walk: the values of its graph, those of unknown rank, and what it may ask of the walk."""
+"""The node's view of the walk: the values of its graph, those of unknown rank, and the walk's services."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Fork(NamedTuple):
 
 
 def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
-    """Return what is known of a value that is one where a formula holds, and another one where it does not."""
+    """Return a value that is one value if a formula holds, and another if it does not, as far as known."""
     if yes is NEVER or no is NEVER:
         return no if yes is NEVER else yes
     if isinstance(yes, OptionalValue) or isinstance(no, OptionalValue):
@@ -64,7 +64,7 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
 
 
 def _decider(asker: Asker, chosen: Formula, yes: Value, no: Value) -> Decider | None:
-    """Return what decides elements of one value or of another: also what decides between them, but for data."""
+    """Return what decides elements of one value or another: including what decides between them, except data."""
     if yes.decided_by is None or no.decided_by is None:
         return None
     found = yes.decided_by | no.decided_by
@@ -75,7 +75,7 @@ def _decider(asker: Asker, chosen: Formula, yes: Value, no: Value) -> Decider | 
 
 
 def _either_content(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Content | None:
-    """Return the elements of a value that is one where a formula holds, and another of the same shape elsewhere."""
+    """Return the elements of a value that is one if a formula holds, and another of the same shape if not."""
     a, b = yes.content, no.content
     if a == b:
         return a
@@ -92,7 +92,7 @@ def _either_content(asker: Asker, name: str, chosen: Formula, yes: Value, no: Va
 
 
 _MOST = 64
-"""How many elements are told apart by the branch taken."""
+"""How many elements are distinguished by the branch taken."""
 
 
 def _either_element(asker: Asker, name: str, chosen: Formula, yes: Element, no: Element) -> Element:
@@ -103,7 +103,7 @@ def _either_element(asker: Asker, name: str, chosen: Formula, yes: Element, no: 
         return None if p is None or q is None else any_of([all_of([chosen, p]), all_of([negate(chosen), q])])
     if not is_size(yes) or not is_size(no):
         return None
-    # A size by cases is none below 0: what numbers are below it is added to it.
+    # A size by cases is never negative, so negative numbers are represented with an offset.
     least = min([0, *(n for n in (yes, no) if isinstance(n, int))])
     if not all(asker.bounds.is_at_least(d, least) for d in (yes, no)):
         return None
@@ -144,7 +144,7 @@ class GraphScope:
         self.depth: int = around.depth + 1 if around else 0
 
     def find(self, name: str) -> Value | None:
-        """Return the value of a name; None for the empty name, which stands for an input that is not given."""
+        """Return the value with a name; None for the empty name, which marks an input that is not given."""
         scope: GraphScope | None = self
         while scope is not None:
             found = scope.values.get(name)
@@ -155,11 +155,11 @@ class GraphScope:
 
 
 class Walker(Protocol):
-    """A walk through a model, as a node that is met on it sees it; see `symbcast.graphs.walk`.
+    """A walk through a model as its nodes see it; see `symbcast.graphs.walk`.
 
     Attributes:
-        fork: set by an If that leaves no one value to go on with.
-        open: what is known of values of unknown rank.
+        fork: set by an If whose branches give no common value to go on with.
+        open: the knowledge about values of unknown rank.
     """
 
     fork: Fork | None
@@ -167,47 +167,47 @@ class Walker(Protocol):
 
     @property
     def asker(self) -> Asker:
-        """What is asked of sizes is told to it."""
+        """The recorder of requirements on sizes."""
 
     def within(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
-        """Walk through a graph that lies in another, such as a branch or a loop's body; return its outputs."""
+        """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
 
     def trying(self) -> AbstractContextManager[None]:
-        """Forget afterwards what is noted meanwhile."""
+        """Forget notes from this context afterwards."""
 
     def apart(self) -> AbstractContextManager[dict[str, Value]]:
-        """Keep no values of the graphs within the graph that are walked meanwhile; return them."""
+        """Do not keep the values of inner graphs that are walked in this context; return them instead."""
 
     def keep_common(self, inner: Mapping[str, Value]) -> None:
-        """Leave the shapes of values of inner graphs open that were other ones in another walk through them."""
+        """Leave shapes of values in inner graphs open if another walk through them gave different ones."""
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
-        """Note a node whose conditions were not looked at, or only what it asks of data."""
+        """Note a node whose conditions, or only those on data, were not checked."""
 
 
 class OpenValues:
-    """The values of one walk whose rank is not known."""
+    """The values of unknown rank in one walk."""
 
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
         self._open: dict[int, tuple[Value, Dims]] = {}
-        """The sequences of axes of values of which nothing is known."""
+        """The sequences of axes of otherwise unknown values."""
         self._axes: dict[Symbol, Symbol] = {}
-        """The sizes that stand for axes of sequences that no input's shape has."""
+        """The sizes for axes of sequences that occur in no input's shape."""
 
     def ends(self, value: Value) -> Dims:
-        """Return the shape of a value; of one whose rank is not known a sequence of axes, and what is known behind."""
+        """Return the shape of a value; for one of unknown rank, a sequence of axes and the known axes after it."""
         if value.shape is not None:
             return value.shape
         if isinstance(value, OpenValue):
             return value.ends
         if value is UNKNOWN or id(value) not in self._open:
-            # Kept with the value, so that no other takes its number.
+            # Kept with the value, so that no other value gets its id.
             self._open[id(value)] = value, (AxisSequence.anonymous(f"...{len(self._open)}").rest(),)
         return self._open[id(value)][1]
 
     def opened(self, dims: Dims, dtype: int) -> Value:
-        """Return a value of unknown rank; one of which nothing is known, but that it has the shape of another."""
+        """Return a value of unknown rank; if only a sequence is known, it shares the shape of another value."""
         if len(dims) > 1 or not self._asker.sequences.isdisjoint(sequences_of(symbols_of(dims))):
             return OpenValue(dims, dtype)
         value = Value(None, dtype)
@@ -215,7 +215,7 @@ class OpenValues:
         return value
 
     def axis_named(self, name: str, axis: int, dim: Dim) -> Dim:
-        """Return the size of an axis that a node says a value of unknown rank has, with a name of its own."""
+        """Return a new named size for an axis that a node requires of a value of unknown rank."""
         for s in symbols_of((dim,)):
             is_axis = isinstance(s, SequenceSymbol) and s.sequence not in self._asker.sequences
             if (is_axis or isinstance(s, Unknown)) and s not in self._axes:

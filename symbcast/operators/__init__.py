@@ -1,1 +1,1 @@
-"""Shape functions of no framework: what an operator requires of sizes, and which shape it gives."""
+"""Shape functions independent of frameworks: an operator's requirements on sizes, and its output shape."""

@@ -22,14 +22,14 @@ def broadcast_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Di
 
 
 def grouped_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
-    """Broadcast the axes before the heads; groups of as many heads of queries share one of keys, and one of values."""
+    """Broadcast the axes before the heads; equal groups of query heads share one head of keys and one of values."""
     for shared in dict.fromkeys((key[-3], value[-3])):
         share_heads(context, query[-3], shared)
     return (*context.broadcast(query[:-3], key[:-3], value[:-3]), query[-3])
 
 
 def equal_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
-    """Broadcast nothing: one batch, as many heads of keys as of values, shared by groups of heads of queries."""
+    """Broadcast nothing: one batch, as many heads of keys as of values, shared by groups of query heads."""
     for other in (key, value):
         context.equal(query[0], other[0], "queries, keys and values must have one batch")
     context.equal(key[1], value[1], "there must be as many heads of keys as of values")
@@ -38,7 +38,7 @@ def equal_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
 
 
 def share_heads(context: Context, heads: Dim, shared: Dim) -> None:
-    """Require that each of some shared heads serve equally many heads of queries."""
+    """Require that each shared head serve the same number of query heads."""
     if heads != shared:
         context.divide(heads, shared, "the heads of queries must be a multiple of those of keys and values")
 
@@ -46,8 +46,8 @@ def share_heads(context: Context, heads: Dim, shared: Dim) -> None:
 def attend(context: Context, query: Dims, key: Dims, value: Dims, stack: Stack = broadcast_stack) -> Dims:
     """Return the shape of ``softmax(query @ key.T) @ value``.
 
-    Queries ``(..., L, E)``, keys ``(..., S, E)`` and values ``(..., S, V)`` give ``(..., L, V)``; ``stack`` finds the
-    axes before the last two.
+    Queries ``(..., L, E)``, keys ``(..., S, E)`` and values ``(..., S, V)`` give ``(..., L, V)``; ``stack`` computes
+    the axes before the last two.
     """
     leading = stack(context, query, key, value)
     context.equal(key[-2], value[-2], "there must be a value for each key")
@@ -66,9 +66,9 @@ def in_heads(context: Context, dims: Dims, heads: int, what: str) -> Dims:
 
 
 def cached(context: Context, caches: tuple[Dims | None, Dims | None], key: Dims, value: Dims) -> Dim | None:
-    """Return how many keys the caches of keys and values hold, None if that is not known.
+    """Return how many keys the caches of keys and values hold, None if unknown.
 
-    A cache ``(batch, heads, past, width)`` must fit the keys, or values, that it stands before.
+    A cache ``(batch, heads, past, width)`` must fit the keys, or values, that follow it.
     """
     past_key, past_value = caches
     expect_shape(context, "past_key", past_key, (*key[:2], None, key[3]))
@@ -78,7 +78,7 @@ def cached(context: Context, caches: tuple[Dims | None, Dims | None], key: Dims,
 
 
 def present(dims: Dims, before: Dim) -> Dims:
-    """Return the shape of a cache with the keys, or values, at hand behind those ``before``."""
+    """Return the shape of a cache with the current keys, or values, after those ``before``."""
     return (*dims[:2], add(before, dims[2]), dims[3])
 
 

@@ -1,4 +1,4 @@
-"""What a shape function is given: what is known of sizes, and somewhere to say what it requires of them."""
+"""The argument of shape functions: knowledge about sizes, and methods that state requirements on them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ TWICE = "no axis may be named twice"
 class Context(ABC):
     """One operation of a program, as a shape function sees it.
 
-    A shape function says what it requires with `equal`, `at_most`, `is_size`, `require` and `broadcast`, each with a
-    reason for people: a clause that says what must be, such as ``"the inner sizes must be equal"``. What no sizes could
-    make right, such as a wrong rank, it refuses.
+    A shape function states its requirements with `equal`, `at_most`, `is_size`, `require` and `broadcast`, each with a
+    reason for users: a clause that says what must hold, such as ``"the inner sizes must be equal"``. It refuses errors
+    that no sizes could fix, such as a wrong rank.
 
     Attributes:
-        bounds: what sizes are known to be at least.
+        bounds: known lower bounds of sizes.
     """
 
     bounds: Bounds
@@ -51,7 +51,7 @@ class Context(ABC):
 
     @abstractmethod
     def refuse(self, reason: str) -> NoReturn:
-        """Say that the operation is valid at no sizes, for its ranks or attributes, and leave it."""
+        """Report that the operation is valid at no sizes, because of its ranks or attributes, and abort it."""
 
     @abstractmethod
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
@@ -68,7 +68,7 @@ class Context(ABC):
             self.require(at_most(left, right), reason)
 
     def one_of(self, size: Dim, allowed: Iterable[Dim], reason: str) -> None:
-        """Require that a size be one of some."""
+        """Require that a size be one of the allowed ones."""
         self.require(any_of(equal(size, a) for a in allowed), reason)
 
     def divide(self, size: Dim, count: Dim, reason: str) -> Dim:
@@ -77,20 +77,20 @@ class Context(ABC):
         return floor_divide(size, count)
 
     def same_shape(self, found: Dims, wanted: Dims, reason: str) -> None:
-        """Require that two tensors have one shape."""
+        """Require that two tensors have the same shape."""
         if len(found) != len(wanted):
             self.refuse(reason)
         for left, right in zip(found, wanted, strict=True):
             self.equal(left, right, reason)
 
     def is_size(self, dim: Dim, reason: str) -> None:
-        """Require that a dimension be none below 0, and have a value."""
+        """Require that a dimension have a value, and not be negative."""
         needs = ([] if dim >= 0 else [FALSE]) if isinstance(dim, int) else definedness(dim)
         for need in needs:
             self.require(need, reason)
 
     def is_known(self, formula: Formula) -> bool | None:
-        """Return whether a formula is known to hold or not to; None where that depends on the sizes."""
+        """Return whether a formula is known to hold or to fail; None if that depends on the sizes."""
         found = evaluated(formula)
         return True if found == TRUE else False if found == FALSE else None
 
@@ -99,7 +99,7 @@ class Context(ABC):
         return all(self.bounds.is_at_least(d, 1) for d in dims)
 
     def empty(self, dims: Iterable[Dim]) -> Formula:
-        """Return when one of some sizes is 0."""
+        """Return the formula that one of the given sizes is 0."""
         return any_of(equal(d, 0) for d in dims if not self.bounds.is_at_least(d, 1))
 
     def axis(self, axis: int, rank: int) -> int:
@@ -109,7 +109,7 @@ class Context(ABC):
         return axis % rank if rank else 0
 
     def distinct_axes(self, axes: Iterable[int], rank: int, reason: str) -> list[int]:
-        """Return axes counted from the front; one that is named twice is refused, for a reason."""
+        """Return axes counted from the front; one that is named twice is refused, with a reason."""
         found = [self.axis(a, rank) for a in axes]
         if len(set(found)) < len(found):
             self.refuse(reason)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_ellipses: bool = False) -> Dims:
     """Return the shape of ``einsum(equation, ...)``.
 
-    Each letter is one size, and 1 is broadcast to it; letters that the output leaves out are summed over. The axes of
-    ``...`` are broadcast; they must be as many in each term, unless ``aligns_ellipses``: then they are aligned at the
-    right, and an output that is given must have them too, as NumPy does.
+    Each letter is one size, and 1 is broadcast to it; letters that the output omits are summed over. The axes of
+    ``...`` are broadcast; their number must be the same in each term, unless ``aligns_ellipses``: then they are aligned
+    at the right, and an explicit output must have them too, as in NumPy.
     """
     terms, output = _terms(context, equation, len(shapes))
     sizes: dict[str, Dim] = {}
@@ -61,7 +61,7 @@ def _batch(context: Context, batches: Sequence[Dims], aligns_ellipses: bool) -> 
 
 
 def _one_of_each(context: Context, named: Sequence[tuple[str, Dim]]) -> dict[str, Dim]:
-    """Return the size of each letter of one term; one that stands there twice, for a diagonal, has one size."""
+    """Return the size of each letter of one term; a letter that occurs twice, for a diagonal, has one size."""
     found: dict[str, Dim] = {}
     for letter, size in named:
         reason = f"axes of one term that are both called {letter} must be equal"
@@ -70,7 +70,7 @@ def _one_of_each(context: Context, named: Sequence[tuple[str, Dim]]) -> dict[str
 
 
 def _meet(context: Context, sizes: dict[str, Dim], letter: str, size: Dim) -> None:
-    """Take in the size of a letter: one size throughout, where 1 is broadcast, as ONNX Runtime and NumPy have it."""
+    """Record the size of a letter: one size everywhere, to which 1 is broadcast, as in ONNX Runtime and NumPy."""
     known = sizes.get(letter)
     if known is None:
         sizes[letter] = size

@@ -1,4 +1,4 @@
-"""Elements taken out by index, or put in."""
+"""Elements read or written by index."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def gather(context: Context, data: Dims, indices: Dims, axis: int, batch: int = 0) -> Dims:
-    """Return the shape of slices taken along an axis, which the shape of the indices replaces.
+    """Return the shape of slices along an axis; the shape of the indices replaces the axis.
 
-    The first ``batch`` axes of data and indices must be equal, and are taken once.
+    The first ``batch`` axes of data and indices must be equal, and occur once in the output.
     """
     place = context.axis(axis, len(data))
     if not 0 <= batch <= min(place, len(indices)):
@@ -26,15 +26,15 @@ def gather(context: Context, data: Dims, indices: Dims, axis: int, batch: int = 
 
 
 def scatter(context: Context, data: Dims, indices: Dims, updates: Dims, axis: int) -> Dims:
-    """Return the shape of the data, some slices of which are replaced; updates have the shape of these slices."""
+    """Return the shape of the data after some slices are replaced; updates have the shape of these slices."""
     _same_as_selected(context, updates, gather(context, data, indices, axis))
     return data
 
 
 def index(context: Context, data: Dims, indices: Sequence[Dims | None]) -> Dims:
-    """Return the shape of elements taken by arrays of indices, one for each of the first axes; None keeps an axis.
+    """Return the shape of elements selected by index arrays, one for each of the first axes; None keeps an axis.
 
-    Indices are broadcast. Their axes replace those that they index, or come first if these do not lie together.
+    Indices are broadcast. Their axes replace the indexed axes, or come first if these are not adjacent.
     """
     if len(indices) > len(data):
         context.refuse(f"there must be an index for each of the {len(data)} axes at most")
@@ -54,7 +54,7 @@ def within(  # noqa: PLR0913 - indices, and what they must be within
 ) -> None:
     """Require that indices of a shape, from ``low`` to ``high``, be within an axis: ``-size <= low``, ``high < size``.
 
-    Where there is no index nothing is required. Unless indices below 0 count ``from_end``, ``0 <= low`` is required.
+    Without indices nothing is required. Unless negative indices count ``from_end``, ``0 <= low`` is required.
     """
     reason = "indices must be within the axis that they index"
     empty = [equal(d, 0) for d in shape if not context.bounds.is_at_least(d, 1)]
@@ -73,11 +73,11 @@ def meet(  # noqa: PLR0913 - indices, and what they must be within
     *,
     from_end: bool = True,
 ) -> None:
-    """Require that some index from ``low`` to ``high`` be within an axis, where there are indices: one that is must be.
+    """Require that some index from ``low`` to ``high`` be within an axis, if there are indices.
 
-    Indices below 0 are within it only where they count ``from_end``.
+    Negative indices are within it only if they count ``from_end``.
 
-    This is what is certain of indices of which no more is known; None stands for no bound.
+    This is the certain part of the requirement if nothing else about the indices is known; None means no bound.
     """
     if shape is None:
         return
@@ -94,9 +94,9 @@ def meet(  # noqa: PLR0913 - indices, and what they must be within
 
 
 def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
-    """Require that there be something to index, where an index is looked at.
+    """Require that there be something to index, if an index is used.
 
-    NumPy looks at each index once for each place on the axes before the one that is indexed.
+    NumPy uses each index once for each position on the axes before the indexed one.
     """
     place = context.axis(axis, len(data))
     within(context, 0, 0, data[place], (*data[:place], *indices))
@@ -105,9 +105,10 @@ def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
 def gather_elements(  # noqa: PLR0913 - two shapes, and how they fit
     context: Context, data: Dims, indices: Dims, axis: int, *, unless: Formula = FALSE, is_equal: bool = False
 ) -> Dims:
-    """Return the shape of the indices, each of which takes one element; off the axis they do not go beyond the data.
+    """Return the shape of the indices, which take one element each; off the axis they must not exceed the data.
 
-    ``is_equal`` where they must be as many there as the data have. Nothing is required ``unless`` something else holds.
+    ``is_equal`` says that their sizes must equal those of the data there; ``unless`` is a formula under which nothing
+    is required.
     """
     place = context.axis(axis, len(data))
     if is_equal and len(data) == len(indices):
@@ -120,7 +121,7 @@ def gather_elements(  # noqa: PLR0913 - two shapes, and how they fit
 
 
 def scatter_elements(context: Context, data: Dims, indices: Dims, updates: Dims, axis: int) -> Dims:
-    """Return the shape of the data; indices and updates have one shape, and do not go beyond it off the axis."""
+    """Return the shape of the data; indices and updates have the same shape, and do not exceed it off the axis."""
     context.same_shape(updates, indices, "indices and updates must have one shape")
     not_beyond(context, indices, data, "the data", place=context.axis(axis, len(data)))
     return data
@@ -129,7 +130,7 @@ def scatter_elements(context: Context, data: Dims, indices: Dims, updates: Dims,
 def not_beyond(  # noqa: PLR0913 - two shapes, and how they fit
     context: Context, indices: Dims, data: Dims, what: str, *, place: int | None = None, unless: Formula = FALSE
 ) -> None:
-    """Require that there be no more indices than data on any axis but one, ``unless`` something else holds."""
+    """Require that no axis except one have more indices than data, ``unless`` a given formula holds."""
     if len(data) != len(indices):
         if unless == FALSE:
             context.refuse(f"{what} and indices must have one rank, and have {len(data)} and {len(indices)}")
@@ -142,11 +143,11 @@ def not_beyond(  # noqa: PLR0913 - two shapes, and how they fit
 
 
 Batches: TypeAlias = "Callable[[Context, Dims, Dims, Dims], None]"
-"""Requires that a batch of data go side by side with the axes of indices, each of which takes a slice of a shape."""
+"""Requires that the batch axes of data and indices match; each index takes a slice of the given shape."""
 
 
 def same_batches(context: Context, batches: Dims, slices: Dims, _: Dims) -> None:
-    """Require that the first sizes of the indices be those of the batch."""
+    """Require that the first sizes of the indices equal those of the batch."""
     for left, right in zip(batches, slices, strict=False):
         context.equal(left, right, f"the first {len(batches)} sizes, of the batch, must be equal")
 
@@ -154,9 +155,9 @@ def same_batches(context: Context, batches: Dims, slices: Dims, _: Dims) -> None
 def gather_nd(  # noqa: PLR0913, PLR0917 - two shapes, and how they are read
     context: Context, data: Dims, indices: Dims, length: int, batch: int = 0, batches: Batches = same_batches
 ) -> Dims:
-    """Return the shape of slices, each at an index of ``length`` numbers; the first ``batch`` axes go side by side.
+    """Return the shape of slices, each at an index of ``length`` numbers; the first ``batch`` axes are shared.
 
-    ``batches`` requires that they do, in the way of a runtime.
+    ``batches`` requires that they match, as a runtime does.
     """
     if not indices or not data or not 0 <= batch < min(len(data), len(indices)):
         context.refuse("data and indices must have more axes than batch_dims, which must not be negative")
@@ -168,7 +169,7 @@ def gather_nd(  # noqa: PLR0913, PLR0917 - two shapes, and how they are read
 
 
 def scatter_nd(context: Context, data: Dims, indices: Dims, updates: Dims, length: int) -> Dims:
-    """Return the shape of the data; updates have the shape of what indices of ``length`` numbers select."""
+    """Return the shape of the data; updates have the shape that indices of ``length`` numbers select."""
     if not indices or length > len(data):
         context.refuse(f"indices of {length} numbers are too long for data of rank {len(data)}")
     _same_as_selected(context, updates, (*indices[:-1], *data[length:]))

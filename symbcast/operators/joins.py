@@ -1,4 +1,4 @@
-"""Tensors put together along an axis, and taken apart."""
+"""Tensors joined along an axis, and split."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 Joined: TypeAlias = "Callable[[Context, Sequence[Dims], int], list[Dim]]"
-"""Returns the sizes that all tensors have, but for one axis."""
+"""Returns the sizes that all tensors share, except on one axis."""
 
 
 def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
-    """Return the shape of tensors one behind the other along an axis; their other sizes must be equal.
+    """Return the shape of tensors concatenated along an axis; their other sizes must be equal.
 
-    ``joined`` finds these where a runtime does that in a way of its own.
+    ``joined`` computes these if a runtime does that in its own way.
     """
     place = context.axis(axis, same_rank(context, shapes))
     dims = (joined or _equal_off_axis)(context, shapes, place)
@@ -28,7 +28,7 @@ def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined |
 
 
 def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
-    """Return the rank of tensors; several are refused."""
+    """Return the rank of tensors; different ranks are refused."""
     if not shapes:
         context.refuse("there must be a tensor to put together")
     if len({len(s) for s in shapes}) > 1:
@@ -37,7 +37,7 @@ def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
 
 
 def off_axis_reason(place: int, axis: int, rank: int) -> str:
-    """Return why sizes on an axis, off that along which tensors are joined, must be equal; below 0 it is a new one."""
+    """Return why sizes off the joined axis must be equal; if ``axis`` is negative, tensors are stacked on a new one."""
     if axis < 0:
         return "tensors that are stacked must have one shape"
     return f"on axis {place} ({place - rank}), off axis {axis} along which it joins, sizes must be equal"
@@ -52,7 +52,7 @@ def _equal_off_axis(context: Context, shapes: Sequence[Dims], axis: int) -> list
 
 
 def stack(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
-    """Return the shape of tensors of one shape, put together along a new axis; ``joined`` is as in `concat`."""
+    """Return the shape of tensors of one shape, stacked along a new axis; ``joined`` is as in `concat`."""
     place = context.axis(axis, same_rank(context, shapes) + 1)
     dims = (joined or _equal_off_axis)(context, shapes, _NEW)
     return (*dims[:place], len(shapes), *dims[place:])
@@ -63,7 +63,7 @@ _NEW = -1
 
 
 def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:
-    """Return the sizes of ``count`` parts of one size, which nothing is left over of."""
+    """Return the sizes of ``count`` equal parts, without a remainder."""
     reason = f"the size must be a multiple of {count}, into which it is taken apart"
     context.require(equal(modulo(size, count), 0), reason)
     return [floor_divide(size, count)] * count
@@ -78,9 +78,9 @@ def split_as(context: Context, size: Dim, parts: Sequence[Dim]) -> list[Dim]:
 
 
 def split_rounded_up(context: Context, size: Dim, count: int) -> list[Dim]:
-    """Return the sizes of ``count`` parts of one size, the last one the smaller."""
+    """Return the sizes of ``count`` equal parts, except that the last may be smaller."""
     each = ceil_divide(size, count)
     last = subtract(size, multiply(each, count - 1))
-    # So many parts leave less than nothing for the last one where the size is small.
+    # With a small size, the other parts leave a negative size for the last one.
     context.at_most(0, last, f"the size must be enough for {count} parts")
     return [*[each] * (count - 1), last]

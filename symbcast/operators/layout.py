@@ -1,4 +1,4 @@
-"""The same elements with axes put in, taken out, in another order, or repeated."""
+"""The same elements with axes inserted, removed, reordered or repeated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def transpose(context: Context, dims: Dims, order: Sequence[int] | None) -> Dims:
-    """Return the sizes in another order of the axes; from the last to the first where none is given."""
+    """Return the sizes in another order of the axes; reversed if no order is given."""
     if order is None:
         return dims[::-1]
     if sorted(order) != list(range(len(dims))):
@@ -23,7 +23,7 @@ def transpose(context: Context, dims: Dims, order: Sequence[int] | None) -> Dims
 
 
 def squeeze(context: Context, dims: Dims, axes: Iterable[int]) -> Dims:
-    """Return the sizes without some axes, each of which must be 1; an axis may be named twice."""
+    """Return the sizes without some axes, which must be 1; an axis may be named twice."""
     places = {context.axis(a, len(dims)) for a in axes}
     for place in sorted(places):
         context.equal(dims[place], 1, f"axis {place} must be 1 to be taken out")
@@ -31,7 +31,7 @@ def squeeze(context: Context, dims: Dims, axes: Iterable[int]) -> Dims:
 
 
 def unsqueeze(context: Context, dims: Dims, axes: Sequence[int]) -> Dims:
-    """Return the sizes with axes of size 1 put in, at the places that they have in the output."""
+    """Return the sizes with axes of size 1 inserted, at their positions in the output."""
     found = list(dims)
     for place in new_axes(context, len(dims), axes):
         found.insert(place, 1)
@@ -39,12 +39,12 @@ def unsqueeze(context: Context, dims: Dims, axes: Sequence[int]) -> Dims:
 
 
 def new_axes(context: Context, rank: int, axes: Sequence[int]) -> list[int]:
-    """Return the places of axes that are put in, counted from the front of the output, in order."""
+    """Return the positions of inserted axes, counted from the front of the output, in order."""
     return sorted(context.distinct_axes(axes, rank + len(axes), "no axis may be put in twice"))
 
 
 def expand(context: Context, dims: Dims, target: Dims, *, both_ways: bool = False) -> Dims:
-    """Return the target, to which the sizes are broadcast; ``both_ways`` the target is broadcast to them too."""
+    """Return the target, to which the sizes are broadcast; with ``both_ways``, the target is broadcast to them too."""
     if both_ways:
         return context.broadcast(dims, target, rule="bidirectional")
     context.broadcast(dims, target, rule="unidirectional")
@@ -52,21 +52,21 @@ def expand(context: Context, dims: Dims, target: Dims, *, both_ways: bool = Fals
 
 
 def tile(context: Context, dims: Dims, repeats: Sequence[Dim]) -> Dims:
-    """Return the sizes, each times how often its axis is repeated."""
+    """Return the sizes, each multiplied by the repeats of its axis."""
     if len(repeats) != len(dims):
         context.refuse(f"repeats must have {len(dims)} numbers, one for each axis, and has {len(repeats)}")
     return tuple(multiply(d, n) for d, n in zip(dims, repeats, strict=True))
 
 
 def depth_to_space(context: Context, dims: Dims, block: int) -> Dims:
-    """Return the sizes ``(N, C, H, W)`` with blocks of the channels laid out in space."""
+    """Return the sizes ``(N, C, H, W)`` with blocks of channels moved into space."""
     n, c, h, w = dims
     context.require(equal(modulo(c, block * block), 0), f"the channels must be a multiple of {block * block}")
     return n, floor_divide(c, block * block), multiply(h, block), multiply(w, block)
 
 
 def space_to_depth(context: Context, dims: Dims, block: int) -> Dims:
-    """Return the sizes ``(N, C, H, W)`` with blocks of space put into channels."""
+    """Return the sizes ``(N, C, H, W)`` with blocks of space moved into channels."""
     n, c, h, w = dims
     for size, what in ((h, "height"), (w, "width")):
         context.require(equal(modulo(size, block), 0), f"the {what} must be a multiple of {block}")

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def matmul(context: Context, left: Dims, right: Dims) -> Dims:
-    """Return the shape of a product of stacks of matrices, as ``numpy.matmul`` has it.
+    """Return the shape of a product of stacks of matrices, as in ``numpy.matmul``.
 
     The last size of ``left`` must equal the last but one of ``right``; the axes before the last two are broadcast.
-    An operand of one axis is a row on the left, a column on the right, and that axis goes.
+    An operand of one axis is a row on the left or a column on the right, and that axis is removed.
     """
     if not left or not right:
         context.refuse("a matrix product needs operands of one axis or more")
@@ -34,7 +34,7 @@ def inner_product(context: Context, left: Dim, right: Dim) -> None:
 
 
 def matrix_product(context: Context, left: Dims, right: Dims, *, flip_left: bool, flip_right: bool) -> Dims:
-    """Return the shape of a product of two matrices, each transposed before where that is asked for."""
+    """Return the shape of a product of two matrices, each transposed first if its flag is set."""
     rows, inner = left[::-1] if flip_left else left
     same, columns = right[::-1] if flip_right else right
     context.equal(inner, same, "the inner sizes of A and B must be equal")

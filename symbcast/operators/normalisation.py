@@ -1,4 +1,4 @@
-"""Normalisations: what scales, shifts and statistics must fit."""
+"""Normalisations: the shapes that scales, shifts and statistics must fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 Parameters: TypeAlias = "Mapping[str, Dims | None]"
-"""The shapes of scales, shifts and statistics by name; None for one that is not given, or not known."""
+"""The shapes of scales, shifts and statistics by name; None for one that is not given, or unknown."""
 
 
 def layer_norm(
@@ -21,7 +21,7 @@ def layer_norm(
 ) -> Dims:
     """Return the shape of the statistics over the axes from ``first`` on, which become 1.
 
-    Parameters have the shape of these axes; where they broadcast, one that broadcasts onto the data.
+    Parameters have the shape of these axes, or, if they broadcast, a shape that broadcasts onto the data.
     """
     for name, found in parameters.items():
         if found is None:
@@ -36,7 +36,7 @@ def layer_norm(
 def group_norm(
     context: Context, channels: Dim, groups: int, parameters: Parameters, *, is_per_group: bool = False
 ) -> None:
-    """Require groups of equally many channels, and parameters with one number for each channel, or each group."""
+    """Require groups of equal numbers of channels, and parameters with one number for each channel, or each group."""
     context.divide(channels, groups, f"the channels must be a multiple of the {groups} groups")
     if is_per_group:
         per_channel(context, groups, parameters, what="group")
@@ -53,7 +53,7 @@ def check_channels(context: Context, dims: Dims) -> None:
 def per_channel(
     context: Context, channels: Dim, parameters: Parameters, *, what: str = "channel", unless: Formula = FALSE
 ) -> None:
-    """Require that each parameter have one number for each channel, ``unless`` something else holds."""
+    """Require that each parameter have one number for each channel, ``unless`` a given formula holds."""
     for name, found in parameters.items():
         if found is None or found == (channels,):
             continue

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Operand(NamedTuple):
-    """An operand that need not be there: what it is called, and its shape where that is known."""
+    """An optional operand: its name, and its shape if known."""
 
     name: str
     dims: Dims | None
 
 
 def expect_shape(context: Context, what: str, found: Dims | None, wanted: Sequence[Dim | None]) -> None:
-    """Require that an operand, if it is known, have a shape; None stands for any size."""
+    """Require that an operand, if known, have the given shape; None means any size."""
     if found is None:
         return
     if len(found) != len(wanted):
@@ -32,7 +32,7 @@ def expect_shape(context: Context, what: str, found: Dims | None, wanted: Sequen
 
 
 def expect_one_of(context: Context, what: str, found: Dims | None, allowed: Sequence[Dims], reason: str) -> None:
-    """Require that an operand, if it is known, have one of some shapes."""
+    """Require that an operand, if known, have one of the allowed shapes."""
     if found is None:
         return
     shapes = [shape for shape in allowed if len(shape) == len(found)]

@@ -1,4 +1,4 @@
-"""Elements put at the ends of axes, or taken away there."""
+"""Elements added at the ends of axes, or removed there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_BELOW = "no more may be taken away from an axis than there is"
 
 
 class Padding(NamedTuple):
-    """An axis and what is put at its ends; taken away there, where it is below 0."""
+    """An axis and the number of elements added at its ends; a negative number removes elements."""
 
     size: Dim
     before: Dim
@@ -30,14 +30,14 @@ class Padding(NamedTuple):
 
     @property
     def stays(self) -> Formula:
-        """When nothing is put or taken away."""
+        """The condition that nothing is added or removed."""
         return all_of([equal(self.before, 0), equal(self.after, 0)])
 
 
 def pad(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
-    """Return the padded sizes: by one number, or by the elements within reflected, repeated at the edge or wrapped.
+    """Return the sizes padded by one number, or by the axis's elements reflected, repeated at the edge or wrapped.
 
-    What is taken away must be there; what is padded with must be too.
+    Removed elements must exist, and so must the elements used as padding.
     """
     for padding in paddings:
         context.at_most(0, padding.padded, NOT_BELOW)
@@ -50,7 +50,7 @@ def pad(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
 
 
 def kept(context: Context, padding: Padding) -> Dim:
-    """Return what is left of an axis before anything is put to it."""
+    """Return the size that is left of an axis before anything is added."""
     smaller = context.bounds.smaller
     return add(padding.size, smaller(padding.before, 0), smaller(padding.after, 0))
 
@@ -64,7 +64,7 @@ def has_elements(context: Context, mode: str, padding: Padding) -> Formula:
 
 
 def require_elements(context: Context, formula: Formula, mode: str) -> None:
-    """Require what makes an axis have the elements that its padding repeats."""
+    """Require that an axis have the elements that its padding repeats."""
     reason = "an axis must have the elements that its padding repeats"
     if mode == "reflect":
         reason = "an axis must be longer than its padding, which reflects it"
@@ -74,7 +74,7 @@ def require_elements(context: Context, formula: Formula, mode: str) -> None:
 def ends_of(
     context: Context, given: int | tuple[int | tuple[int, int], ...], rank: int, name: str
 ) -> list[tuple[int, int]]:
-    """Return what is put before and after each axis, given by one number, or by one or a pair for each axis."""
+    """Return the padding before and after each axis, given by one number, or by a number or pair for each axis."""
     if isinstance(given, int):
         return [(given, given)] * rank
     if len(given) != rank:

@@ -1,8 +1,8 @@
-"""How far operators look into operands of unknown rank, and what that asks of the ranks.
+"""How many axes operators use of operands of unknown rank, and the resulting requirements on ranks.
 
-A shape function sees a sequence of axes as one axis, which it may pass on but not look at. So the axes that it looks at
-must stand before or behind the sequence. Where they do not, some are taken out of the sequence from its end: then the
-rank of the sequence must be so many at least, or exactly so many where the operator says which rank it takes.
+A shape function sees a sequence of axes as one axis, which it may pass on but not use. So the axes that it uses must
+come before or after the sequence. If they do not, some are split off the end of the sequence: then the rank of the
+sequence must be at least their number, or exactly a number if the operator takes operands of one rank only.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ D = TypeVar("D")
 
 
 class Reach(NamedTuple):
-    """Which axes of an operand are looked at: so many of the first, and so many of the last.
+    """The axes of an operand that an operator uses: a number of the first, and a number of the last.
 
     Attributes:
-        first: How many of the first axes.
-        last: How many of the last axes.
-        rank: How many axes the operand must have, where that is known; then all of them may be looked at.
-        least: How many axes the operand must have; an axis of the last that it lacks is taken as one of size 1. None
-            for all that are looked at.
-        is_written: Whether the last axes must stand behind the sequence as they are.
+        first: The number of first axes.
+        last: The number of last axes.
+        rank: The rank that the operand must have, if known; then all axes may be used.
+        least: The minimum rank of the operand; missing axes among the last count as size 1. None if all used axes must
+            exist.
+        is_written: Whether the last axes must be written after the sequence.
     """
 
     first: int = 0
@@ -42,11 +42,11 @@ class Reach(NamedTuple):
 
 
 ANY = Reach()
-"""That of an operand no axis of which is looked at."""
+"""The reach into an operand whose axes are not used."""
 
 
 def reach_of(axes: Iterable[int]) -> Reach:
-    """Return how far axes reach that are counted from either end.
+    """Return the reach of axes that are counted from either end.
 
     >>> reach_of([-1, -3])
     Reach(first=0, last=3, rank=None, least=None, is_written=False)
@@ -56,7 +56,7 @@ def reach_of(axes: Iterable[int]) -> Reach:
 
 
 def reach_beside_new(axes: Iterable[int]) -> Reach:
-    """Return how far axes reach that are put in, counted from either end of the output."""
+    """Return the reach of inserted axes that are counted from either end of the output."""
     distinct = set(axes)
     first, last = ({a for a in distinct if (a < 0) is is_counted_from_end} for is_counted_from_end in (False, True))
     found = reach_of(distinct)
@@ -64,9 +64,9 @@ def reach_beside_new(axes: Iterable[int]) -> Reach:
 
 
 class Laid(NamedTuple):
-    """An operand as a shape function sees it, and what that asks of its rank.
+    """An operand as a shape function sees it, and the requirement on its rank.
 
-    ``taken`` are a sequence and what is in its place where axes are taken out of it that must be there.
+    ``taken`` is a sequence and its replacement, if axes were split off it.
     """
 
     dims: Dims
@@ -76,13 +76,13 @@ class Laid(NamedTuple):
 
 
 class ReachError(Exception):
-    """An operand of unknown rank that an operator cannot take: it says why."""
+    """An operand of unknown rank that an operator cannot take, with the reason."""
 
 
 def laid(dims: Dims, reach: Reach | None) -> Laid:
-    """Return an operand with all axes that are looked at before or behind its sequence.
+    """Return an operand with all used axes before or after its sequence.
 
-    Raises `ReachError` where they cannot be, and for an operand of unknown rank without a reach.
+    Raises `ReachError` if that is impossible, and for an operand of unknown rank without a reach.
 
     >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> laid((AxisSequence("a").rest(), 3), Reach(last=2))[:2]
@@ -122,7 +122,7 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
 
 
 def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, Dims]]) -> tuple[D | Dim, ...]:
-    """Return an output with sequences in the place of all that was made of them, where it still is as it was.
+    """Return an output with the axes split off sequences merged back, if they are unchanged.
 
     >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> a = AxisSequence("a")
@@ -147,11 +147,11 @@ def _axes(end: str, count: int) -> str:
 
 
 def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dims], list[Formula]]:
-    """Return shapes that must have one rank, with the same axes known of each, and what that asks of their ranks.
+    """Return shapes that must have one rank, with the same axes known in each, and the requirements on their ranks.
 
-    ``shapes`` are those that are ``given`` with the axes that are looked at taken out of their sequences.
+    ``shapes`` are the ``given`` shapes with the used axes split off their sequences.
 
-    Raises `ReachError` where axes in front of a sequence lie under others than those of the same sequence.
+    Raises `ReachError` if axes before a sequence do not align with those before the same sequence.
     """
     ranks = [len(s) for s in shapes if place_of(s) is None]
     found = expanded_at_right(shapes, min(ranks, default=None))
@@ -163,10 +163,10 @@ def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dim
 
 
 def is_of_each_axis(formula: Formula) -> bool:
-    """Return whether what is asked of the one axis that stands for a sequence is asked of each of its axes.
+    """Return whether a requirement on the one axis that represents a sequence applies to each of its axes.
 
-    It is not where the axis is part of a sum or of a product, nor of an alternative: one axis that is 0 leaves no
-    elements, whatever the others are.
+    It does not if the axis is part of a sum, a product or an alternative: one axis of size 0 leaves no elements,
+    whatever the others are.
     """
     if not any(map(mentions_rest, dims_of(formula))):
         return True
@@ -174,5 +174,5 @@ def is_of_each_axis(formula: Formula) -> bool:
 
 
 def is_shape(dims: Sequence[Any]) -> bool:
-    """Return whether dimensions have one sequence at most, which is no part of another size."""
+    """Return whether dimensions have at most one sequence, which is not part of another size."""
     return sum(map(is_sequence, dims)) < 2 and not any(mentions_rest(d) and not is_sequence(d) for d in dims)

@@ -1,4 +1,4 @@
-"""Recurrent layers and cells, RNN, GRU and LSTM: the shapes of weights, biases and states, and of what comes out."""
+"""Recurrent layers and cells, RNN, GRU and LSTM: the shapes of weights, biases, states and outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-"""How many products with its input a cell adds up, by its kind."""
+"""The number of gates of a cell, by its kind."""
 
 Role: TypeAlias = Literal["hidden", "cell", "lengths", "weights", "recurrence", "bias", "peepholes"]
 
@@ -23,7 +23,7 @@ STATES: tuple[Role, ...] = ("hidden", "cell")
 class Layout(NamedTuple):
     """The order of axes, a letter for each: T for time, N for the batch, D for the directions of all layers.
 
-    The last axis of data, states and the output is not in it: features, and the hidden size. An output without D has
+    The last axis of data, states and the output is left out: features, or the hidden size. An output without D has
     its directions next to each other on the last axis. Weights have R for their rows, all gates of all hidden
     elements, and C for the columns.
     """
@@ -38,9 +38,9 @@ class Layer(NamedTuple):
     """The sizes of a recurrent layer, or of several on top of each other.
 
     Attributes:
-        hidden: How many elements a cell has.
-        projection: The size of the hidden state where it is not that of the cell.
-        bias_gates: How many numbers of the bias there are for each hidden element.
+        hidden: The number of elements of a cell.
+        projection: The size of the hidden state if it differs from that of the cell.
+        bias_gates: The number of bias values for each hidden element.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class Layer(NamedTuple):
         return (*self._laid(self.layout.output), width)
 
     def operands(self) -> dict[Role, Dims]:
-        """Return the shape of each operand but the data."""
+        """Return the shape of each operand except the data."""
         rows, order = multiply(GATES[self.kind], self.hidden), self.layout.weights
         lead = order[:-2]
         found: dict[Role, Dims] = {
@@ -94,7 +94,7 @@ def recurrent(context: Context, layer: Layer, operands: Mapping[Role, Operand]) 
     """Require that operands fit a layer; return the shapes of all hidden states, and of the last states.
 
     Data ``(T, N, features)`` and weights ``(D, gates * hidden, features)`` give ``(T, D, N, hidden)`` and states
-    ``(D, N, hidden)`` where the layout is ``Layout("TN", "DN", "TDN")``.
+    ``(D, N, hidden)`` if the layout is ``Layout("TN", "DN", "TDN")``.
     """
     wanted = layer.operands()
     for role, operand in operands.items():

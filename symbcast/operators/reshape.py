@@ -1,4 +1,4 @@
-"""Reshapes: the elements in the order that they have, in a shape of as many."""
+"""Reshapes: the same elements in the same order, in another shape."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 Inferred: TypeAlias = "Callable[[Context, Dims, Sequence[Dim]], Dim]"
-"""Returns the size that stands for -1 in a shape of some data, beside the sizes that are given."""
+"""Returns the size for -1 in the new shape of some data, from the other given sizes."""
 
 SAME_NUMBER = "the number of elements must stay the same"
-NO_ZERO = "beside a -1 no size may be 0"
+NO_ZERO = "no size may be 0 next to a -1"
 
 
 def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred: Inferred | None = None) -> Dims:
-    """Return the target shape with its None, of which there may be one, worked out; require as many elements.
+    """Return the target shape with its None, at most one, inferred; require the same number of elements.
 
-    None stands for -1. Beside it no size may be 0: what it were then is not determined. ``inferred`` works it out
-    where a runtime does that in a way of its own.
+    None stands for -1. Next to it no size may be 0, because it would be undetermined. ``inferred`` computes it if a
+    runtime does that in its own way.
     """
     given = [d for d in target if d is not None]
     if len(given) < len(target) - 1:
@@ -40,10 +40,10 @@ def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred
 
 
 def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], sequence: Dim) -> Dims:
-    """Return what `reshape` does where data and target have the same sequence of axes, whose product is not known.
+    """Return what `reshape` does if data and target share a sequence of axes, whose product is unknown.
 
-    A size that is worked out beside it needs each of its axes not to be 0, and no more. Sizes that are given must be
-    as many elements as those of the data whatever they are: how it is where the sequence is empty cannot be said.
+    To infer a size next to the sequence, its axes must not be 0, and nothing else is required of them. Without such a
+    size, the other sizes must have equal products at all sizes, because the case of an empty sequence is unknown.
     """
     place = target.index(sequence)
     before, beside = data.index(sequence), [*target[:place], *target[place + 1 :]]
@@ -58,7 +58,7 @@ def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], s
 
 
 def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
-    """Return the size that stands for -1 beside those that are given, of which none may be 0."""
+    """Return the size for -1 next to the given sizes; none of these may be 0."""
     empty = context.empty(given)
     if context.is_known(empty):
         context.refuse(NO_ZERO)
@@ -67,7 +67,7 @@ def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
 
 
 def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
-    """Return how often a product goes into another; require that nothing be left over. No divisor may be 0."""
+    """Return the quotient of two products; require that it be whole. No divisor may be 0."""
     quotient = exact_quotient(tuple(data), tuple(given))
     if quotient is not None:
         return quotient
@@ -77,7 +77,7 @@ def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) 
 
 
 def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
-    """Return the factors of two products without those that both have, and that are not 0."""
+    """Return the factors of two products without common factors that are not 0."""
     above, below = list(left), []
     for factor in right:
         if factor in above and context.bounds.is_at_least(factor, 1):
@@ -88,14 +88,14 @@ def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim])
 
 
 def copied(context: Context, data: Dims, axis: int) -> Dim:
-    """Return the size that a 0 in the target copies from the data; an axis that the data do not have is refused."""
+    """Return the size that a 0 in the target copies from the data; an axis that the data lack is refused."""
     if axis >= len(data):
         context.refuse(f"a 0 on axis {axis} keeps a size that the data, of rank {len(data)}, do not have")
     return data[axis]
 
 
 def copied_where_zero(context: Context, size: Dim, data: Dims, axis: int) -> Dim:
-    """Return a size of the target, or that of the data where it is 0: size + (1 - min(size, 1)) * kept."""
+    """Return a size of the target, or that of the data if it is 0: size + (1 - min(size, 1)) * kept."""
     if axis >= len(data):
         context.require(at_most(1, size), "a size of 0 keeps one that the data do not have")
         return size

@@ -1,8 +1,8 @@
 """Sizes times scales, rounded down.
 
-A runtime multiplies a size by a scale as floats, and drops what is behind the point. Where the scale is the float next
-to a short fraction, that is the size times the fraction rounded down: in 32 bits 30 times 0.7 is 21. By the document
-of ONNX it is what the float is, which is a little less than 0.7: 20. In 64 bits 30 times 0.7 is 21, but 90 times 0.7
+A runtime multiplies a size by a scale as floats, and truncates the result. If the scale is the float nearest to a short
+fraction, that is the size times the fraction, rounded down: in 32 bits 30 times 0.7 is 21. The ONNX document uses the
+exact value of the float, which is a little less than 0.7: 20. In 64 bits 30 times 0.7 is 21, but 90 times 0.7
 is 62.
 """
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 MAX_SCALED = 1 << 14
-"""Sizes below it are scaled exactly as the runtime does it."""
+"""Sizes below it are scaled exactly as in the runtime."""
 
 _MAX_DENOMINATOR = 1024
 
 
 class Scale(NamedTuple):
-    """A scale: one dimension over another; ``exact`` is what to multiply by, where rounding cannot show.
+    """A scale: one dimension over another; ``exact`` is the factor if rounding cannot show.
 
     Attributes:
-        of_number: Returns a number times the scale where rounding may show, None if that is not known.
+        of_number: Returns a number times the scale if rounding may show, None if unknown.
     """
 
     above: Dim
@@ -50,7 +50,7 @@ class Scale(NamedTuple):
         return at_most(self.below, self.above)
 
     def times(self, size: Dim) -> Dim | None:
-        """Return a size times the scale, rounded down; None where floats may round otherwise."""
+        """Return a size times the scale, rounded down; None if floats may round differently."""
         if self.exact:
             return floor_divide(multiply(size, self.above), self.below)
         return self.of_number(size) if self.of_number is not None and isinstance(size, int) else None
@@ -62,7 +62,7 @@ class Rounding(NamedTuple):
     Attributes:
         bits: The precision of floats, 24 or 53.
         is_product_rounded: Whether the product is a float too.
-        added: What is added to the scale first.
+        added: The number that is added to the scale first.
     """
 
     bits: int
@@ -85,7 +85,7 @@ class Rounding(NamedTuple):
 
 
 DOCUMENT = Rounding(24, is_product_rounded=False)
-"""A 32-bit float is the number that it is."""
+"""A 32-bit float, used at its exact value."""
 SINGLE = Rounding(24)
 SINGLE_NUDGED = Rounding(24, added=Fraction(1, 10**6))
 """A millionth more lifts a product over the integer that it should be."""

@@ -1,4 +1,4 @@
-"""Elements selected by rank, and classes laid out along an axis."""
+"""Elements selected by rank, and classes along a new axis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def top_k(context: Context, dims: Dims, axis: int, count: Dim) -> Dims:
 
 
 def one_hot(context: Context, dims: Dims, axis: int, depth: Dim, *, least: int = 1) -> Dims:
-    """Return the shape with a new axis for classes, of which there must be at least some."""
+    """Return the shape with a new axis for classes; there must be at least ``least``."""
     place = context.axis(axis, len(dims) + 1)
     if least:
         context.at_most(least, depth, "there must be one class at least")

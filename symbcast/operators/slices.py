@@ -23,8 +23,8 @@ def cut(
     """Return where a part of an axis begins and how long it is.
 
     Start and end of the part are counted from the front, and clamped as in Python; a negative step goes to the front.
-    Where it ``starts_within``, as in ONNX, a start before the axis is its first element, then too. ``sizes`` are places
-    that are known not to be below 0.
+    If it ``starts_within``, as in ONNX, a start before the axis is its first element even then. ``sizes`` are positions
+    that are known not to be negative.
     """
     start, end, step = part
     low, high = (0, size) if step > 0 else (-1, subtract(size, 1))
@@ -32,21 +32,21 @@ def cut(
     first = context.bounds.smaller(start if start in sizes else context.bounds.larger(start, least), high)
     last = context.bounds.smaller(end if end in sizes else context.bounds.larger(end, low), high)
     count = ceil_divide(subtract(last, first) if step > 0 else subtract(first, last), abs(step))
-    # A part that goes to the end of the axis has no negative length, for it starts within.
+    # A part that goes to the end of the axis has no negative length, because it starts within.
     return first, count if last == (high if step > 0 else low) else context.bounds.larger(count, 0)
 
 
 def length(context: Context, size: Dim, start: Dim, end: Dim, step: Dim = 1) -> Dim:
-    """Return how long a part of an axis is, from a start that is not below 0 to an end, as Python slices.
+    """Return how long a part of an axis is, from a nonnegative start to an end, as in Python slices.
 
-    A start past the end of the axis leaves nothing, as does an end before the start; so neither is clamped by itself.
+    A start past the end of the axis gives an empty part, as does an end before the start; so neither is clamped alone.
     """
     there = subtract(context.bounds.smaller(end, size), start)
     return ceil_divide(context.bounds.larger(there, 0), step)
 
 
 def from_front(context: Context, size: Dim, place: Dim) -> Dim:
-    """Return a place counted from the front; one below 0 is counted from the end."""
+    """Return a position counted from the front; a negative one is counted from the end."""
     if context.bounds.is_at_least(place, 0):
         return place
     if context.bounds.is_at_most(place, -1):

@@ -1,4 +1,4 @@
-"""Windows that slide along axes: how many positions they have, and what convolutions and pools make of that."""
+"""Windows that slide along axes: their number of positions, and the shapes of convolutions and pools."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Window(NamedTuple):
 
     @property
     def span(self) -> Dim:
-        """How many elements the window lies over, gaps included."""
+        """How many elements the window covers, gaps included."""
         return add(multiply(subtract(self.kernel, 1), self.dilation), 1)
 
     def room(self, size: Dim) -> Dim:
-        """Return how far it can be moved within the padded axis; below 0 where it does not fit."""
+        """Return how far it can be moved within the padded axis; negative if it does not fit."""
         return subtract(add(size, self.before + self.after), self.span)
 
 
@@ -39,23 +39,23 @@ Positions: TypeAlias = "Callable[[Context, Dim, Window], Dim]"
 
 
 def fitting(context: Context, size: Dim, window: Window) -> Dim:
-    """Return at how many positions a window lies within the padded axis, where it must fit once."""
+    """Return at how many positions a window lies within the padded axis; it must fit at least once."""
     room = window.room(size)
     context.at_most(0, room, "the window must fit into the padded input")
     return add(floor_divide(room, window.stride), 1)
 
 
 def rounded_down(context: Context, size: Dim, window: Window) -> Dim:
-    """Return at how many positions a window lies within the padded axis; none may do."""
+    """Return at how many positions a window lies within the padded axis; there may be none."""
     room = window.room(size)
     context.at_most(0, add(room, window.stride), NOT_NEGATIVE)
     return add(floor_divide(room, window.stride), 1)
 
 
 def rounded_up(context: Context, size: Dim, window: Window) -> Dim:
-    """Return how many positions a window has that may reach beyond the padding, but must start before that at the end.
+    """Return the number of positions of a window that may extend past the padding, but must start before its end part.
 
-    None may do, as with `rounded_down`.
+    There may be none, as with `rounded_down`.
     """
     room = window.room(size)
     context.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)
@@ -63,7 +63,7 @@ def rounded_up(context: Context, size: Dim, window: Window) -> Dim:
 
 
 def fitting_rounded_up(context: Context, size: Dim, window: Window) -> Dim:
-    """Return what `rounded_up` does, where there must be a position."""
+    """Return what `rounded_up` does; there must be at least one position."""
     reason = "there must be a position for the window"
     context.at_most(1, add(window.room(size), window.stride), reason)
     context.at_most(1, add(size, window.before), reason)
@@ -76,12 +76,12 @@ def _begun(context: Context, size: Dim, window: Window) -> Dim:
 
 
 def covering(size: Dim, stride: int) -> Dim:
-    """Return how many positions padding gives that keeps the size, but for the stride."""
+    """Return the number of positions with padding that keeps the size, except for the stride."""
     return ceil_divide(size, stride)
 
 
 def spatial_axes(context: Context, dims: Dims) -> Dims:
-    """Return the sizes of the axes after batch and channels, of which there must be one at least."""
+    """Return the sizes of the axes after batch and channels; there must be at least one."""
     if len(dims) < 3:
         context.refuse("the input must have a batch, channels and an axis or more to slide along")
     return dims[2:]
@@ -109,7 +109,7 @@ def convolved_channels(context: Context, dims: Dims, weights: Dims, groups: int)
 def conv(
     context: Context, dims: Dims, weights: Dims, windows: Sequence[Window], positions: Positions = fitting
 ) -> Dims:
-    """Return the shape of a convolution, whose channels fit: a channel for each of the weights."""
+    """Return the shape of a convolution whose channels fit: one output channel for each filter."""
     sizes = (positions(context, s, w) for s, w in zip(dims[2:], windows, strict=True))
     return (dims[0], weights[0], *sizes)
 
@@ -123,7 +123,7 @@ def transposed_channels(context: Context, dims: Dims, weights: Dims, groups: int
 
 
 def transposed_length(size: Dim, window: Window, extra: int = 0) -> Dim:
-    """Return how long windows a stride apart are, one for each element, with the padding taken away."""
+    """Return the length covered by windows a stride apart, one for each element, without the padding."""
     full = add(multiply(subtract(size, 1), window.stride), window.span, extra)
     return subtract(full, window.before + window.after)
 

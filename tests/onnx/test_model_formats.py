@@ -87,7 +87,7 @@ def test_github_annotates_the_files(models, capsys):
         "error file=never.onnx,title=Mul y",
         "warning file=sometimes.onnx,title=Add add_1",
         "notice file=unknown.onnx,title=the model",
-        "notice file=unknown.onnx,title=nodes that were not looked at",
+        "notice file=unknown.onnx,title=nodes that were not analysed",
     ]
     message = lines[2].split("::", 2)[2]
     assert "%0Afails at N=" in message

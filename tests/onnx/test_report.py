@@ -162,7 +162,7 @@ def test_what_was_not_looked_at_is_said(reports):
     assert {u.op_type for u in report.unanalysed} == {"Odd", "Add"}
     assert report.shapes["h"] is None
     assert "Odd" in report.explain()
-    assert "not looked at" in repr(report)
+    assert "not analysed" in repr(report)
 
 
 @pytest.mark.parametrize("name", NAMES)

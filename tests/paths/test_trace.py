@@ -303,4 +303,4 @@ def test_a_case_has_the_message_of_what_fails_in_it():
 
     _, failing = sb.trace(padded, "H, W").cases
     assert str(failing.when) == "W == 0"
-    assert failing.error == "ValueError: beside a -1 no size may be 0"
+    assert failing.error == "ValueError: no size may be 0 next to a -1"

@@ -1,1 +1,1 @@
-"""What a graph requires and fails by: which node, why, and what would mend it."""
+"""Requirements and failures of a graph: which node, why, and how to fix it."""

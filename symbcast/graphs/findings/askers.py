@@ -1,4 +1,4 @@
-"""Which operations of a model ask a condition, or fail where it does not hold."""
+"""Find the operations of a model that require a condition, or that fail where it does not hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Askers:
-    """The operations of an environment, and what each of them asks."""
+    """The operations of an environment, and the requirements of each."""
 
     def __init__(self, env: ShapeEnv) -> None:
         self._env = env
@@ -37,10 +37,10 @@ class Askers:
         return found
 
     def of(self, clause: Formula, failing: Sizes | None) -> Sequence[Op]:
-        """Return the operations that ask a clause in so many words, after those before them that fail where it does.
+        """Return the operations that require exactly this clause, after earlier ones that fail where it does.
 
-        Where none asks it so, they are those that fail; where none does, the fewest that imply it are searched for,
-        which may take long.
+        If none requires exactly this clause, return those that fail; if none fails, search for the fewest operations
+        that imply it, which may take long.
         """
         found = self._by_formula.get(_key(clause), [])
         failed = self.failing(failing) if failing else []
@@ -49,16 +49,16 @@ class Askers:
         return failed or self._env.requirement(clause).origins
 
     def all_asked(self, node: str | None) -> list[Formula]:
-        """Return all that a node asks of sizes."""
+        """Return all requirements of a node on sizes."""
         return [f for op, asked in self._asked if op.origin == node for f in asked if symbols_in(f)]
 
     def failing(self, sizes: Sizes) -> list[Op]:
-        """Return the operations that are not valid at some sizes."""
+        """Return the operations that are not valid at the given sizes."""
         return [op for op, formulas in self._asked if not all(holds_at(f, sizes) for f in formulas)]
 
 
 def _key(formula: Formula) -> Hashable:
-    """Return what is alike for formulas that say the same in another order."""
+    """Return a key that is equal for formulas that differ only in order."""
     match formula:
         case Comparison("==" | "!=" as operator, left, right):
             return operator, frozenset((left, right))

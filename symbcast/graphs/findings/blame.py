@@ -1,4 +1,4 @@
-"""Which node a condition is to be laid to, why it asks it, and which of its operands meet there."""
+"""Find the node that is responsible for a condition, its reason, and the operands that meet there."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 SHOWN = 2
 """How many operands are shown of a node."""
 _LISTED = 8
-"""So many elements of an operand are shown in place of its shape, where the node is asked for them."""
+"""The maximum number of elements to show instead of the shape of an operand that holds the node's parameters."""
 
 
 class Blame(NamedTuple):
-    """A node that asks something, and what of that fails: ``broken`` is None where nothing is known to."""
+    """A node with a requirement, and the part of it that fails: ``broken`` is None if none is known to fail."""
 
     place: Place
     op: Op
@@ -36,11 +36,11 @@ class Blame(NamedTuple):
 
     @property
     def asked(self) -> Formula | None:
-        """What the node asks: the part of it that fails, or else all of it."""
+        """The requirement of the node: the part of it that fails, or else all of it."""
         return self.broken.requirement if self.broken is not None else self.op.formula
 
     def reason(self, asker: Asker) -> str:
-        """Return why the node asks it, with the axis from both ends where it is one axis."""
+        """Return why the node requires it, with the axis counted from both ends if it is about one axis."""
         if self.op.kind == "require":
             return self._required(asker).text
         if self.broken is None:
@@ -48,13 +48,13 @@ class Blame(NamedTuple):
         return located_reason(self.place.inputs, [s.dims for s in self.op.operands], self.broken)
 
     def meeting(self, asker: Asker) -> tuple[Dim, ...]:
-        """Return the sizes that are to be equal, or to be broadcast, where that is what fails; else none."""
+        """Return the sizes that must be equal or broadcast, if that requirement fails; else none."""
         if self.op.kind == "require":
             return _joined(self._required(asker).formula)
         return () if self.broken is None else _joined(self.broken.requirement)
 
     def code(self, asker: Asker) -> str:
-        """Return the code of the reason; empty where an operator has its own words."""
+        """Return the code of the reason; empty if the operator words the reason itself."""
         if self.op.kind == "require":
             return self._required(asker).code
         return "" if self.broken is None else self.broken.code
@@ -64,19 +64,19 @@ class Blame(NamedTuple):
         return asker.reasons.get((self.place.name, self.op.formula), Reason())
 
     def shown(self) -> tuple[int, ...]:
-        """Return the positions, among the operands that are given, of those that meet where it fails."""
+        """Return the positions, among the given operands, of those that meet where it fails."""
         values = [v for v in self.place.inputs if v is not None]
         dims = {d for d in dims_of(self.asked) if d != 1} if self.asked is not None else set()
         touched = {n: dims & {*(sizes_known(v) or ()), *(content_of(n, v) or ())} for n, v in enumerate(values)}
         first = next((n for n, found in touched.items() if found), 0)
         others = [n for n in range(len(values)) if n != first]
-        # The other side of what fails; else any other operand that is touched, else the first one there is.
+        # The other side of the failure; else any other operand involved, else the first one.
         second = sorted(others, key=lambda n: (not touched[n] - touched[first], not touched[n], n))[: SHOWN - 1]
         return tuple(sorted([first, *second]))[: len(values)]
 
 
 def _joined(formula: Formula) -> tuple[Dim, ...]:
-    """Return the sizes that a formula compares: two that are to be equal, or those that are to be broadcast."""
+    """Return the sizes that a formula compares: two that must be equal, or those that must broadcast."""
     match formula:
         case Compatible(dims):
             return tuple(dict.fromkeys(d for d in dims if d != 1))
@@ -92,7 +92,7 @@ def _joined(formula: Formula) -> tuple[Dim, ...]:
 def blame(asker: Asker, ops: Sequence[Op], sizes: Sizes | None, clause: Formula = TRUE) -> Blame | None:
     """Return the first of some operations that fails at the given sizes, or else the first one.
 
-    What it asks in the words of the clause, of several such, is to blame before what else it does.
+    If several of its requirements fail, blame the one that is worded like the clause first.
     """
     known = [op for op in ops if op.origin in asker.places]
     for op in known if sizes is not None else ():
@@ -104,7 +104,7 @@ def blame(asker: Asker, ops: Sequence[Op], sizes: Sizes | None, clause: Formula 
 
 
 def content_of(position: int, value: Value) -> tuple[Dim, ...] | None:
-    """Return the elements of a short list of integers, or an integer, that a node is given beside its first operand."""
+    """Return the elements of an integer, or a short list of integers, that a node takes after its first operand."""
     if not position or value.shape is None or len(value.shape) > 1:
         return None
     length = value.shape[0] if value.shape else 1
@@ -114,7 +114,7 @@ def content_of(position: int, value: Value) -> tuple[Dim, ...] | None:
 
 
 def shapes_at(blamed: Blame, sizes: Sizes) -> str:
-    """Return the operands that meet, as they are at some sizes: ``(1, 64, 25) beside (1, 64, 26)``."""
+    """Return the operands that meet, at the given sizes: ``(1, 64, 25) beside (1, 64, 26)``."""
     values = [v for v in blamed.place.inputs if v is not None]
     return " beside ".join(_at(n, values[n], sizes) for n in blamed.shown())
 

@@ -1,4 +1,4 @@
-"""What a model asks of its sizes: each condition with the node that asks it, where it fails, and what to do then."""
+"""Requirements of a model on its sizes: each with the node behind it, sizes at which it fails, and a fix."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 
 Evidence: TypeAlias = "tuple[dict[str, int] | None, Sizes | None]"
-"""Sizes at which something fails, by name, and with those of all other symbols of the model."""
+"""Sizes at which something fails, by name; and the same with the sizes of all other symbols of the model."""
 _TRIED = 8
-"""So many nodes are passed over for which sizes are too small."""
+"""How many nodes that only require larger sizes are skipped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding(report.Finding):
-    """A conjunct of a model's condition, or one of the nodes that clash where there are no sizes to run at.
+    """A conjunct of a model's condition, or one of the nodes that clash if the model runs at no sizes.
 
-    The operation is the node that asks it first, or fails first; one that asks only that sizes be large enough stands
-    back behind others that fail. The operands are all its inputs.
+    The operation is the first node that requires it, or fails; a node that only requires larger sizes comes after
+    others that fail. The operands are all its inputs.
 
     Attributes:
-        contents: The elements of those operands that are short lists of integers, None for others.
-        described: What those operands are in words that are no tensors, such as sequences; empty for tensors.
-        fix: What to do; empty where nothing was found.
+        contents: The elements of operands that are short lists of integers, None for others.
+        described: A description of each operand that is no tensor, such as a sequence; empty for tensors.
+        fix: How to fix it; empty if nothing was found.
         is_about_data: Whether it is about sizes that data decide.
-        where: The module and the line of code that the node comes from, in words, where the model says so.
-        line: The line of code, where the model says so.
+        where: The module and line of code that the node comes from, in words, if the model records them.
+        line: The line of code, if the model records it.
     """
 
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
@@ -58,12 +58,12 @@ class Finding(report.Finding):
     line: Line | None = None
 
     def words_of(self, position: int) -> str:
-        """Return what an operand is in words where it is no tensor; empty where it is one."""
+        """Return a description of an operand that is no tensor; empty for a tensor."""
         return self.described[position] if self.described else ""
 
     @property
     def node(self) -> str:
-        """The node that asks it first, or fails first."""
+        """The first node that requires it, or fails."""
         return self.operation
 
     @property
@@ -73,9 +73,9 @@ class Finding(report.Finding):
 
 
 def findings_of(checked: Checked) -> Iterator[Finding]:
-    """Yield what a model asks, in the order of its nodes; of one that never runs, the nodes that clash.
+    """Yield the requirements of a model, in the order of its nodes; for one that never runs, the nodes that clash.
 
-    What it asks of sizes that data decide comes last.
+    Requirements on sizes that data decide come last.
     """
     reader = _Reader(checked)
     if checked.env.verdict is Verdict.NEVER:
@@ -100,10 +100,10 @@ class _Reader:
         self._theirs = {ours: theirs for theirs, ours in self._own.items()}
 
     def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
-        """Return the findings about conjuncts of the condition, in the order of the nodes that ask first."""
+        """Return the findings about conjuncts of the condition, in the order of the first nodes that require them."""
         found: list[tuple[int, Finding]] = []
         for clause in clauses:
-            # The inputs' own environment may have symbols of its own for the names.
+            # The inputs' environment may use different symbols for the same names.
             whole = put_in(clause, self._own) if self._own else clause
             failing, sizes = self._at_all(clause) if is_data else self._at_inputs(clause, whole)
             ops = self._askers.of(whole, sizes)
@@ -111,20 +111,20 @@ class _Reader:
         return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
 
     def _at_all(self, clause: Formula) -> Evidence:
-        """Return the smallest sizes, also of data, at which a conjunct fails."""
+        """Return the smallest sizes, including those that data decide, at which a conjunct fails."""
         asker, met = self._checked.asker, symbols_in(clause)
         if not asker.undecided.isdisjoint(met):
-            return None, None  # sizes decide some of them in a way that was not followed: they might be none together
+            return None, None  # sizes decide some in an unanalysed way: they may clash
         limits = [asker.limits[s] for s in met if s in asker.limits]
         failing = self._env.failing(any_of((clause, negate(all_of(limits))))) if limits else None
         failing = failing if limits else self._env.counterexample(clause)
         return failing, None if failing is None else completed(self._checked, failing)
 
     def _at_inputs(self, clause: Formula, whole: Formula) -> Evidence:
-        """Return the smallest sizes at which a conjunct fails, and not first at a node that asks only for larger sizes.
+        """Return the smallest sizes at which a conjunct fails, and not first at a node that only requires larger sizes.
 
-        No window fits into an image of 1 row, but it is for the sum of its halves that the rows must be even. So sizes
-        are looked for at which such a node runs; where there are none, the conjunct is what that node asks.
+        No window fits into an image of 1 row, but the rows must be even because of the sum of its halves. So search for
+        sizes at which the node with the window runs; if there are none, the conjunct is that node's requirement.
         """
         env = self._checked.conditions.inputs
         failing = env.counterexample(clause)
@@ -143,7 +143,7 @@ class _Reader:
         return found
 
     def _least_asked(self, whole: Formula, sizes: Sizes) -> Formula | None:
-        """Return what the node to blame at some sizes asks, where that is bounds of the inputs' sizes alone."""
+        """Return the requirement of the node to blame at some sizes, if it only bounds the sizes of the inputs."""
         blamed = blame(self._checked.asker, self._askers.of(whole, sizes), sizes, whole)
         asked = [] if blamed is None else self._askers.all_asked(blamed.op.origin)
         if not asked or not all(isinstance(f, Comparison) and f.operator in ("<=", "<") for f in asked):
@@ -165,7 +165,7 @@ class _Reader:
         return replace(found, reason=f"{found.reason}{met}", fix=fix)
 
     def _clashing(self, blamed: Blame | None) -> dict[str, int]:
-        """Return the sizes that do not fit together, where they are known to be numbers: ``N = 3`` and ``4``."""
+        """Return the sizes that do not fit together, if they are known numbers: ``N = 3`` and ``4``."""
         dims = () if blamed is None else blamed.meeting(self._checked.asker)
         sizes = [n for n in dims_at(dims, self._repairs.fixed) if n is not None]
         if len(sizes) < len(dims):
@@ -188,7 +188,7 @@ class _Reader:
         return Finding(
             **told,
             text=self._namer.formula(clause),
-            words="no sizes will do" if clause == FALSE else in_words(clause, self._namer),
+            words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
             counterexample=None if failing is None else self._told_sizes(failing, clause),
             sizes_there=self._there(blamed, sizes, is_data),
             fix="" if clause == FALSE else self._repairs.best(clause, blamed),
@@ -199,7 +199,7 @@ class _Reader:
         )
 
     def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
-        """Return the sizes of inputs, and of those that data decide only what the clause is about."""
+        """Return the sizes of inputs, and those sizes decided by data that the clause mentions."""
         names, about = self._env.shown, symbols_in(clause)
         own, given = set(self._checked.asker.inputs), self._checked.asker.origins.keys()
         other = {name for s, name in names.items() if s not in own and not (s in given and s in about)}

@@ -1,4 +1,4 @@
-"""Other sizes in the place of those that a caller binds, where a model runs at none with these."""
+"""Find other sizes for those that a caller binds, if the model runs at no sizes with them."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from symbcast.graphs.model import Checked
 
 _TRIED = 4
-"""So many sizes are left free, one at a time: for each the model is walked through once more."""
+"""How many sizes are left free, one at a time; each costs another walk through the model."""
 
 
 class Rebinding:
-    """Finds them by walking through the model with a bound size left free: so the whole model runs at what is said."""
+    """Walks through the model with one bound size left free, so the whole model runs at the suggested sizes."""
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
         self.bound: Mapping[str, int] = checked.given.bind
         self._walked: dict[tuple[str, ...], ShapeEnv] = {}
-        """What was found with some of the sizes bound, by their names: several nodes may clash."""
+        """Results by the names of the sizes that stayed bound; they are reused, because several nodes may clash."""
 
     def instead(self, clashing: Collection[int]) -> tuple[Symbol, int, SizeSet] | None:
-        """Return a bound size, what it is bound to, and the sizes at which the model runs with the others as they are.
+        """Return a bound size, its value, and the values at which the model runs if the other sizes stay bound.
 
-        ``clashing`` are the sizes that clash: names that are bound to one of these are tried first.
+        ``clashing`` are the sizes that clash: names bound to one of them are tried first.
         """
-        names = list(self.bound)[::-1]  # of two that clash, the second is to be what the first one is
+        names = list(self.bound)[::-1]  # of two sizes that clash, suggest changing the second to the first
         names.sort(key=lambda name: self.bound[name] not in clashing)
         for name in names[:_TRIED]:
             env = self._with({n: size for n, size in self.bound.items() if n != name})
@@ -48,7 +48,7 @@ class Rebinding:
         return None
 
     def other_sizes(self) -> str:
-        """Return that all bound sizes have to be others, with the smallest that will do; empty where none will."""
+        """Return the advice to change all bound sizes, with the smallest that work; empty if none work."""
         if not self.bound:
             return ""
         witness = self._with({}).witness()
@@ -65,7 +65,7 @@ class Rebinding:
 
 
 def _members(env: ShapeEnv, name: str) -> SizeSet | None:
-    """Return the sizes that one may have; where that depends on others, the smallest."""
+    """Return the possible values of a size; if they depend on other sizes, the smallest."""
     symbol = next(s for s, n in env.shown.items() if n == name)
     clauses = [c for c in env.clauses if symbol in symbols_in(c)]
     known = knowing(env)

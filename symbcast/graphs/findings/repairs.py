@@ -1,4 +1,4 @@
-"""What to do about a condition: one suggestion, taken from what the node asks and from what fixes the sizes."""
+"""Suggest one fix for a condition, from the node's requirement and from what fixes the sizes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from symbcast.graphs.model import Checked
 
 _TRIED = 12
-"""So many equalities, alone and in pairs, are tried: each is a question to be decided."""
+"""How many equalities, alone and in pairs, are tried; each costs a decision."""
 _MOST_SYMBOLS = 5
 _FEW = 4
-"""So many sizes are listed one by one."""
+"""How many sizes are listed one by one."""
 _GIVEN_SIZES = {
     "Broadcast": "target shape",
     "Expand": "shape",
@@ -46,7 +46,7 @@ _GIVEN_SIZES = {
     "Tile": "repeats",
     "VariadicSplit": "lengths",
 }
-"""The operators that are told sizes, and what they are told."""
+"""The operators that take sizes as an input, and what that input is called."""
 
 
 class Repairs:
@@ -62,12 +62,12 @@ class Repairs:
         self._namer = Namer.of(checked.env.shown)
 
     def best(self, clause: Formula, blamed: Blame | None) -> str:
-        """Return the first suggestion that fits; empty where there is none."""
+        """Return the first suggestion that fits; empty if there is none."""
         symbols = list(symbols_in(clause))
         if not symbols:
             if self._are_shapes_given:
                 return "give other shapes, or change the model there"
-            return "no sizes of inputs help: the model is to be changed there"
+            return "no sizes of inputs help: change the model there"
         if any(s in self._origins for s in symbols):
             return self._of_data(symbols)
         if sequences_of(symbols):
@@ -80,7 +80,7 @@ class Repairs:
         return found or self._example(clause, symbols)
 
     def of_clash(self, clause: Formula, blamed: Blame | None, clashing: Collection[int], is_alone: bool) -> str:
-        """Return the first suggestion that fits where a model runs at no sizes: another size for one that is fixed.
+        """Return the first suggestion that fits if a model runs at no sizes: another value for a fixed size.
 
         ``clashing`` are the sizes that do not fit together; ``is_alone`` says that the node clashes with no other.
         """
@@ -93,7 +93,7 @@ class Repairs:
         return found_here or self.best(clause, blamed)
 
     def _released(self, clause: Formula) -> str:
-        """Return which other size one would have to be that is assumed to be a number, the others as they are."""
+        """Return the value that a size assumed to be a number would need, with the other assumptions unchanged."""
         symbols = list(symbols_in(clause))
         if len(symbols) > _MOST_SYMBOLS or not all(s in self.fixed for s in symbols):
             return ""
@@ -108,7 +108,7 @@ class Repairs:
         return f"give {self._called(symbol)} {self._size_in(members)} in place of {size}"
 
     def _size_in(self, members: SizeSet) -> str:
-        """Return sizes of a set in words: all of them where they are few, or else what they are, or the smallest."""
+        """Return the sizes of a set in words: all of them if they are few, else their kind, or the smallest."""
         found, whole = members.first(_FEW + 1), SizeSet.interval(self._least, None)
         if members.greatest is not None and len(found) <= _FEW:
             return f"the size {listed(list(map(str, found)), 'or')}"
@@ -119,7 +119,7 @@ class Repairs:
 
     @cached_property
     def fixed(self) -> Mapping[Symbol, int]:
-        """The sizes that are numbers by what is assumed."""
+        """The sizes that assumptions fix at a number."""
         found = {s: self._domain(s).only for s in self._env.shown}
         return {s: size for s, size in found.items() if size is not None}
 
@@ -134,10 +134,10 @@ class Repairs:
         texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]
         return f"the data must make it so: {listed(texts, limit=4)}"
 
-    # Numbers that an export put in the place of sizes.
+    # Numbers that an export used instead of symbolic sizes.
 
     def _baked_in(self, clause: Formula, symbols: Sequence[Symbol], blamed: Blame | None) -> str:
-        """Name the constant list of sizes that a node is given, such as the shape of a Reshape."""
+        """Name the constant list of sizes that a node takes, such as the shape of a Reshape."""
         if blamed is None or blamed.place.op_type not in _GIVEN_SIZES:
             return ""
         pairs = zip(blamed.place.node.inputs, blamed.place.inputs, strict=True)
@@ -152,7 +152,7 @@ class Repairs:
         return ""
 
     def _what_is_fixed(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
-        """Return which size can only be one by a clause about it alone."""
+        """Return the size that a clause, about this size alone, fixes at one value."""
         members = self._members(clause, symbols[0]) if len(symbols) == 1 else None
         return "" if members is None or members.only is None else f"{self._called(symbols[0])} at {members.only}"
 
@@ -194,7 +194,7 @@ class Repairs:
         return SizeSet.of([value]) if isinstance(value, int) else ALL
 
     def _factor(self, members: SizeSet, domain: SizeSet) -> int:
-        """Return the least number whose multiples are all among the members, 0 where there is none."""
+        """Return the least number whose multiples are all among the members, 0 if there is none."""
         for factor in divisors(members.segments[-1].period)[1:]:
             try:
                 if SizeSet.residues(factor, [0]) & SizeSet.interval(1, None) & domain <= members:
@@ -222,7 +222,7 @@ class Repairs:
         return ""
 
     def _equalities(self, symbols: Sequence[Symbol]) -> Iterator[tuple[tuple[Symbol, Symbol], ...]]:
-        """Yield equalities, alone and then in twos; those of sizes on one and the same axis go first."""
+        """Yield equalities, alone and then in pairs; those between sizes on the same axis come first."""
         if len(symbols) > _MOST_SYMBOLS:
             return
         order = {s: n for n, s in enumerate(self._env.shown)}
@@ -232,7 +232,7 @@ class Repairs:
         yield from combinations(pairs, 2)
 
     def _follows(self, clause: Formula, pairs: Sequence[tuple[Symbol, Symbol]]) -> bool:
-        """Return whether a clause always holds where some sizes are equal, and they can be."""
+        """Return whether a clause always holds if some sizes are equal, and they can be equal."""
         try:
             known = knowing(self._env, [equal(a, b) for a, b in pairs])
         except ContradictionError:

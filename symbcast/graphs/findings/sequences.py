@@ -1,4 +1,4 @@
-"""What a report tells of values that are no tensors: sequences, and what may be there or not."""
+"""Descriptions of values that are no tensors: sequences, and optional values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class SequenceShape(NamedTuple):
-    """What is known of a sequence.
+    """What is known about a sequence.
 
     Attributes:
-        length: how many elements it has.
-        common: what the shapes of its elements have in common: None for a size in which they may differ, None for all
-            where their ranks may.
-        items: the shape of each element, where each is known.
+        length: the number of its elements.
+        common: the shape that its elements share: None for a size in which they may differ, None for the whole if
+            their ranks may differ.
+        items: the shape of each element, if all are known.
     """
 
     length: int | sympy.Expr
@@ -34,7 +34,7 @@ class SequenceShape(NamedTuple):
 
 
 class OptionalShape(NamedTuple):
-    """What is known of a value that may be there or not: what it is where it is there, and when that is."""
+    """What is known about an optional value: its shape if it is present, and when it is present."""
 
     held: Shape | SequenceShape | None
     condition: Condition
@@ -46,7 +46,7 @@ def sequences_of(values: Mapping[str, Value]) -> dict[str, SequenceShape]:
 
 
 def optionals_of(values: Mapping[str, Value]) -> dict[str, OptionalShape]:
-    """Return the optional ones among values by name."""
+    """Return the optional values by name."""
     return {name: _optional(v) for name, v in values.items() if isinstance(v, OptionalValue)}
 
 
@@ -80,7 +80,7 @@ def sequence_to_dict(value: SequenceValue, namer: Namer) -> dict[str, Any]:
 
 
 def optional_to_dict(value: OptionalValue, namer: Namer) -> dict[str, Any]:
-    """Return what may be there as data for JSON."""
+    """Return an optional value as data for JSON."""
     held: Any = None
     if isinstance(value.held, SequenceValue):
         held = sequence_to_dict(value.held, namer)
@@ -90,11 +90,11 @@ def optional_to_dict(value: OptionalValue, namer: Namer) -> dict[str, Any]:
 
 
 _SHOWN = 3
-"""The shapes of up to so many elements are listed."""
+"""The maximum number of elements whose shapes are listed."""
 
 
 def described(value: Value | None, text: Callable[[Dim], str]) -> str:
-    """Return in words what a value is that is no tensor, each size as ``text`` has it; empty for tensors."""
+    """Return a description of a value that is no tensor, its sizes formatted by ``text``; empty for tensors."""
     if isinstance(value, OptionalValue):
         held = described(value.held, text) or (_listed(value.held.shape, text) if value.held is not None else "")
         return f"optional {held}".strip()

@@ -1,4 +1,4 @@
-"""Sizes put in for all the symbols of a model, those too that data decide."""
+"""Complete sizes to all symbols of a model, including those that data decide."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:
-    """Return what an environment assumes, and more; raise `ContradictionError` where that cannot be."""
+    """Return the assumptions of an environment, and more; raise `ContradictionError` if they contradict each other."""
     domains = {s: own_set(s, env.min_size) for s in env.shown}
     return Knowledge(tuple(env.shown), domains, [*(a.formula for a in env.assumptions), *more])
 
 
 def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Formula] = ()) -> Sizes | None:
-    """Return the given sizes with those of all other symbols, as small as they can be where the clauses hold."""
+    """Return the given sizes with those of all other symbols, as small as the clauses allow."""
     names = checked.env.shown
     if checked.asker.sequences:
         return _completed_axes(checked, given, clauses)
@@ -41,7 +41,7 @@ def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Form
 
 
 def _completed_axes(checked: Checked, given: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
-    """As `completed`, where some of the given sizes are those of the axes of sequences."""
+    """Do what `completed` does if some of the given sizes are sizes of axes in sequences."""
     from symbcast.answers.public.env import ShapeEnv
 
     names, sizes = checked.env.shown, dict(given)

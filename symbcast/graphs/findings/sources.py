@@ -1,4 +1,4 @@
-"""Where the sizes and constants of a model come from: which axis of which input, which initializer."""
+"""Find where the sizes and constants of a model come from: an axis of an input, or an initializer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.value import Dims
 
 _LOOKED_AT = 60
-"""So many nodes before a node are looked at for the constant that fixes a size."""
+"""How many nodes before a node are searched for the constant that fixes a size."""
 
 
 class Held(NamedTuple):
-    """A constant that the model holds: an initializer, or what a node of type Constant makes."""
+    """A constant that the model holds: an initializer, or the output of a Constant node."""
 
     name: str
     dims: tuple[int, ...]
@@ -29,14 +29,14 @@ class Held(NamedTuple):
 
 
 class Sources:
-    """Where things come from in one model."""
+    """The sources of sizes and constants in one model."""
 
     def __init__(self, graph: Graph, inputs: Mapping[str, Dims | None]) -> None:
         self._graph = graph
         self._inputs = inputs
 
     def axis_of(self, symbol: Symbol) -> tuple[str, int] | None:
-        """Return the first input, and its axis, whose size a symbol is."""
+        """Return the first input with an axis of this size, and the axis."""
         for name, shape in self._inputs.items():
             for axis, dim in enumerate(shape or ()):
                 if dim == symbol:
@@ -44,11 +44,11 @@ class Sources:
         return None
 
     def held(self, name: str) -> Held | None:
-        """Return the constant of a name."""
+        """Return the constant with the given name."""
         return self._constants.get(name)
 
     def before(self, node: Node, size: int) -> Held | None:
-        """Return the nearest constant before a node of which an axis has the given size."""
+        """Return the nearest constant before a node that has an axis of the given size."""
         pending: deque[str] = deque(node.inputs)
         seen: set[str] = set(pending)
         for _ in range(_LOOKED_AT):

@@ -1,1 +1,1 @@
-"""What a caller knows of a graph's inputs."""
+"""A caller's knowledge about the inputs of a graph."""

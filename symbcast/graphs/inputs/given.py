@@ -1,4 +1,4 @@
-"""What a caller knows of a model's inputs: sizes by name, shapes, and what is in inputs of integers."""
+"""Read what a caller knows about a model's inputs: sizes by name, shapes, and elements of integer inputs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 ContentsLike: TypeAlias = "int | str | Iterable[Any]"
-"""The elements of an input: one, or lists of them as deep as the input has axes; or text, ``"4, N//2"``."""
+"""The elements of an input: one, or lists of them nested as deep as the input has axes; or text, ``"4, N//2"``."""
 
 
 class Contents(NamedTuple):
-    """The elements of an input in row-major order; ``shape`` is None where the model is to say how they lie."""
+    """The elements of an input in row-major order; ``shape`` is None if the model determines it."""
 
     items: tuple[Dim, ...]
     shape: tuple[int, ...] | None
@@ -30,14 +30,14 @@ class Contents(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What a caller knows, each by the name of a size or of an input."""
+    """A caller's knowledge, by the names of sizes and inputs."""
 
     bind: Mapping[str, int]
     shapes: Mapping[str, Shape]
     values: Mapping[str, Contents]
 
     def names(self) -> Iterator[str]:
-        """Yield the names of all sizes that it speaks of."""
+        """Yield the names of all sizes in it."""
         yield from self.bind
         dims = [d for s in self.shapes.values() for d in s.dims]
         dims += [d for contents in self.values.values() for d in contents.items]
@@ -45,7 +45,7 @@ class Given(NamedTuple):
             yield size.sequence.name if isinstance(size, SequenceSymbol) else size.name
 
     def of(self, sizes: Collection[str], inputs: Collection[str]) -> Given:
-        """Return what is given of sizes and inputs with some names."""
+        """Return what is given for the sizes and inputs with the given names."""
         return Given(
             {name: size for name, size in self.bind.items() if name in sizes},
             {name: shape for name, shape in self.shapes.items() if name in inputs},
@@ -53,7 +53,7 @@ class Given(NamedTuple):
         )
 
     def texts(self) -> Iterator[str]:
-        """Yield what is given, as it is told in a report."""
+        """Yield what is given, in the words of a report."""
         yield from (f"{name} == {size}" for name, size in self.bind.items())
         yield from (f"{name} of shape {given}" for name, given in self.shapes.items())
         yield from (f"{name} = {contents.text}" for name, contents in self.values.items())
@@ -65,9 +65,10 @@ def read_given(
     values: Mapping[str, ContentsLike] | None = None,
     min_size: int = 0,
 ) -> Given:
-    """Return what a caller gives, read; whether a model has such inputs and sizes is not asked here.
+    """Read what a caller gives; whether a model has these inputs and sizes is not checked here.
 
-    Raises `BindingError` for what is no size or no list of them, and `ShapeTypeError` for what is no mapping or shape.
+    Raises `BindingError` for a value that is no size or list of sizes, and `ShapeTypeError` for a value that is no
+    mapping or shape.
     """
     return Given(
         {name: _bound(name, size, min_size) for name, size in _items("bind", bind, "{'N': 3}")},
@@ -116,7 +117,7 @@ def _listed(items: Iterable[Dim]) -> str:
 
 
 def _flattened(given: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """Return the lengths of nested lists along each axis, and what is in them in row-major order."""
+    """Return the lengths of nested lists along each axis, and their elements in row-major order."""
     if isinstance(given, (str, bool)) or not isinstance(given, Iterable):
         return (), [given.item() if hasattr(given, "item") else given]
     parts = [_flattened(part) for part in given]
@@ -127,7 +128,7 @@ def _flattened(given: Any) -> tuple[tuple[int, ...], list[Any]]:
 
 
 def _element(given: Any) -> Dim:
-    """Return an element; unlike a size it may be below 0."""
+    """Return an element; unlike a size it may be negative."""
     text = given.strip() if isinstance(given, str) else None
     if text is not None and not text.removeprefix("-").isdecimal():
         return parse_dim(text)
@@ -141,7 +142,7 @@ def _element(given: Any) -> Dim:
 
 
 def _parts(text: str) -> Sequence[str]:
-    """Return what stands between the commas of a text, those within brackets left alone."""
+    """Split a text at its commas, except at those within brackets."""
     inner = text.strip()
     if inner[:1] + inner[-1:] in ("[]", "()"):
         inner = inner[1:-1]
@@ -159,7 +160,7 @@ NOTHING = Given({}, {}, {})
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> BindingError:
-    """Return the error that a model has no input, or no size, of a name; ``known`` are those that it has."""
+    """Return the error that a model has no input or size with a name; ``known`` are those that it has."""
     close = closest(name, known)
     there = f"there {'are' if len(known) > 1 else 'is'} {listed(known, limit=20)}" if known else "it has none at all"
     return BindingError(f"the model has no {what} called {name!r}", f"did you mean {close!r}?" if close else there)

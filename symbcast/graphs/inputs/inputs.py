@@ -1,4 +1,4 @@
-"""The inputs of a graph: each dimension that is not fixed a size, with what a caller knows of them."""
+"""The inputs of a graph: a symbolic size for each open dimension, with a caller's knowledge about them."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ class Inputs(NamedTuple):
     values: dict[str, Value]
     symbols: tuple[Symbol, ...]
     held: dict[Symbol, str]
-    """What small integer inputs may hold, each number a size of its own, and what it is; and ``flags``."""
+    """The sizes for the elements of small integer inputs, each with a description; and ``flags``."""
     flags: tuple[Symbol, ...]
-    """Sizes that are 1 where an input is given, and 0 where it is not."""
+    """Sizes that are 1 if an input is given, and 0 if it is not."""
     named: dict[str, Dims | None]
-    """The shapes of the inputs with the names of sizes that are fixed in the place of their numbers."""
+    """The shapes of the inputs, with names instead of numbers for fixed sizes."""
     fixed: dict[Symbol, int]
     """The sizes that the caller binds."""
     given: Given
-    """What the caller knows, with the sizes bound that a shape has a number for."""
+    """The caller's knowledge, with bindings for the sizes that a given shape fixes."""
     integers: frozenset[Symbol] = frozenset()
-    """Those of the sizes that are integers which are handed in, and no sizes of axes: they may be 0."""
+    """The sizes that are integer arguments, not sizes of axes: they may be 0."""
 
 
 def inputs_of(
     values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str], *, are_open: bool = False
 ) -> Inputs:
-    """Return inputs as they are declared, whose sizes are symbols of their names, with what the caller knows of them.
+    """Return the declared inputs, with a symbol for each named size, and with the caller's knowledge about them.
 
-    Raises `BindingError` where what is given cannot be of these inputs.
+    Raises `BindingError` if what is given does not fit these inputs.
     """
     given = with_names_bound(values, given) if given.shapes else given
     besides = put_shapes(values, given) if given != NOTHING else []
@@ -70,7 +70,7 @@ def inputs_of(
 
 
 def _open(values: dict[str, Value], taken: set[str]) -> None:
-    """Give each input whose rank nobody says a sequence of axes that is called as it is, where no size is."""
+    """Give each input of unspecified rank a sequence of axes; it is named after the input if no size has that name."""
     taken |= {s.name for s in symbols_of([d for v in values.values() for d in sizes_in(v)])}
     for name, value in values.items():
         if type(value) is Value and value.shape is None and value.dtype:
@@ -79,7 +79,7 @@ def _open(values: dict[str, Value], taken: set[str]) -> None:
 
 
 def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: ShapeEnv) -> dict[Symbol, int]:
-    """Return the sizes that the caller binds; that they are these is taken for granted from now on."""
+    """Return the sizes that the caller binds, and assume from now on that they have these values."""
     found: dict[Symbol, int] = {}
     for name, size in bind.items():
         bound = env.named(name)

@@ -1,4 +1,4 @@
-"""What a caller knows of inputs, put to the inputs that a model declares: their shapes, and what is in them."""
+"""Apply a caller's knowledge to the inputs that a model declares: their shapes and their elements."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from symbcast.core.shapes import Shape
 
 _SHORT = 8
-"""How long a vector of integers may be to be taken for sizes."""
+"""The maximum length of a vector of integers that is taken to hold sizes."""
 
 
 def with_names_bound(values: dict[str, Value], given: Given) -> Given:
-    """Return what is given with a size bound by its name where a shape has a number in the place of the name.
+    """Bind a declared size by its name if a given shape has a number for it, and return what is given.
 
-    So the name is not lost: a report can say which size is to be another one. One that is given several names or
-    numbers stays as it is. Raises `BindingError` for one that is bound to another number.
+    The name is kept, so a report can say which size to change. A size that is given several names or numbers is not
+    bound. Raises `BindingError` for a size that is bound to a different number.
     """
     asked: dict[Symbol, set[Dim]] = {}
     for name, shape in given.shapes.items():
@@ -59,7 +59,7 @@ def with_names_bound(values: dict[str, Value], given: Given) -> Given:
 
 
 def _left_open(shape: Shape, declared: Sequence[Dim] | None, bound: Mapping[Symbol, int]) -> Shape:
-    """Return a shape that is given without the numbers of sizes that are bound by name."""
+    """Return a given shape without the numbers of sizes that are bound by name."""
     if declared is None or is_open(shape) or len(declared) != len(shape):
         return shape
     pairs = zip(declared, shape.dims, strict=True)
@@ -67,9 +67,9 @@ def _left_open(shape: Shape, declared: Sequence[Dim] | None, bound: Mapping[Symb
 
 
 def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:
-    """Put the shapes that are given, and the lengths of contents, in the place of the shapes that are declared.
+    """Replace the declared shapes by the given shapes and by the lengths of given contents.
 
-    Returns what must hold besides, where the model has one size for several that are given.
+    Returns the additional conditions that arise if the model has one size for several given ones.
     """
     unifier = Unifier()
     for name, told in given.shapes.items():
@@ -94,7 +94,7 @@ def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:
 
 
 def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
-    """Return a shape of unknown rank with as many axes as a model declares; any size for each of a sequence's axes."""
+    """Return a shape of unknown rank with the rank that a model declares; each axis of a sequence may have any size."""
     place = place_of(shape.dims) or 0
     missing = len(declared) - len(shape.dims) + 1
     if missing < 0 or not str(shape.dims[place]).startswith("..."):
@@ -104,9 +104,9 @@ def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
 
 
 def put_contents(values: dict[str, Value], given: Given, env: ShapeEnv, sizes: Iterable[Symbol]) -> dict[Symbol, str]:
-    """Give short vectors of integers what is known to be in them, or sizes for it: shapes may come from them.
+    """Give short vectors of integers their known elements, or sizes for the unknown ones: shapes may come from them.
 
-    ``sizes`` are those that shapes of inputs have. Returns those that none has, and what each of them is.
+    ``sizes`` are the sizes in the shapes of inputs. Returns the sizes that occur in no shape, each with a description.
     """
     labels = _Labels(env, sizes)
     for name, value in values.items():
@@ -122,7 +122,7 @@ def put_contents(values: dict[str, Value], given: Given, env: ShapeEnv, sizes: I
 
 
 class _Labels:
-    """Gives sizes of their own to the elements of inputs; ``found`` says what each of them is."""
+    """Gives new sizes to the elements of inputs; ``found`` describes each."""
 
     def __init__(self, env: ShapeEnv, sizes: Iterable[Symbol]) -> None:
         self._env = env
@@ -131,7 +131,7 @@ class _Labels:
         self.found: dict[Symbol, str] = {}
 
     def own(self, name: str, n: int, shape: tuple[int, ...] | None) -> Symbol:
-        """Return a size for an element of an input of which nothing is told."""
+        """Return a size for an element of an input that the caller did not give."""
         label = identifier(name) + (f"_{n}" if shape else "")
         while label in self._taken:
             label += "_value"
@@ -141,7 +141,7 @@ class _Labels:
         return symbol(label)
 
     def told(self, name: str, n: int, item: Dim, shape: tuple[int, ...] | None) -> Dim:
-        """Return an element that is given, in the sizes of the model."""
+        """Return a given element, in the sizes of the model."""
         if isinstance(item, Unknown):
             return self.own(name, n, shape)
         names = {s: self._env.named(s.name) for s in symbols_of((item,))}
@@ -166,7 +166,7 @@ def _integers(values: dict[str, Value], name: str) -> Value:
 
 
 def _sizes(name: str, contents: Contents, value: Value) -> tuple[int, ...]:
-    """Return the shape of what is given for an input; raises `BindingError` where that has elements it cannot hold."""
+    """Return the shape of the contents given for an input; raises `BindingError` if it cannot hold their elements."""
     low, high = range_of(value.dtype)
     for item in contents.items:
         if isinstance(item, int) and not low <= item <= high:
@@ -189,7 +189,7 @@ def _sizes(name: str, contents: Contents, value: Value) -> tuple[int, ...]:
 
 
 def _assume_range(items: Iterable[Dim], dtype: int, env: ShapeEnv) -> None:
-    """Take for granted that sizes are none that an element type cannot hold."""
+    """Assume that sizes are within the range of an element type."""
     low, high = range_of(dtype)
     for item in dict.fromkeys(items):
         if not isinstance(item, int) and high < _LARGEST:
@@ -205,14 +205,14 @@ def _type(dtype: int) -> str:
 
 
 _LARGEST = (1 << 31) - 1
-"""Types that hold this much hold all sizes, as far as is known of them (see `symbcast.graphs.values.numbers`)."""
+"""Types that can hold this number are taken to hold all sizes (see `symbcast.graphs.values.numbers`)."""
 
 
 def place_name(name: str, axis: int) -> str:
-    """Return what the size on an axis of an input is called where the model does not say."""
+    """Return the name of the size on an axis of an input if the model does not name it."""
     return f"{identifier(name)}_dim_{axis}"
 
 
 def identifier(name: str) -> str:
-    """Return the name of an input as one that sizes may have."""
+    """Turn the name of an input into a valid name of a size."""
     return re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "input"

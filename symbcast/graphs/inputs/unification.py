@@ -1,4 +1,4 @@
-"""Shapes that a caller gives, put in the place of those that a model declares."""
+"""Unify the shapes that a caller gives with those that a model declares."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from symbcast.core.shapes import Shape
 
 _OWN = "\0"
-"""Put before the names of a model, so that those of the caller are others as long as the two are put together."""
+"""A prefix for the names of a model, to keep them apart from the caller's during unification."""
 
 
 class Unifier:
-    """Finds what each size that a model declares is in the sizes that a caller gives.
+    """Expresses each size that a model declares in the sizes that a caller gives.
 
-    A name that the model has and the caller does not give a size for stays, and means the same in what the caller
-    gives. ``assumed`` is what must hold besides, where one size of the model is given several times.
+    A name of the model for which the caller gives no size stays, and has the same meaning in the caller's shapes.
+    ``assumed`` holds the additional conditions that arise if one size of the model is given several times.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Unifier:
         self.assumed: list[Formula] = []
 
     def put_together(self, name: str, declared: Sequence[Dim], given: Shape) -> None:
-        """Take in the shape that is given for an input; raises `BindingError` where that cannot be its shape."""
+        """Unify the shape that is given for an input; raises `BindingError` if it does not fit."""
         if len(given) != len(declared):
             ranks = f"rank {len(given)}, and in the model {name} is of rank {len(declared)}"
             raise BindingError(f"what is given for {name} is of {ranks}: {shape_of(declared)}")
@@ -67,15 +67,15 @@ class Unifier:
         self._found[old] = new
 
     def shape(self, declared: Sequence[Dim]) -> tuple[Dim, ...]:
-        """Return declared sizes in the names that are left."""
+        """Return declared sizes in the remaining names."""
         return tuple(_unmarked(replaced(_marked(d), self._found)) for d in declared)
 
     def given(self, dims: Sequence[Dim]) -> tuple[Dim, ...]:
-        """Return sizes that a caller gives in the names that are left."""
+        """Return sizes that a caller gives in the remaining names."""
         return tuple(_unmarked(replaced(d, self._found)) for d in dims)
 
     def formulas(self) -> list[Formula]:
-        """Return what must hold besides, in the names that are left."""
+        """Return the additional conditions, in the remaining names."""
         return [with_dims(formula, lambda d: _unmarked(replaced(d, self._found))) for formula in self.assumed]
 
 

@@ -1,4 +1,4 @@
-"""Contents whose axes are put in, taken out, put in another order, or stretched."""
+"""Contents whose axes are inserted, removed, reordered or stretched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def with_axes(content: Content | None, places: Sequence[int], rank: int) -> Content | None:
-    """Return the content of a tensor with axes of size 1 put in."""
+    """Return the content of a tensor with axes of size 1 inserted."""
     if isinstance(content, Ramp):
         return _ramp_with_axes(content, places)
     if isinstance(content, Stack) and all(place < rank for place in places):
@@ -32,14 +32,14 @@ def _ramp_with_axes(ramp: Ramp, places: Sequence[int]) -> Ramp:
 
 
 def without_axes(content: Content | None, places: Collection[int]) -> Content | None:
-    """Return the content of a tensor with axes of size 1 taken out."""
+    """Return the content of a tensor with axes of size 1 removed."""
     if isinstance(content, Ramp):
         return Ramp(content.start, tuple(s for n, s in enumerate(content.strides) if n not in places))
     return content if isinstance(content, Elements) else None
 
 
 def transposed(content: Content | None, dims: Dims, order: Sequence[int]) -> Content | None:
-    """Return the content of a tensor of some sizes with its axes in another order."""
+    """Return the content of a tensor of the given sizes with its axes reordered."""
     if isinstance(content, Ramp):
         return Ramp(content.start, tuple(content.strides[n] for n in order))
     if len(dims) < 2:

@@ -1,4 +1,4 @@
-"""Branches: both are walked, and what they ask holds under the condition that they are taken."""
+"""Branches: both are walked, and the requirements of each hold under the condition that it is taken."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from symbcast.graphs.values.value import NEVER, Value
 from symbcast.graphs.walker import Fork, either
 
 Branch: TypeAlias = "Callable[[], Sequence[Value]]"
-"""Walks through a branch, and returns what comes of it for each output."""
+"""Walks through a branch, and returns its value for each output."""
 Paired: TypeAlias = "Callable[[Value, Value], tuple[Value, Value]]"
 
 
 def branched(call: NodeCall, chosen: Formula, yes: Branch, no: Branch, paired: Paired | None = None) -> Sequence[Value]:
-    """Return the outputs of one branch or the other; ``paired`` may change the two that are for one output.
+    """Return the outputs of one branch or the other; ``paired`` may change the two values for one output.
 
-    Where they differ in rank, the walk goes on with each.
+    If they differ in rank, the walk goes on with each.
     """
     known = call.is_known(chosen)
     if known is not None:
@@ -40,18 +40,18 @@ def branched(call: NodeCall, chosen: Formula, yes: Branch, no: Branch, paired: P
 
 
 def _is_apart(yes: Value, no: Value) -> bool:
-    """Return whether two values cannot be one by cases: they differ in rank, or hold lists of different lengths."""
+    """Return whether two values cannot become one by cases: they differ in rank, or in the length of their lists."""
     are_lists = isinstance(yes.content, Elements) and isinstance(no.content, Elements)
     return rank_of(yes) != rank_of(no) or (are_lists and yes.shape != no.shape)
 
 
 def rank_of(value: Value) -> int | None:
-    """Return how many axes a value has; None where that is not known."""
+    """Return the rank of a value; None if it is unknown."""
     return None if value.shape is None else len(value.shape)
 
 
 def chosen_of(call: NodeCall) -> Formula:
-    """Return when the first input is true: in terms of sizes, or of a size of its own that is 1 there and 0 else."""
+    """Return when the first input is true: in terms of sizes, or of a new size that is 1 if it is true and 0 if not."""
     shape = call.value(0).shape
     if shape is not None:
         call.equal(multiply(*shape), 1, "the condition must be one truth value")
@@ -61,7 +61,7 @@ def chosen_of(call: NodeCall) -> Formula:
 
 
 def taken_by_data(call: NodeCall, name: str) -> Formula:
-    """Return that a size of its own is 1, which says whether the first branch is taken."""
+    """Return the formula that a new size is 1, which says that the first branch is taken."""
     text = f"1 where {name} is true and the first branch is taken, 0 where it is not"
     taken = call.fresh("taken", text, by=[0])
     call.asker.assume(at_most(taken, 1))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Cuts(NamedTuple):
-    """Where axes are cut: from which starts to which ends, None for those that are not known; in which steps.
+    """Where axes are cut: the starts and ends, None for unknown ones, and the steps.
 
-    ``axes`` are all from the first on where they are None, ``steps`` are 1.
+    If ``axes`` is None, they are the first axes; if ``steps`` is None, they are 1.
     """
 
     starts: Sequence[Dim | None]
@@ -29,7 +29,7 @@ class Cuts(NamedTuple):
 
 
 def cut_out(call: NodeCall, data: Value, cuts: Cuts, backwards: Collection[int] = ()) -> Value:
-    """Return a part of a value; ``backwards`` are ends that stand for the front where a step is negative."""
+    """Return a part of a value; ``backwards`` are ends that mean the front if a step is negative."""
     starts, ends, axes, steps = cuts
     dims = list(data.shape or call.shape(0))
     cut_twice = "no axis may be cut twice"
@@ -52,7 +52,7 @@ def cut_out(call: NodeCall, data: Value, cuts: Cuts, backwards: Collection[int] 
 
 
 def places_given(call: NodeCall, position: int) -> list[Dim | None] | None:
-    """Return the starts or ends that an input holds, None for unknown ones; None where their number is not known."""
+    """Return the starts or ends that an input holds, None for unknown ones; None if their number is unknown."""
     items = call.elements(position)
     if items is None:
         lengths = call.shape(position)
@@ -63,7 +63,7 @@ def places_given(call: NodeCall, position: int) -> list[Dim | None] | None:
 def _cut(  # noqa: PLR0913, PLR0917 - an axis, and where it is cut
     call: NodeCall, size: Dim, start: Dim | None, end: Dim | None, step: int, backwards: Collection[int]
 ) -> tuple[Dim | None, Dim | None]:
-    """Return where a part begins and how long it is; None where that is not known.
+    """Return where a part begins and how long it is; None if unknown.
 
     Starts and ends are clamped, as in Python: see the ONNX document of Slice.
     """
@@ -79,7 +79,7 @@ _END = 1 << 30
 
 
 def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim:
-    """Return a start or an end counted from the front; a huge one is written for "to the end"."""
+    """Return a start or an end counted from the front; a huge one means "to the end"."""
     if isinstance(place, int) and abs(place) >= _END and not isinstance(size, int):
         return size if place > 0 else -1
     return from_front(call, size, place)

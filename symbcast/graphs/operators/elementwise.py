@@ -1,4 +1,4 @@
-"""Exact contents of operators that work on each element, of one value or of several that are broadcast together."""
+"""Exact contents of elementwise operators, on one value or on several that are broadcast together."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def of_each(name: str, value: Value, bounds: Bounds) -> Content | None:
-    """Return what an operation of `UNARY` makes of each element; None for other names and unknown elements."""
+    """Apply an operation of `UNARY` to each element; None for other names and unknown elements."""
     step = UNARY.get(name)
     return None if step is None else mapped(value.content, partial(step, bounds))
 
 
 def of_several(step: Binary | None, values: Sequence[Value], shape: Dims | None, known: KnownSizes) -> Content | None:
-    """Return what a step makes of the elements of values, the first two and on, that are broadcast to a shape."""
+    """Fold a step over the elements of values that are broadcast to a shape, from the first two on."""
     if step is None or shape is None or any(v.content is None for v in values):
         return None
     of_two = partial(step, known, values[0].dtype)
@@ -31,7 +31,7 @@ def of_several(step: Binary | None, values: Sequence[Value], shape: Dims | None,
 
 
 def chosen(name: str, values: Sequence[Value], shape: Dims, known: KnownSizes) -> Content | None:
-    """Return elements of the second value or the third, as the first one says.
+    """Return elements of the second or third value, as the first one selects.
 
     An element that sizes choose becomes a size by cases, whose label has the ``name`` of the node.
     """
@@ -42,7 +42,7 @@ def chosen(name: str, values: Sequence[Value], shape: Dims, known: KnownSizes) -
 
 
 def clipped(value: Value, low: Sequence[Element], high: Sequence[Element], known: KnownSizes) -> Content | None:
-    """Return each element, at least what ``low`` holds and at most what ``high`` holds: one number each, or none."""
+    """Clip each element to at least ``low`` and at most ``high``: each holds one number, or none."""
 
     def clip(element: Element) -> Element:
         for name, ends in (("Max", low), ("Min", high)):

@@ -1,4 +1,4 @@
-"""Bounds of the integers that an operator makes, where their exact elements are unknown.
+"""Bounds of the integers that an operator computes, if their exact elements are unknown.
 
 Each function returns the `Interval` or the `Bands` that contain the elements, whatever data the inputs hold.
 """
@@ -39,7 +39,7 @@ Estimate: TypeAlias = Interval | Bands
 
 
 def with_estimate(value: Value, estimate: Callable[[], Estimate]) -> Value:
-    """Return a value of integers without a content with the bounds that are estimated; any other as it is."""
+    """Add estimated bounds to a value of integers without a content; return any other value unchanged."""
     if value.dtype not in INTEGERS or value.shape is None or value.content is not None:
         return value
     content = estimate()
@@ -50,7 +50,7 @@ def with_estimate(value: Value, estimate: Callable[[], Estimate]) -> Value:
 
 
 def cast(value: Value, to: int, bounds: Bounds) -> Estimate:
-    """Return the bounds of elements as ones of another type."""
+    """Return the bounds of elements after a cast to another type."""
     if value.dtype == BOOL:
         return interval_of(value, bounds)
     if value.dtype not in INTEGERS:
@@ -60,13 +60,13 @@ def cast(value: Value, to: int, bounds: Bounds) -> Estimate:
 
 
 def transposed(value: Value, order: Sequence[int], bounds: Bounds) -> Estimate:
-    """Return the bounds of elements with the axes in another order."""
+    """Return the bounds of elements with the axes reordered."""
     content = value.content
     return _on_axis(order.index(content.axis), content) if isinstance(content, Bands) else interval_of(value, bounds)
 
 
 def with_axes(value: Value, axes: Collection[int], rank: int, bounds: Bounds) -> Estimate:
-    """Return the bounds of elements with axes of size 1 put in, up to a rank."""
+    """Return the bounds of elements with axes of size 1 inserted, up to a rank."""
     content, new = value.content, {axis % rank for axis in axes}
     if not isinstance(content, Bands):
         return interval_of(value, bounds)
@@ -74,7 +74,7 @@ def with_axes(value: Value, axes: Collection[int], rank: int, bounds: Bounds) ->
 
 
 def without_axes(value: Value, axes: Collection[int], bounds: Bounds) -> Estimate:
-    """Return the bounds of elements with axes of size 1 taken out."""
+    """Return the bounds of elements with axes of size 1 removed."""
     content, rank = value.content, len(value.shape or ())
     if not isinstance(content, Bands) or not axes or len(content.parts) == 1:
         return interval_of(value, bounds)
@@ -86,7 +86,7 @@ def _on_axis(axis: int, bands: Bands) -> Bands:
 
 
 def cut(value: Value, axis: int, part: slice | None, bounds: Bounds) -> Estimate:
-    """Return the bounds of the elements in a part of an axis, None where it is unknown which part."""
+    """Return the bounds of the elements in a part of an axis, None if the part is unknown."""
     content = value.content
     if part is not None and isinstance(content, Bands) and axis == content.axis and content.parts[part]:
         return Bands(axis, content.parts[part])
@@ -94,7 +94,7 @@ def cut(value: Value, axis: int, part: slice | None, bounds: Bounds) -> Estimate
 
 
 def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Estimate:
-    """Return the bounds of slices of data along an axis, as indices say."""
+    """Return the bounds of slices of data that indices select along an axis."""
     content, rank = data.content, len(indices.shape or ())
     places = numbers_of(sizes_of(indices.content, indices.shape))
     if isinstance(content, Bands) and axis == content.axis and places and rank < 2:
@@ -106,7 +106,7 @@ def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Estimate
 
 
 def joined(values: Sequence[Value], axis: int, bounds: Bounds) -> Estimate:
-    """Return the bounds of the elements of tensors that are put together along an axis."""
+    """Return the bounds of the elements of tensors that are concatenated along an axis."""
     parts, shapes = [interval_of(v, bounds) for v in values], [v.shape for v in values]
     if all(s is not None and s[axis] == 1 for s in shapes):
         return Bands(axis, tuple(parts))
@@ -114,13 +114,13 @@ def joined(values: Sequence[Value], axis: int, bounds: Bounds) -> Estimate:
     return union(parts, bounds, is_attained=is_full)
 
 
-# What is computed.
+# Computed elements.
 
 
 def elementwise(name: str, values: Sequence[Value], dtype: int, bounds: Bounds) -> Interval:
-    """Return the bounds of what an operation makes of each element of values that are broadcast together.
+    """Return the bounds of an elementwise operation on values that are broadcast together.
 
-    Operations have the names of `symbcast.graphs.values.elements`; ``Rem`` is a remainder of the dividend's sign.
+    Operations have the names of `symbcast.graphs.values.elements`; ``Rem`` is a remainder with the dividend's sign.
     """
     parts = [interval_of(v, bounds) for v in values]
     meets = len(values) == 2 and all_meet([v.shape for v in values])
@@ -153,7 +153,7 @@ def chosen(values: Sequence[Value], bounds: Bounds) -> Interval:
 
 
 def summed_along(value: Value, axis: int, bounds: Bounds, *, is_exclusive: bool = False) -> Interval:
-    """Return the bounds of sums along an axis of all elements up to each, or of those before it: ``is_exclusive``."""
+    """Return the bounds of cumulative sums along an axis; ``is_exclusive`` leaves out the element itself."""
     part, shape = interval_of(value, bounds), value.shape
     if shape is None or part.low is None or part.high is None or not bounds.is_at_least(part.low, 0):
         return UNBOUNDED
@@ -162,5 +162,5 @@ def summed_along(value: Value, axis: int, bounds: Bounds, *, is_exclusive: bool 
 
 
 def places(size: Dim) -> Interval:
-    """Return the bounds of places along an axis of some size."""
+    """Return the bounds of indices along an axis of the given size."""
     return Interval(0, subtract(size, 1))

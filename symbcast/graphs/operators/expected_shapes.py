@@ -1,4 +1,4 @@
-"""Shapes that an operand must have: what most operators with weights, states and scales ask."""
+"""Shapes that an operand must have: the requirements of most operators with weights, states and scales."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
-    """Return the shape of an operand; None where it is not given, and where it is not known, which is noted."""
+    """Return the shape of an operand; None if it is not given, or if it is unknown, which is noted."""
     if not call.has(position):
         return None
     found = call.value(position).shape
     if found is None:
-        call.note(f"that the shape of {what} fits was not looked at: it is not known")
+        call.note(f"not checked: the shape of {what} must fit, but it is unknown")
     return found
 
 
 def known_shapes(call: NodeCall, *positions: int) -> dict[str, Dims | None]:
-    """Return what `known_shape` does of several operands, by their names."""
+    """Return what `known_shape` does for several operands, by their names."""
     names = {n: call.input_name(n) for n in positions}
     return {name: known_shape(call, n, name) for n, name in names.items()}
 
 
 def known_rank(call: NodeCall, position: int, allowed: Iterable[int], what: str) -> Dims | None:
-    """Return what `known_shape` does, of an operand whose rank must be one of some."""
+    """Return what `known_shape` does for an operand whose rank must be one of the allowed ones."""
     found = known_shape(call, position, what)
     if found is not None and len(found) not in allowed:
         call.refuse(f"{what} must not have rank {len(found)}")
@@ -44,7 +44,7 @@ def expect(call: NodeCall, position: int, what: str, wanted: Sequence[Dim | None
 
 
 def expect_numbers(call: NodeCall, *positions: int) -> None:
-    """Ask that operands, where they are given, be one number each, in no axis or in one."""
+    """Require that operands, if given, hold one number each, in a tensor of rank 0 or 1."""
     for position in positions:
         name = call.input_name(position)
         found = known_shape(call, position, name)
@@ -55,7 +55,7 @@ def expect_numbers(call: NodeCall, *positions: int) -> None:
 
 
 def expect_line(call: NodeCall, *positions: int) -> None:
-    """Ask that operands, where they are given, be lines of numbers: tensors of one axis."""
+    """Require that operands, if given, be tensors of one axis."""
     for position in positions:
         found = known_shape(call, position, call.input_name(position))
         if found is not None and len(found) != 1:
@@ -63,7 +63,7 @@ def expect_line(call: NodeCall, *positions: int) -> None:
 
 
 def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -> None:
-    """Ask that an operand, where it is given, be one number, or a line of as many as there are columns."""
+    """Require that an operand, if given, be one number, or a tensor of one axis with a number for each column."""
     found = known_shape(call, position, what)
     if found:
         if len(found) > 1:

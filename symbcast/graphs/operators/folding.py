@@ -1,4 +1,4 @@
-"""All elements of a value put together, and the sums along an axis."""
+"""The reduction of all elements of a value to one, and cumulative sums along an axis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def folded(call: NodeCall, step_name: str | None) -> Content | None:
-    """Return the one element that all elements of the first input come to, two by two."""
+    """Return the one element to which a step folds all elements of the first input."""
     items = call.elements(0) if step_name is not None else None
     if step_name is None or not items:
         return None
@@ -32,9 +32,9 @@ def folded(call: NodeCall, step_name: str | None) -> Content | None:
 def summed_along(
     data: Value, axis: int, bounds: Bounds, *, is_exclusive: bool = False, is_reversed: bool = False
 ) -> Content | None:
-    """Return the sums of the elements up to each along an axis, where all elements are one number: a ramp.
+    """Return cumulative sums along an axis if all elements are the same number: a ramp.
 
-    ``is_exclusive`` where they are without the element itself, ``is_reversed`` where they start at the end.
+    ``is_exclusive`` leaves out the element itself, ``is_reversed`` starts at the end.
     """
     dims, ramp = data.shape or (), as_ramp(data.content, data.shape)
     if ramp is None or any(ramp.strides):

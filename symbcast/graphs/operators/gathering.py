@@ -1,4 +1,4 @@
-"""Slices and elements taken by index: what comes out, and whether the indices are within their axes."""
+"""Slices and elements taken by index: their contents, and whether the indices are within their axes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
-    """Return the content of slices of data along an axis, as indices say."""
+    """Return the content of slices of data that indices select along an axis."""
     if data.content is None:
         return None
     places = numbers_of(sizes_of(indices.content, indices.shape))
@@ -53,7 +53,7 @@ def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content 
 
 
 def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
-    """Return what a gather takes of elements that are listed; None where a place is out of range, or they are many."""
+    """Gather from listed elements; None if an index is out of range, or if there are too many elements."""
     import numpy as np
 
     array = np.empty(len(items), dtype=object)
@@ -67,7 +67,7 @@ def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int],
 
 
 def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
-    """Return a ramp indexed by a ramp that is never negative: a ramp again."""
+    """Index a ramp by a ramp that is never negative, which gives a ramp again."""
     inner = as_ramp(indices.content, indices.shape)
     if not isinstance(data.content, Ramp) or inner is None:
         return None
@@ -80,7 +80,7 @@ def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Co
 
 
 def index_length(call: NodeCall, indices: Dims) -> int:
-    """Return how many axes each line of the indices is for."""
+    """Return how many axes each row of the indices indexes."""
     length = indices[-1] if indices else 0
     if not isinstance(length, int):
         call.give_up("how many axes it indexes depends on the sizes")
@@ -88,7 +88,7 @@ def index_length(call: NodeCall, indices: Dims) -> int:
 
 
 def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> None:
-    """Ask that indices lie within an axis, as far as is known of them where they are; say so of those that are data."""
+    """Require that indices lie within an axis, as far as their bounds are known; note those that are data."""
     content, shape = indices.content, indices.shape
     if isinstance(content, Elements) and all(map(is_size, content.items)):
         for item in dict.fromkeys(content.items):
@@ -104,7 +104,7 @@ def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> N
 
 
 def _is_within(call: NodeCall, interval: Interval, size: Dim) -> bool:
-    """Return whether all indices of an interval are known to lie within an axis, wherever in the interval they are."""
+    """Return whether all indices of an interval are known to lie within an axis."""
     if interval.low is None or interval.high is None:
         return False
     return call.bounds.is_at_most(multiply(-1, size), interval.low) and call.bounds.is_at_most(
@@ -117,4 +117,4 @@ def _data_reason(call: NodeCall, position: int, interval: Interval) -> str:
     if interval.low is not None:
         ends = f"at least {dim_text(interval.low)} and {ends}" if ends else f"at least {dim_text(interval.low)}, "
     name = call.input_name(position)
-    return f"that the indices in {name}, which are data, {ends}are within the axis was not looked at"
+    return f"not checked: the indices in {name}, which are data, {ends}must be within the axis"

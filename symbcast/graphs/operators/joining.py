@@ -1,4 +1,4 @@
-"""Contents of tensors that are put together."""
+"""Contents of concatenated tensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symbcast.graphs.values.value import Dims, Value
 
 
 def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:
-    """Return the content of tensors put together along an axis."""
+    """Return the content of tensors concatenated along an axis."""
     counts = numbers_of(shape)
     if all(v.content is None for v in values) or (counts is not None and prod(counts) > MAX_ELEMENTS):
         return None
@@ -26,7 +26,7 @@ def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content 
 
 
 def _items(value: Value) -> tuple[Element, ...] | None:
-    """Return the elements of a tensor of rank 1; unknown ones where at least their number is known."""
+    """Return the elements of a tensor of rank 1; unknown ones if only their number is known."""
     found = listed(value.content, value.shape)
     if found is None and value.shape is not None and isinstance(value.shape[0], int) and value.shape[0] <= _SHORT:
         return (None,) * value.shape[0]

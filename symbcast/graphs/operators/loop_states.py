@@ -1,7 +1,7 @@
-"""The values that a loop carries from turn to turn: what stands for them in any turn, and what they are after the last.
+"""The values that a loop carries: their representation in any iteration, and their values after the last.
 
-A size of a tensor or the length of a sequence that changes is a size of its own in the turns; where it grows by as much
-in each, it is known after them. What the elements of a sequence have in common is what they have in every turn.
+A tensor size or sequence length that changes gets a new symbol within the loop; if it grows by the same amount in each
+iteration, its value after the loop is known. The common shape of a sequence's elements holds in every iteration.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.contents import Content, Element
 
 _ROUNDS = 6
-"""How often a loop's body is walked to find out which sizes change; each round lets go of one more at least."""
+"""How often a loop's body is walked to find the sizes that change; each round gives up at least one more."""
 
 
 class States:
-    """What a loop carries: the values before the first turn, and those that stand for them in any turn.
+    """The carried values of a loop: those before the first iteration, and their representation in any iteration.
 
-    ``around`` are the sizes from around the loop: what is said in them is the same in every turn.
+    ``around`` are the sizes from outside the loop: terms in them are the same in every iteration.
     """
 
     def __init__(self, call: NodeCall, initial: Sequence[Value], around: frozenset[Symbol] | None = None) -> None:
@@ -40,20 +40,20 @@ class States:
         self.around = frozenset(call.asker.env.shown) if around is None else around
         self.carried = [_in_any_turn(v) for v in initial]
         self.condition: Value = UNKNOWN
-        """Whether the loop goes on after any turn."""
+        """Whether the loop goes on after any iteration."""
         self.is_open = False
-        """Whether a size changes in another way than by as much in each turn."""
+        """Whether a size changes other than by the same amount in each iteration."""
         self._let_go: set[Dim] = set()
         self._counted: dict[Any, tuple[Dim, Dim]] = {}
-        """What stands for sizes that grow by as much in each turn, with the first one and by how much."""
+        """The symbols for sizes that grow by the same amount in each iteration, with the initial size and the step."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether the number of the turn says what some sizes are in it."""
+        """Whether some sizes are functions of the iteration number."""
         return bool(self._counted)
 
     def write_by_turn(self, number: Dim) -> None:
-        """Write sizes that grow by as much in each turn by the number of the turn, counted from 0."""
+        """Write sizes that grow by the same amount in each iteration by the iteration number, counted from 0."""
         sizes = {s: add(first, multiply(step, number)) for s, (first, step) in self._counted.items()}
         for value in self.carried if sizes else ():
             put_sizes(value, sizes)
@@ -62,7 +62,7 @@ class States:
                 value.content = Elements(tuple(items))
 
     def _grown_by(self, pairs: Iterable[tuple[int, tuple[Value, Value]]]) -> dict[Any, tuple[Dim, Dim]]:
-        """Return what grows by as much in each turn: the first one, and by how much."""
+        """Return the sizes that grow by the same amount in each iteration: the initial size, and the step."""
         found: dict[Any, tuple[Dim, Dim]] = {}
         for position, (before, after) in pairs:
             triples = zip(_sizes(self.initial[position]), _sizes(before), _sizes(after), strict=False)
@@ -73,9 +73,9 @@ class States:
         return found
 
     def settle(self, turn: Callable[[Sequence[Value]], tuple[Value, Sequence[Value]]]) -> None:
-        """Find what stands for the values in any turn.
+        """Find the representation of the values in any iteration.
 
-        ``turn`` returns whether the loop goes on after one, and what becomes of the values in it.
+        ``turn`` returns whether the loop goes on after an iteration, and the values after it.
         """
         for _ in range(_ROUNDS):
             with self.call.asker.trying(self.call.walk.trying()):
@@ -97,17 +97,17 @@ class States:
         return any(a in self._let_go and self._step(a, b) is None for a, b in pairs)
 
     def after_first(self, position: int, trips: Dim, value: Value) -> Value:
-        """Return a carried value after the last turn, ``value`` where there is one, else as it was before the first."""
+        """Return a carried value after the last iteration: ``value`` if there is one, else the initial value."""
         initial, name = self.initial[position], f"{self.call.place.name}_last_{position}"
         if value.shape is not None and initial.shape is not None and len(value.shape) == len(initial.shape):
-            # What grows by as much in each turn is said by one formula, also where there is no turn.
+            # One formula covers growth by the same amount in each iteration, even without any iteration.
             pairs = zip(value.shape, initial.shape, strict=True)
             dims = tuple(a if exact_quotient((subtract(a, b),), (trips,)) is not None else b for a, b in pairs)
             initial = initial.with_sizes(dims)
         return either(self.call.asker, name, at_most(1, trips), value, initial)
 
     def _general(self, position: int, before: Value, after: Value) -> Value:
-        """Return a value that stands for one before a turn and after it."""
+        """Return a value that represents one both before and after an iteration."""
         if _is_same(before, _in_any_turn(after)):
             return before
         if isinstance(before, SequenceValue) and isinstance(after, SequenceValue):
@@ -123,7 +123,7 @@ class States:
         return made
 
     def _kept_content(self, position: int, before: Value, after: Value) -> Content | None:
-        """Return elements in any turn: those that stay, and sizes of their own for those that grow."""
+        """Return the elements in any iteration: those that stay, and new sizes for those that grow."""
         a, b = before.content, after.content
         if a == b or a is None or before.shape != after.shape:
             return a if a == b else None
@@ -133,7 +133,7 @@ class States:
         return Elements(tuple(items)) if any(i is not None for i in items) else None
 
     def _counter(self, position: int, n: int, before: Element, after: Element) -> Element:
-        """Return an element in any turn: a size of its own where it is never negative, for it does not decrease."""
+        """Return an element in any iteration: a new size if it is never negative, because it does not decrease."""
         if before == after:
             return before
         bounds = self.call.bounds
@@ -144,7 +144,7 @@ class States:
         return self._kept(position, f"element_{n}", before, after)
 
     def _kept(self, position: int, axis: int | str, before: Dim, after: Dim) -> Dim:
-        """Return a size in any turn: the one before the first where it stays, or else a size of its own."""
+        """Return a size in any iteration: the initial one if it stays, or else a new size."""
         if before == after or before in self._let_go:
             return before
         text = f"{_said(position, axis)} in any turn"
@@ -153,9 +153,9 @@ class States:
         return kept
 
     def last(self, position: int, trips: Dim, after: Value) -> Value:
-        """Return a carried value as it is after the last turn, or at once where there is none.
+        """Return a carried value after the last iteration, or the initial value if there is none.
 
-        ``after`` is what becomes of it in any turn.
+        ``after`` is its value after any iteration.
         """
         initial, carried = self.initial[position], self.carried[position]
         if after is carried:
@@ -176,7 +176,7 @@ class States:
         return made
 
     def _content_after(self, position: int, trips: Dim, after: Value) -> Content | None:
-        """Return elements after the last turn: those that grow by as much in each are known."""
+        """Return elements after the last iteration: those that grow by the same amount in each are known."""
         contents = [v.content for v in (self.initial[position], self.carried[position], after)]
         if contents[0] == contents[1] == contents[2]:
             return contents[0]
@@ -190,7 +190,7 @@ class States:
         return Elements(tuple(items)) if any(i is not None for i in items) else None
 
     def _size_after(self, position: int, axis: int | str, trips: Dim, sizes: tuple[Dim, Dim, Dim | None]) -> Dim:
-        """Return a size after the last turn: ``sizes`` are it before the first, before any and after any turn."""
+        """Return a size after the last iteration; ``sizes`` are those before the first, before any and after any."""
         first, before, after = sizes
         step = None if after is None else self._step(before, after)
         if step is None:
@@ -199,12 +199,12 @@ class States:
         return first if first == before and step == 0 else self._grown(position, axis, trips, (first, step))
 
     def _step(self, before: Dim, after: Dim) -> Dim | None:
-        """Return by how much a size grows in a turn, where that is the same in each: of sizes from around the loop."""
+        """Return the growth of a size per iteration if it is constant: made of sizes from outside the loop."""
         step = subtract(after, before)
         return step if isinstance(step, int) or step.symbols().keys() <= self.around else None
 
     def _grown(self, position: int, axis: int | str, trips: Dim, sizes: tuple[Dim, Dim]) -> Dim:
-        """Return a size that grows by a step in each turn; where there is none, the step need have no value."""
+        """Return a size that grows by a step in each iteration; without iterations the step may be undefined."""
         first, step = sizes
         grown = add(first, multiply(trips, step))
         has_value = all(need == at_most(0, step) for need in definedness(step))
@@ -216,7 +216,7 @@ class States:
 
 
 def _sizes(value: Value) -> list[Dim]:
-    """Return the sizes of a value, and the elements that are sizes; -1 stands for those that are none."""
+    """Return the sizes of a value, and the elements that are sizes; -1 stands for other elements."""
     if isinstance(value, SequenceValue):
         return [value.length]
     items = value.content.items if isinstance(value.content, Elements) else ()
@@ -228,7 +228,7 @@ def _label(axis: int | str) -> str:
 
 
 _COUNTERS = 8
-"""How many elements of a carried value are followed one by one where they change."""
+"""How many changing elements of a carried value are followed one by one."""
 
 
 def _said(position: int, axis: int | str) -> str:
@@ -241,7 +241,7 @@ def _length(value: Value) -> Dim | None:
 
 
 def _in_any_turn(value: Value) -> Value:
-    """Return a value as it may be in any turn: the elements of a sequence may be others in the next."""
+    """Return a value for any iteration: the elements of a sequence may differ in the next one."""
     if isinstance(value, SequenceValue):
         return SequenceValue(value.length, value.common, value.dtype, () if value.items == () else None)
     if isinstance(value, OptionalValue):
@@ -250,7 +250,7 @@ def _in_any_turn(value: Value) -> Value:
 
 
 def _is_same(one: Value, other: Value) -> bool:
-    """Return whether two values, without what is in them, are of the same sizes."""
+    """Return whether two values, apart from their elements, have the same sizes."""
     if isinstance(one, SequenceValue) and isinstance(other, SequenceValue):
         return one.length == other.length and one.common == other.common and one.items == other.items
     if isinstance(one, OptionalValue) and isinstance(other, OptionalValue):
@@ -262,7 +262,7 @@ def _is_same(one: Value, other: Value) -> bool:
 
 
 def _together(*values: Value) -> Decider:
-    """Return what decides elements that are of one value or another one; sizes too where that is not known."""
+    """Return what decides elements that come from one value or another; includes sizes if that is unknown."""
     found = Decider.NUMBERS
     for value in values:
         found |= Decider.SIZES if value.decided_by is None else value.decided_by

@@ -1,6 +1,6 @@
-"""Loops and scans: their bodies are walked, and hold under the condition that they run at all.
+"""Loops and scans: their bodies are walked, under the condition that they run at all.
 
-A front end describes a loop as a `Loop`: what it carries, how its body is walked, and what ends it; `looped` answers
+A front end describes a loop as a `Loop`: its carried values, how to walk its body, and when it ends; `looped` answers
 for it. A scan cuts its inputs into `slices`, and walks its body with `scanned`.
 """
 
@@ -28,13 +28,13 @@ INT64 = 7
 
 
 class Turn(NamedTuple):
-    """What a body gives in one turn.
+    """The outputs of a body in one iteration.
 
     Attributes:
-        goes_on: Whether there is another turn.
-        carried: The values of the next turn.
-        made: Values that those of all turns are put together with, which need one shape.
-        final: Values of which the last turn's alone are kept.
+        goes_on: Whether there is another iteration.
+        carried: The values of the next iteration.
+        made: Values that are concatenated over all iterations, and so need one shape.
+        final: Values that are kept only from the last iteration.
     """
 
     goes_on: Value
@@ -47,12 +47,12 @@ class Loop(NamedTuple):
     """A loop of a graph.
 
     Attributes:
-        initial: The carried values before the first turn.
-        turn: Walks the body, given the number of the turn and the carried values.
-        limit: How many turns there are at most; None if that is not known.
-        start: The formula that the first turn may run, whatever the limit; None if it is not known.
-        is_kept: Whether the body hands its condition on as it is.
-        is_counted: Whether the body looks at the number of the turn.
+        initial: The carried values before the first iteration.
+        turn: Walks the body, given the number of the iteration and the carried values.
+        limit: The maximum number of iterations; None if unknown.
+        start: The formula that the first iteration may run, whatever the limit; None if unknown.
+        is_kept: Whether the body passes its condition on unchanged.
+        is_counted: Whether the body uses the number of the iteration.
         ends: The values that decide, with the condition, when the loop ends.
         decided_by: The positions of the inputs that decide whether the body runs at all; None for all of them.
     """
@@ -68,7 +68,7 @@ class Loop(NamedTuple):
 
 
 class Looped(NamedTuple):
-    """What comes of a loop: how many turns there are, carried values after the last, and what the turns give."""
+    """The result of a loop: the number of iterations, the carried values after the last, and the outputs."""
 
     trips: Dim
     last: Sequence[Value]
@@ -77,16 +77,16 @@ class Looped(NamedTuple):
     around: frozenset[Symbol]
 
     def check_alike(self, call: NodeCall, position: int, value: Value) -> None:
-        """Note an output whose shape is said by sizes that may change from turn to turn."""
+        """Note an output whose shape contains sizes that may change from iteration to iteration."""
         if any(not isinstance(d, int) and not d.symbols().keys() <= self.around for d in value.shape or ()):
-            call.note(f"not checked: output {position} must have one shape in every turn")
+            call.note(f"not checked: output {position} must keep its shape across iterations")
 
 
 _UNNUMBERED = Value((), INT64)
 
 
 def looped(call: NodeCall, loop: Loop) -> Looped:
-    """Walk the body of a loop in any turn, and return what comes of it."""
+    """Walk the body of a loop in any iteration, and return the result."""
     states = States(call, loop.initial)
     condition = _settle(states, loop)
     never_stops = loop.start == TRUE and (loop.is_kept or condition_of(condition) == TRUE)
@@ -105,13 +105,13 @@ def looped(call: NodeCall, loop: Loop) -> Looped:
 
 
 def _settle(states: States, loop: Loop) -> Value:
-    """Find what stands for the carried values in any turn; return whether the loop goes on after one."""
+    """Find values that represent the carried values in any iteration; return whether the loop goes on after one."""
     states.settle(lambda carried: loop.turn(_UNNUMBERED, carried)[:2])
     return states.condition
 
 
 def _after_first(call: NodeCall, loop: Loop, trips: Dim, states: States) -> Looped:
-    """Return what comes of a loop whose first turn is walked by itself: sizes may change in that one alone."""
+    """Return the result of a loop whose first iteration is walked separately: sizes may change in that one only."""
     with call.asker.under(at_most(1, trips)), call.walk.apart() as inner:
         first = loop.turn(Value((), INT64, Elements((0,))), states.initial)
     rest = States(call, first.carried, states.around)
@@ -126,7 +126,7 @@ def _after_first(call: NodeCall, loop: Loop, trips: Dim, states: States) -> Loop
     for n, (one, other) in enumerate(zip(first.made, later.made, strict=True), len(last)):
         if one.shape != other.shape:
             with call.asker.under(at_most(2, trips)):
-                require_same(call, f"output {n}", one.shape, other.shape, "in every turn")
+                require_same(call, f"output {n}", one.shape, other.shape, "across iterations")
     name = f"{call.place.name}_final"
     final = [
         either(call.asker, f"{name}_{n}", at_most(2, trips), b, a)
@@ -136,7 +136,7 @@ def _after_first(call: NodeCall, loop: Loop, trips: Dim, states: States) -> Loop
 
 
 def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, start: int = 0) -> Value:
-    """Return the number of any turn, counted from ``start``; nothing is known of it where the count of turns is not."""
+    """Return the number of any iteration, counted from ``start``; unknown if the number of iterations is."""
     if trips is None or not (states.is_counted or loop.is_counted):
         return _UNNUMBERED
     number = call.fresh("turn", "the number of the turn")
@@ -146,27 +146,27 @@ def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, sta
 
 
 def _runs(call: NodeCall, loop: Loop) -> Formula:
-    """Return when the body runs at least once, as far as the number of turns says so."""
+    """Return when the body runs at least once, as far as the number of iterations determines it."""
     if loop.limit is None or loop.start != TRUE:
         return runs_by_data(call, loop.decided_by)
     return at_most(1, loop.limit)
 
 
 def runs_by_data(call: NodeCall, by: Sequence[int] | None = None) -> Formula:
-    """Return that a size of its own is 1, which says whether a body runs at all; inputs at some positions decide it."""
+    """Return the formula that a new size is 1, which says that a body runs; the inputs at ``by`` decide it."""
     runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not", by=by)
     call.asker.assume(at_most(runs, 1))
     return equal(runs, 1)
 
 
 def condition_of(value: Value) -> Formula | None:
-    """Return the truth value that a tensor of one element holds; None if it is not known."""
+    """Return the truth value that a tensor of one element holds; None if unknown."""
     items = listed(value.content, value.shape)
     return truth(items[0]) if items else None
 
 
 def stacked(length: Dim, value: Value, axis: int) -> Value:
-    """Return values of one shape put together along a new axis."""
+    """Return values of one shape stacked along a new axis."""
     if value.shape is None:
         return value.with_content(None)
     place = axis + len(value.shape) + 1 if axis < 0 else axis
@@ -181,7 +181,7 @@ def slices(
 ) -> tuple[Dim, list[Value]]:
     """Return how many slices there are, and a slice of each scanned input, without its axis unless it is kept.
 
-    ``is_cut`` where inputs may be longer than the first one, and the slices beyond it are left out.
+    ``is_cut`` says that inputs may be longer than the first one, and the slices beyond it are dropped.
     """
     length: Dim | None = None
     kept = (1,) if keeps_axis else ()
@@ -217,10 +217,10 @@ def scanned(  # noqa: PLR0913 - a body, and what a runtime does otherwise
     may_change: MayChange | None = None,
     again: Formula = TRUE,
 ) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Return the states after a body has run any number of times, and its outputs in any turn.
+    """Return the states after a body has run any number of times, and its outputs in any iteration.
 
-    The body ``runs`` at all where a formula holds. States must keep their shape, but for a change in the first turn
-    that a runtime allows: ``may_change``; there is another turn where ``again`` holds.
+    The body runs at least once if the formula ``runs`` holds, and again if ``again`` holds. States must keep their
+    shape, except for a change in the first iteration that a runtime allows: ``may_change``.
     """
     count = len(states)
     with nullcontext() if runs == TRUE else call.asker.under(runs):
@@ -243,7 +243,7 @@ def _state(call: NodeCall, position: int, before: Value, after: Value, may_chang
 
 
 def require_same(call: NodeCall, what: str, one: Dims | None, other: Dims | None, when: str = "") -> None:
-    """Require that what a body gives keep its shape; note it where a shape is not known."""
+    """Require that an output of a body keep its shape; note it if a shape is unknown."""
     reason = f"{what} must keep its shape" if not when else f"{what} must have one shape {when}"
     if one is None or other is None:
         call.note(f"not checked: {reason}")

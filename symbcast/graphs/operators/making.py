@@ -1,4 +1,4 @@
-"""Values made of sizes: one number everywhere, a shape that is asked for, numbers in steps."""
+"""Values made from sizes: one number everywhere, a requested shape, and ranges."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _LISTED = 64
 
 
 def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) -> Dims:
-    """Return the shape that an input holds, each of its elements a size; unknown ones are sizes of their own.
+    """Return the shape that an input holds, each element a size; unknown elements get new sizes.
 
-    Of those at the positions ``ignored`` nothing is asked.
+    Elements at the positions ``ignored`` need not be sizes.
     """
     items = call.elements(position)
     if items is None:
         lengths = call.shape(position)
         if len(lengths) != 1 or not isinstance(lengths[0], int):
-            call.give_up(f"the shape is what {call.input_name(position)} holds, which is not known")
+            call.give_up(f"the shape is in {call.input_name(position)}, whose elements are unknown")
         if lengths[0] > MAX_ELEMENTS:
             call.give_up(
                 f"the shape has {lengths[0]} axes, and more than {MAX_ELEMENTS} that data decide are not followed"
@@ -60,7 +60,7 @@ def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) ->
         dims.append(call.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]))
         if axis not in ignored:
             call.note(
-                f"that element {axis} of {name}, which is data, is not negative was not looked at",
+                f"not checked: element {axis} of {name}, which is data, must not be negative",
                 is_about_data=True,
                 by=[position],
             )
@@ -68,7 +68,7 @@ def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) ->
 
 
 def counted(call: NodeCall) -> Value:
-    """Return numbers from the first input on, before the second, in steps of the third."""
+    """Return the range from the first input to before the second, in steps of the third."""
     expect_numbers(call, 0, 1, 2)
     items = [(call.elements(n) or (None,))[0] for n in range(3)]
     start, limit, delta = items
@@ -87,10 +87,10 @@ def counted(call: NodeCall) -> Value:
 
 
 def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Dim | None:
-    """Return how many numbers a range holds; None where that is not known.
+    """Return how many numbers a range holds; None if unknown.
 
-    Floats hold the distance exactly where its denominator is a power of two, and their quotient is rounded to a whole
-    number only where it is one.
+    Floats hold the distance exactly if its denominator is a power of two, and their quotient is rounded to a whole
+    number only if it is one.
     """
     step = as_ratio(delta)
     distance = as_ratio(BINARY["Sub"](call.asker, call.dtype(), limit, start))
@@ -106,11 +106,11 @@ def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Di
 _ROOM = 1 << 47
 """More elements than any process can address."""
 _USUAL = 1 << 20
-"""A limit up to which ranges are taken to have room: sizes beyond it are not asked about."""
+"""Ranges up to this limit are assumed to fit into memory: larger sizes are not considered."""
 
 
 def _check_room(call: NodeCall, limit: Element) -> None:
-    """Require that a range of floats, whose length is not known, has a step, and has no more elements than fit."""
+    """Require that a range of floats of unknown length has a nonzero step, and fits into memory."""
     start, step = _number(call, 0), _number(call, 2)
     if step is None:
         call.note("not checked: the step of a range must not be 0, nor too short", is_about_data=True, by=[2])
@@ -130,7 +130,7 @@ def _check_room(call: NodeCall, limit: Element) -> None:
 
 
 def _number(call: NodeCall, position: int) -> Fraction | None:
-    """Return the one number in an input; None where it is not known, or is not finite."""
+    """Return the one number in an input; None if it is unknown or not finite."""
     value = call.value(position)
     found = value.array if isinstance(value, Constant) else None
     if found is not None:

@@ -1,4 +1,4 @@
-"""The elements of a value in another shape of as many."""
+"""Reshapes: the elements of a value in another shape with as many elements."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """What is asked for: sizes, of which one may be -1, and None for each that is not known.
+    """The requested sizes: at most one may be -1, and unknown ones are None.
 
-    ``keeps_zero`` says that a 0 keeps the size of its axis; ``inferred`` works out the size at -1 otherwise.
+    ``keeps_zero`` says that a 0 keeps the size of its axis; ``inferred`` computes the size at -1 in a different way.
     """
 
     sizes: Sequence[Element]
@@ -30,16 +30,16 @@ class Wanted(NamedTuple):
 
 
 def reshaped(call: NodeCall, data: Value, wanted: Wanted) -> Value:
-    """Return a value in another shape; where its own is not known, that it has as many elements is noted."""
+    """Return a value in another shape; if its own is unknown, note that the number of elements was not checked."""
     if data.shape is None:
-        call.note(f"that {call.input_name(0)} has as many elements was not looked at: its rank is not known")
+        call.note(f"not checked: {call.input_name(0)} must have as many elements, but its rank is unknown")
         return Value(_of_unknown(call, wanted), data.dtype)
     shape = _reshaped_to(call, data.shape, wanted)
     return Value(shape, data.dtype, content_reshaped(data, shape))
 
 
 def _of_unknown(call: NodeCall, wanted: Wanted) -> Dims:
-    """Return the shape that is asked for where that of the data is not known."""
+    """Return the requested shape if that of the data is unknown."""
     if list(wanted.sizes).count(-1) > 1:
         call.refuse(_ONE_UNKNOWN)
     least = 1 if wanted.keeps_zero else 0
@@ -53,11 +53,11 @@ def _of_unknown(call: NodeCall, wanted: Wanted) -> Dims:
 
 
 _ONE_UNKNOWN = "at most one size may be -1"
-_NOT_NEGATIVE = "a size that is asked for must not be negative"
+_NOT_NEGATIVE = "a requested size must not be negative"
 
 
 def _reshaped_to(call: NodeCall, data: Dims, wanted: Wanted, settled: frozenset[int] = frozenset()) -> Dims:
-    """Return the shape that is asked for; the sizes at the positions ``settled`` are not -1."""
+    """Return the requested shape; the sizes at the positions ``settled`` are not -1."""
     for n, item in enumerate(wanted.sizes):
         if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
             is_unknown = equal(item, -1)
@@ -73,7 +73,7 @@ def _reshaped_to(call: NodeCall, data: Dims, wanted: Wanted, settled: frozenset[
 def _by_unknown(
     call: NodeCall, is_unknown: Formula, data: Dims, choices: Sequence[Wanted], settled: frozenset[int]
 ) -> Dims:
-    """Return the shape that is asked for by a size which is -1 at some sizes, and then worked out."""
+    """Return the shape requested by a size that is -1 for some sizes, and then inferred."""
     ends: list[Dims | None] = []
     for formula, wanted in zip((is_unknown, negate(is_unknown)), choices, strict=True):
         with call.asker.under(formula):
@@ -86,7 +86,7 @@ def _by_unknown(
         if yes is no:
             raise RefusedError
         return yes or no or ()
-    name, text = call.place.name, "by whether a size that is asked for is -1"
+    name, text = call.place.name, "by whether a requested size is -1"
     return tuple(
         a if a == b else call.asker.by_cases(f"{name}_dim_{n}", f"axis {n}, {text}", is_unknown, a, b)
         for n, (a, b) in enumerate(zip(yes, no, strict=True))
@@ -94,7 +94,7 @@ def _by_unknown(
 
 
 def _dims_wanted(call: NodeCall, wanted: Wanted, data: Dims) -> list[Dim | None]:
-    """Return the sizes that are asked for; None for the one that is to be worked out."""
+    """Return the requested sizes; None for the one to infer."""
     dims: list[Dim | None] = []
     for axis, item in enumerate(wanted.sizes):
         if isinstance(item, int) and item in (-1, 0):
@@ -102,10 +102,10 @@ def _dims_wanted(call: NodeCall, wanted: Wanted, data: Dims) -> list[Dim | None]
             dims.append(None if item else copied(call, data, axis) if is_kept else 0)
         elif not is_size(item):
             call.note(
-                f"that element {axis} of the shape, which is data, can be was not looked at", is_about_data=True, by=[1]
+                f"not checked: element {axis} of the shape, which is data, must be valid", is_about_data=True, by=[1]
             )
             least = int(call.is_positive(data))
-            dims.append(call.fresh(f"size_{axis}", f"element {axis} of the shape that is asked for", least, by=[1]))
+            dims.append(call.fresh(f"size_{axis}", f"element {axis} of the requested shape", least, by=[1]))
         elif call.bounds.is_at_least(item, 1):
             dims.append(item)
         else:
@@ -127,7 +127,7 @@ def content_reshaped(data: Value, shape: Dims) -> Content | None:
 
 
 def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | None:
-    """Return the strides of a ramp in another shape: axes of size 1 come and go, and axes that run on merge."""
+    """Return the strides of a ramp in another shape: axes of size 1 appear and vanish, contiguous axes merge."""
     runs: list[tuple[Dim, Dim]] = []
     for size, stride in zip(old, strides, strict=True):
         if size == 1:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:
-    """Return what a node multiplies a size by; None if it is not known."""
+    """Return the scale by which a node multiplies a size; None if unknown."""
     if isinstance(element, float):
         return scale_of(element, rounding)
     if isinstance(element, Ratio):
@@ -22,9 +22,9 @@ def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:
 
 
 def scaled(call: NodeCall, size: Dim, scale: Scale | None, axis: int) -> Dim:
-    """Return a size times a scale, rounded down; a size of its own where the scale is unknown, or rounding may show."""
+    """Return a size times a scale, rounded down; a new size if the scale is unknown, or if rounding may show."""
     found = None if scale is None else scale.times(size)
     if found is not None:
         return found
-    # A scale that is known leaves the size to the sizes, however data may decide the elements of the tensor.
+    # If the scale is known, the new size depends on sizes alone, even if data decide the elements of the tensor.
     return call.fresh(f"size_{axis}", f"axis {axis} times its scale", by=None if scale is None else ())

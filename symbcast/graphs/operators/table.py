@@ -17,7 +17,7 @@ Offered = TypeVar("Offered", bound=Callable[..., Value | Sequence[Value]])
 class OperatorTable(dict[tuple[str, str], Operator[Call]]):
     """Functions from a call to its outputs, by domain (empty for the framework's own) and name.
 
-    A name without a dot is in ``namespace``, where the framework has one.
+    A name without a dot is in ``namespace``, if the framework has one.
     """
 
     def __init__(self, namespace: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The plain answer about a model: data alone, without what shows it."""
+"""The plain answer about a model: only data, without presentation."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class GraphAnswer(Answer):
-    """For which sizes of its inputs a model runs, what every shape in it is, and which node asks what.
+    """The input sizes for which a model runs, all shapes in it, and the requirements of its nodes.
 
-    Nothing is worked out before it is asked for, and the model is never changed.
+    Everything is computed on demand, and the model is never changed.
     """
 
     def __init__(self, checked: Checked) -> None:
@@ -40,11 +40,11 @@ class GraphAnswer(Answer):
 
     @property
     def source(self) -> str:
-        """The file, or what the graph is called."""
+        """The file, or the name of the graph."""
         return self._checked.source
 
     def called(self, source: str) -> Self:
-        """Return the same answer about a model that is called otherwise."""
+        """Return the same answer under another name of the model."""
         if source == self.source:
             return self
         made = copy(self)
@@ -53,45 +53,45 @@ class GraphAnswer(Answer):
 
     @property
     def runtime(self) -> str:
-        """What is asked about: the ONNX documents (``"spec"``), ``"onnxruntime"``, or the name of the front end."""
+        """The runtime or document: the ONNX documents (``"spec"``), ``"onnxruntime"``, or the name of the front end."""
         return self._checked.asker.runtime
 
     @property
     def min_size(self) -> int:
-        """The least size of the dynamic dimensions of the inputs."""
+        """The minimum size of the dynamic dimensions of the inputs."""
         return self._checked.min_size
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the caller assumed, as it was written."""
+        """The caller's assumptions, as written."""
         return self._checked.assumptions
 
     # Shapes.
 
     @property
     def inputs(self) -> dict[str, Shape | None]:
-        """The shapes of the inputs by name; None for what is no tensor."""
+        """The shapes of the inputs by name; None for an input that is no tensor."""
         return shapes_of(self._checked.inputs.values)
 
     @property
     def outputs(self) -> dict[str, Shape | None]:
-        """The shapes of the outputs by name; None where they are not known."""
+        """The shapes of the outputs by name; None if unknown."""
         found = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
         return shapes_of({name: value for name, value in found.items() if value is not None})
 
     @property
     def shapes(self) -> Mapping[str, Shape | None]:
-        """The shape of every value by name; None where it is not known, and for what is no tensor."""
+        """The shape of every value by name; None if it is unknown, or if the value is no tensor."""
         return shapes_of(self._values)
 
     @property
     def sequences(self) -> dict[str, SequenceShape]:
-        """What is known of every sequence by name: its length, and the shapes of its elements."""
+        """Each sequence by name: its length, and the shapes of its elements."""
         return sequences_of(self._values)
 
     @property
     def optionals(self) -> dict[str, OptionalShape]:
-        """What is known of every value that may be there or not by name."""
+        """Each optional value by name."""
         return optionals_of(self._values)
 
     @property
@@ -101,7 +101,7 @@ class GraphAnswer(Answer):
 
     @property
     def data_sizes(self) -> dict[str, str]:
-        """The sizes that no input's shape determines, by name, and what each of them is."""
+        """The sizes that no input's shape determines, by name, each with a description."""
         env = self._checked.env
         met = {d for v in self._values.values() for d in sizes_in(v) if type(d) is not int}
         used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
@@ -111,10 +111,10 @@ class GraphAnswer(Answer):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the model runs for all sizes, for some, for none, or it is unknown: then `reason` says why.
+        """Whether the model runs for all sizes, for some or for none; if that is unknown, `reason` says why.
 
-        It is not said to run for all sizes where a node is left whose conditions on sizes were not looked at. What
-        data must be like is not in the verdict: see `data_condition` and `unanalysed`.
+        The verdict is not ALWAYS while the size conditions of some node are not fully checked. Conditions on data are
+        not part of the verdict: see `data_condition` and `unanalysed`.
         """
         found = self._env.verdict
         is_open = found is Verdict.ALWAYS and (self._left_open or self._checked.conditions.undecided)
@@ -122,7 +122,7 @@ class GraphAnswer(Answer):
 
     @property
     def reason(self) -> str:
-        """Why something is unknown or unproven; empty when nothing was left open."""
+        """Why something is unknown or unproven; empty if nothing is left open."""
         if self._env.reason:
             return self._env.reason
         count, undecided = self._left_open, self._checked.conditions.undecided
@@ -145,12 +145,12 @@ class GraphAnswer(Answer):
 
     @property
     def data_condition(self) -> Condition:
-        """What must hold besides, of sizes that data decide: see `data_sizes`."""
+        """The additional condition on sizes that data decide: see `data_sizes`."""
         return self._checked.conditions.data_condition
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One for each conjunct of the condition, the node first that asks first; of no sizes, the nodes that clash.
+        """One for each conjunct of the condition, in the order of the nodes; if no sizes work, the nodes that clash.
 
         Those about sizes that data decide come last.
         """
@@ -167,15 +167,15 @@ class GraphAnswer(Answer):
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
-        """Nodes whose own conditions were not looked at, or not all of them, and why."""
+        """Nodes whose own conditions were not checked, or not all of them, and why."""
         return tuple(self._checked.walk.unanalysed)
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes of inputs at which the model runs; None where there are none."""
+        """Return the smallest sizes of inputs at which the model runs; None if there are none."""
         return self._of_inputs(self._env.witness())
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes of inputs at which the model does not run; None where there are none."""
+        """Return the smallest sizes of inputs at which the model does not run; None if there are none."""
         return self._of_inputs(self._env.counterexample())
 
     @property
@@ -184,23 +184,23 @@ class GraphAnswer(Answer):
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size of the inputs is called, in order; sizes that data decide are none of them."""
+        """The name of each size of the inputs, in order; without the sizes that data decide."""
         return {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the model runs."""
+        """Return the condition; with the assumptions, everything that holds where the model runs."""
         own = self._checked.asker.origins
         found = self._env.guarded(with_assumptions)
         return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
 
     @property
     def _env(self) -> ShapeEnv:
-        """The sizes of the inputs, and what is asked of them."""
+        """The sizes of the inputs, and the requirements on them."""
         return self._checked.conditions.inputs
 
     @property
     def _left_open(self) -> int:
-        """How many nodes are left whose conditions on sizes were not looked at, or not all of them."""
+        """The number of nodes whose conditions on sizes were not checked, or not all of them."""
         return len({u.node for u in self.unanalysed if not u.is_about_data})
 
     def _of_inputs(self, sizes: dict[str, int] | None) -> dict[str, int] | None:

@@ -1,4 +1,4 @@
-"""The answer about a model as a document: what it asks, which node asks it, where it fails, what to do."""
+"""The answer about a model as a document: its requirements, their nodes, where they fail, and the fixes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ WIDTH = 100
 LINES = 24
 """How many lines a screen has."""
 SHOWN = 3
-"""How many findings are told at length on a screen, where there is room."""
+"""How many findings a screen shows in full, if there is room."""
 SHOWN_ON_PAGE = 10
 KINDS = 5
-"""How many operators are named of which nodes were not looked at."""
+"""How many operators are named whose nodes were not checked."""
 NAME = 44
-"""How long the name of a node or a value may be in text; longer ones lose their middle."""
+"""The maximum length of the name of a node or a value in text; longer names lose their middle."""
 SUMMARY = 200
 
 _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
@@ -50,7 +50,7 @@ _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
 
 
 def document(report: GraphAnswer, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a model; on a screen with as many findings as there are lines for."""
+    """Return the answer about a model; on a screen, with as many findings as fit."""
     if room is Room.PAGE:
         return _document(report, SHOWN_ON_PAGE)
     for shown in range(SHOWN, 0, -1):
@@ -78,7 +78,7 @@ def verdict_words(report: GraphAnswer) -> str:
             sizes = f"all sizes from {report.min_size} on" if report.min_size else "all sizes"
             return f"runs for {sizes}{', with data that suit' if data else ''}"
         case Verdict.SOMETIMES:
-            left = ", as far as was looked at" if report._left_open else ""
+            left = ", as far as was checked" if report._left_open else ""
             return f"runs for some sizes only{left}"
         case Verdict.NEVER:
             return "runs for no sizes"
@@ -93,7 +93,7 @@ def summary(report: GraphAnswer) -> str:
     if report.verdict is Verdict.SOMETIMES:
         text = f"{text} if {condition_text(report)}"
     if count:
-        text = f"{clipped(text, SUMMARY - 40)}; {count} {'node' if count == 1 else 'nodes'} not looked at"
+        text = f"{clipped(text, SUMMARY - 40)}; {count} {'node' if count == 1 else 'nodes'} not analysed"
     return clipped(visible(text), SUMMARY)
 
 
@@ -109,7 +109,7 @@ def condition_text(report: GraphAnswer) -> str:
 
 
 def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
-    """Yield what must hold, the node that asks it first, its operands, where it fails, and what to do."""
+    """Yield the requirement, the first node that has it, its operands, where it fails, and the fix."""
     if finding.is_about_data:
         yield field("and data" if number else "data must", _said(finding, namer), most=2, lead="be such that ")
     else:
@@ -119,7 +119,7 @@ def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
 
 
 def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
-    """Yield one of the nodes that clash, and what it asks."""
+    """Yield one of the nodes that clash, and its requirement."""
     yield field("and" if number else "impossible", _node(finding), most=2)
     asks = () if finding.formula == FALSE else _said(finding, namer)
     yield field("which asks", asks, most=2, lead="that ")
@@ -139,7 +139,7 @@ def _said(finding: Finding, namer: Namer) -> Line:
 
 
 def _node(finding: Finding) -> Line:
-    """Return which node asks, and why."""
+    """Return the node with the requirement, and the reason."""
     more = len(finding.origins) - 1
     also = f" (and {more} more {'node' if more == 1 else 'nodes'})" if more > 0 else ""
     reason = f": {finding.reason}" if finding.reason else ""
@@ -149,7 +149,7 @@ def _node(finding: Finding) -> Line:
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:
-    """Return an operand: its name, and its shape or the few integers in it."""
+    """Format an operand: its name, and its shape or the few integers in it."""
     name, shape = finding.operands[position]
     content = finding.contents[position]
     if content is not None:
@@ -173,11 +173,11 @@ def _failing(finding: Finding) -> Line:
     return (sizes, Span(": "), Span(finding.sizes_there, True)) if finding.sizes_there else (sizes,)
 
 
-# What is said of the whole.
+# Fields about the whole model.
 
 
 def _closing(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
-    """Yield what is said after the findings that are shown."""
+    """Yield the fields after the findings."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         yield field("condition", code(condition_text(report), NOTHING), most=2)
     yield field("assuming", code("; ".join(_assumed(report)), longest=160), most=2)
@@ -198,7 +198,7 @@ def _assumed(report: GraphAnswer) -> list[str]:
 
 
 def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
-    """Yield the sizes that data decide, where a condition is about them."""
+    """Yield the sizes that data decide, if a condition is about them."""
     told = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
     for number, (name, text) in enumerate(told.items()):
         if number == 2:
@@ -208,7 +208,7 @@ def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field
 
 
 def _unanalysed(report: GraphAnswer) -> Iterator[str]:
-    """Yield what was not looked at of sizes, and of data: how many nodes, of which operators, and why the first."""
+    """Yield the unchecked nodes, about sizes and about data: counts by operator, and the first reason."""
     for is_about_data in (False, True):
         left = [u for u in report.unanalysed if u.is_about_data is is_about_data]
         nodes = {u.node: u.op_type for u in left}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT = "symbcast.model-report"
 VERSION = 1
-"""It grows when a key changes its meaning or goes."""
+"""It increases when a key changes its meaning or is removed."""
 
 
 def json_schema() -> dict[str, Any]:
@@ -29,9 +29,9 @@ def json_schema() -> dict[str, Any]:
 
 
 def report_to_dict(report: GraphAnswer) -> dict[str, Any]:
-    """Return a report as data that `json.dumps` takes, the same on every run.
+    """Return a report as data for `json.dumps`, identical on every run.
 
-    A size is a number, or text that `symbcast.core.text` reads back; a shape that is not known is null.
+    A size is a number, or text that `symbcast.core.text` reads back; an unknown shape is null.
     """
     namer, values = Namer.of(report._checked.env.shown), report._values
 

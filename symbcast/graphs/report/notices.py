@@ -1,4 +1,4 @@
-"""What there is to say of a model: a notice for each finding, and for each node not looked at."""
+"""Notices about a model: one for each finding, and one for each node that was not fully analysed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 BROADCAST = Kind("broadcast", "The shapes that a node broadcasts must fit together.")
 UNANALYSED = Kind(
-    "unanalysed", "What a node asks of sizes was not looked at.", "note", together="nodes that were not looked at"
+    "unanalysed", "A node's requirements on sizes were not analysed.", "note", together="nodes that were not analysed"
 )
 UNDECIDED = Kind("undecided", "Whether a model runs for all sizes is not decided.", "note")
 _ASKED = "the model runs only when"
 
 
 def notices_of(report: GraphAnswer) -> Iterator[Notice]:
-    """Yield what is to be said of a model: of each finding, and of each node that was not looked at."""
+    """Yield a notice for each finding, and for each node that was not fully analysed."""
     is_never = report.verdict is Verdict.NEVER
     namer = Namer.of(report._checked.env.shown)
     for finding in report.findings:
@@ -34,21 +34,21 @@ def notices_of(report: GraphAnswer) -> Iterator[Notice]:
         required = _clash(finding, others) if is_never else _ASKED
         yield notice_of(finding, "error" if is_never else "warning", namer, required)
     for left in report.unanalysed:
-        yield Notice(UNANALYSED, UNANALYSED.level, left.node, left.op_type, f"not looked at: {left.reason}")
+        yield Notice(UNANALYSED, UNANALYSED.level, left.node, left.op_type, f"not analysed: {left.reason}")
     if report.verdict is Verdict.UNKNOWN:
         text = f"whether the model runs for all sizes is not decided: {report.reason}"
         yield Notice(UNDECIDED, UNDECIDED.level, "", "", text)
 
 
 def _clash(finding: Finding, others: Sequence[str]) -> str:
-    """Return what stands before what a node asks of a model that runs at no sizes."""
+    """Return the words before a node's requirement, for a model that runs at no sizes."""
     if finding.formula == FALSE or not others:
         return "the model runs at no sizes:"
-    return f"the model runs at no sizes: beside {listed(others, limit=4)}, it cannot be that"
+    return f"the model runs at no sizes: together with {listed(others, limit=4)}, it cannot be that"
 
 
 def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASKED) -> Notice:
-    """Return the notice of a finding, which begins with ``required``: a mere note where it is about data."""
+    """Return the notice of a finding, which begins with ``required``: only a note if it is about data."""
     if finding.is_about_data:
         required = "data must be such that"
     if finding.formula == FALSE and finding.reason:
@@ -61,7 +61,7 @@ def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASK
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:
-    """Return an operand: its name, and its shape or the few integers in it."""
+    """Format an operand: its name, and its shape or the few integers in it."""
     (name, shape), content = finding.operands[position], finding.contents[position]
     if content is not None:
         return f"{name} = [{_listed(sizes(content, namer))}]"

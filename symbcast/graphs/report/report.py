@@ -1,4 +1,4 @@
-"""The answer about a model, as users see it."""
+"""The answer about a model, with presentation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class GraphReport(GraphAnswer):
-    """The answer about a model, with what shows it and hands it on."""
+    """The answer about a model, with methods that show and export it."""
 
-    # The answer, shown and handed on.
+    # Presentation and export.
 
     def explain(self) -> str:
-        """Return the answer in words, so short that it fits on a screen."""
+        """Return the answer in words, short enough to fit on a screen."""
         from symbcast.answers.show.text import render
         from symbcast.graphs.report.document import WIDTH
 

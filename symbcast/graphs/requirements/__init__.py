@@ -1,1 +1,1 @@
-"""What the nodes of a model ask of sizes, and what that comes to for its inputs."""
+"""The requirements of a model's nodes on sizes, and the resulting condition on its inputs."""

@@ -1,4 +1,4 @@
-"""The condition of a model: what its inputs' sizes must be, apart from what data decide."""
+"""The condition of a model on the sizes of its inputs, apart from what data decide."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from symbcast.graphs.requirements.recorder import Asker
 
 _SPELLED_OUT = 6
-"""Up to how many sizes that must broadcast together are spelled out in pairs, which any reader can evaluate."""
+"""The maximum number of sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate."""
 
 
 class _Split(NamedTuple):
-    """What is asked of the inputs' sizes, what is asked of others too, and whether no clause was let go."""
+    """The requirements on the inputs' sizes, those that involve other sizes, and whether no clause was dropped."""
 
     inputs: ShapeEnv
     data: tuple[Formula, ...]
@@ -29,9 +29,9 @@ class _Split(NamedTuple):
 
 
 class Conditions:
-    """What is asked of a model's inputs, and of data.
+    """The requirements on a model's inputs, and on data.
 
-    ``inputs`` is an environment of the inputs' sizes alone, ``data`` the clauses that speak of other sizes too.
+    ``inputs`` is an environment with only the inputs' sizes, ``data`` the clauses that involve other sizes too.
     """
 
     def __init__(self, env: ShapeEnv, asker: Asker) -> None:
@@ -71,28 +71,28 @@ class Conditions:
 
     @property
     def inputs(self) -> ShapeEnv:
-        """The environment of the inputs' sizes alone."""
+        """The environment with only the inputs' sizes."""
         return self._split.inputs
 
     @property
     def data(self) -> tuple[Formula, ...]:
-        """The clauses that speak of sizes which data decide."""
+        """The clauses that involve sizes decided by data."""
         return self._split.data
 
     @property
     def undecided(self) -> tuple[Formula, ...]:
-        """The clauses that the inputs' sizes may decide in a way that was not followed."""
+        """The clauses that the inputs' sizes may decide in a way that was not analysed."""
         split, sizes = self._split, self._asker.undecided if self._split.is_whole else self._asker.origins.keys()
         return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
 
     @property
     def condition(self) -> Condition:
-        """What the inputs' sizes must be: necessary, and with suitable data sufficient."""
+        """The condition on the inputs' sizes: necessary, and sufficient with suitable data."""
         return Condition.of_answer(all_of(map(_spelled_out, self.inputs.clauses)), self.inputs)
 
     @property
     def data_condition(self) -> Condition:
-        """What must hold besides, of sizes that data decide."""
+        """The additional condition on sizes that data decide."""
         return Condition.of_answer(all_of(map(_spelled_out, self.data)), self._env)
 
 

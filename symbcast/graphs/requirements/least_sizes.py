@@ -1,4 +1,4 @@
-"""What a requirement says of single sizes: how large each of them is at least."""
+"""Lower bounds of single sizes that follow from a requirement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
-    """Yield sizes with what they are at least where a formula holds, as far as one comparison by itself says it.
+    """Yield sizes with the lower bounds that follow from a formula, if a single comparison implies them.
 
     >>> from symbcast.core.algebra.bounds import Bounds
     >>> from symbcast.core.logic.formulas import at_most
@@ -34,7 +34,7 @@ def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int
 
 
 def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
-    """Yield what sizes are at least where a term with one monomial, and perhaps a number, is 0 or more."""
+    """Yield lower bounds of sizes that follow if a term of one monomial, and perhaps a number, is not negative."""
     number = value.constant
     rest = value - constant(number)
     if len(rest.coefficients) != 1:
@@ -45,7 +45,7 @@ def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
         if len(monomial) == 1:
             yield from _at_least(monomial[0], least, bounds)
         elif least >= 1 and all(bounds.is_at_least(atom, 0) for atom in monomial):
-            for atom in monomial:  # a product of which no factor is below 0 is at least 1: so is each factor
+            for atom in monomial:  # a product of nonnegative factors is at least 1, so each factor is
                 yield from _at_least(atom, 1, bounds)
 
 
@@ -56,7 +56,7 @@ def _at_least(atom: Atom, least: int, bounds: Bounds) -> Iterator[tuple[Symbol, 
         for arg in atom.args:
             yield from _not_below_0(arg - constant(least), bounds)
     elif isinstance(atom, Operation) and atom.kind == "join":
-        for arg in atom.args if least >= 1 else ():  # with a 0 among them, sizes join to 0
+        for arg in atom.args if least >= 1 else ():  # sizes that include a 0 join to 0
             yield from _not_below_0(arg - constant(1), bounds)
     elif isinstance(atom, Operation) and atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
         yield from _not_below_0(atom.args[0] - constant(least * atom.args[1].constant), bounds)

@@ -1,4 +1,4 @@
-"""On which axes of a node's operands a condition is that a rule asks of some of their axes."""
+"""Locate a rule's condition on the axes of a node's operands."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def located_reason(inputs: Sequence[Value | None], parts: Sequence[Dims], constraint: Constraint) -> str:
-    """Return why a rule asks something of parts of a node's inputs, with the axis where it is one axis of them.
+    """Return a rule's reason for a requirement on parts of a node's inputs, with the axis if it is about one axis.
 
-    The parts are whole inputs, or axes of them that lie side by side, such as those of a batch of matrices.
+    The parts are whole inputs, or adjacent axes of them, such as those of a batch of matrices.
     """
     origin = constraint.origin
     if origin.axis is None or not origin.rank:

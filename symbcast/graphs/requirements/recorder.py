@@ -1,4 +1,4 @@
-"""What the nodes of a model ask of sizes: told to a `ShapeEnv`, and kept with the node that asks it and why."""
+"""Record the nodes' requirements on sizes in a `ShapeEnv`, each with its node and reason."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """A node in a model: the name that it is told by, and what it had before it."""
+    """A node in a model: its display name and its input values."""
 
     name: str
     op_type: str
@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
     @property
     def operands(self) -> tuple[tuple[str, Shape | None], ...]:
-        """The inputs that are given, by name, with their shapes."""
+        """The given inputs by name, with their shapes."""
         pairs = zip(self.node.inputs, self.inputs, strict=True)
         return tuple((n, _shape(v)) for n, v in pairs if v is not None)
 
@@ -68,7 +68,7 @@ def _shape(value: Value) -> Shape | None:
 
 
 class Learned(NamedTuple):
-    """How large a size is at least, as a node asks it, and why."""
+    """A lower bound of a size that a node requires, and the reason."""
 
     place: Place
     formula: Comparison
@@ -77,7 +77,7 @@ class Learned(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a node asks something: in words, as the code of a reason where a rule asks it, and what, as it was put."""
+    """Why a node requires something: in words, the code if it comes from a rule, and the formula as stated."""
 
     text: str = ""
     code: str = ""
@@ -85,61 +85,61 @@ class Reason(NamedTuple):
 
 
 def _number_of(dim: Dim) -> Dim:
-    """Return a join with a number other than 1 in it as that number: it is this where it has a value."""
+    """Return a join that contains a number other than 1 as that number: its value if it has one."""
     numbers = [m for m in join_members(dim) if isinstance(m, int) and m != 1]
     return numbers[0] if numbers else dim
 
 
 class Asker:
-    """The sizes of a model and what is asked of them.
+    """The sizes of a model and the requirements on them.
 
-    ``condition`` is what holds where the nodes at hand run at all, such as those of a branch; what they ask is asked
+    ``condition`` holds where the current nodes run at all, such as those of a branch; their requirements are recorded
     under it.
     """
 
     def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds) -> None:
         self.env = env
         self.runtime = runtime
-        """What is asked about, of those that the front end tells apart."""
+        """The runtime that the question is about, one of the front end's."""
         self.bounds = bounds
         self.places: dict[str, Place] = {}
-        """The nodes that asked something, by name."""
+        """The nodes with requirements, by name."""
         self.reasons: dict[tuple[str, Formula], Reason] = {}
-        """Why a node asks a formula."""
+        """The reason for a formula that a node requires."""
         self.inputs: tuple[Symbol, ...] = ()
         """The sizes in the shapes of the inputs."""
         self.sequences: frozenset[AxisSequence] = frozenset()
         """The sequences of axes in the shapes of the inputs."""
         self.origins: dict[Symbol, str] = {}
-        """What the sizes are that no input's shape determines."""
+        """Descriptions of the sizes that no input's shape determines."""
         self.limits: dict[Symbol, Formula] = {}
-        """How large sizes that data decide are at most."""
+        """Upper bounds of sizes that data decide."""
         self.undecided: set[Symbol] = set()
-        """Those of them that sizes may decide, in a way that was not followed."""
+        """Those of `origins` that sizes may decide, in a way that was not analysed."""
         self.given: frozenset[Symbol] = frozenset()
-        """The sizes in the shapes and contents of the inputs: those that every walk through the model has."""
+        """The sizes in the shapes and contents of the inputs, which are the same in every walk through the model."""
         self.learned: dict[str, list[Learned]] = {}
-        """How large nodes, by name, ask given sizes to be."""
+        """The lower bounds that nodes, by name, require of given sizes."""
         self.foreknown: dict[str, list[Learned]] = {}
-        """What an earlier walk learned, and is to be asked again where the walk comes to the node."""
+        """Bounds from an earlier walk, required again when this walk reaches the node."""
         self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
-        """Sizes that are one dimension where a formula holds, and another one where it does not."""
+        """Sizes that equal one dimension if a formula holds, and another if it does not."""
         self.turns: dict[Symbol, Dim] = {}
-        """What stands for the number of a turn of a loop, and the number of the last turn."""
+        """The symbols for the iteration numbers of loops, each with the number of the last iteration."""
         self.unfollowed: dict[str, str] = {}
-        """Nodes by name whose requirements were asked of some turns of a loop only, and why."""
+        """Nodes by name whose requirements cover only some iterations of a loop, and why."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
         self.settled = Settled()
-        """What holds wherever the model runs, by which sizes are written."""
+        """Facts that hold wherever the model runs, used to simplify sizes."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
         self._numbers: dict[str, int] = {}
-        """The names of sizes, each with the number that another size of the name is to have."""
+        """The names of sizes, each with the number for the next size of that name."""
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
-        """Ask that a formula hold; ``reason`` says why in words, ``code`` is that of a rule's reason.
+        """Require that a formula hold; ``reason`` says why in words, ``code`` is the code of a rule's reason.
 
-        What speaks of the number of a turn must hold in every turn.
+        A formula that contains an iteration number must hold in every iteration.
         """
         if self.turns and not self.turns.keys().isdisjoint(symbols_in(all_of([formula, *self.guards]))):
             self._require_in_turns(place, formula, reason, code)
@@ -160,7 +160,7 @@ class Asker:
         self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
 
     def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
-        """Ask what must hold in every turn of a loop: in the first and the last, between which it is as there."""
+        """Require a formula in the first and last iteration; note it if that does not cover those between."""
         asked = any_of([*map(negate, self.guards), formula])
         turn = next(s for s in self.turns if s in symbols_in(asked))
         if not is_convex(asked, turn):
@@ -170,13 +170,13 @@ class Asker:
                 self.require(place, put_in(asked, {turn: end}), reason, code)
 
     def _learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
-        """Take in how large sizes are at least wherever the model runs."""
+        """Record lower bounds that sizes have wherever the model runs."""
         for size, least in found:
             if self.bounds.learn(size, least) and size in self.given:
                 self.learned.setdefault(place.name, []).append(Learned(place, at_most(least, size), reason, code))
 
     def start(self, inputs: tuple[Symbol, ...], held: Mapping[Symbol, str], before: Asker | None) -> None:
-        """Take in the sizes that are given, and what an earlier walk learned of them."""
+        """Record the given sizes, and what an earlier walk learned about them."""
         self.inputs = inputs
         self.sequences = frozenset(sequences_of(inputs))
         self.origins.update(held)
@@ -189,16 +189,16 @@ class Asker:
 
     @property
     def learned_count(self) -> int:
-        """How often it was learned that a given size is larger than was known."""
+        """How often a larger lower bound of a given size was learned."""
         return sum(map(len, self.learned.values()))
 
     def restate_all(self) -> None:
-        """Ask what an earlier walk learned at nodes to which this one did not come."""
+        """Require the bounds that an earlier walk learned at nodes that this walk did not reach."""
         for found in list(self.foreknown.values()):
             self.restate(found[0].place)
 
     def restate(self, place: Place) -> None:
-        """Ask, where a node did so in an earlier walk, that sizes be as large as was learned there."""
+        """Require the bounds that an earlier walk learned at this node."""
         if place.name in self.foreknown:
             with self._unguarded():
                 for _, formula, reason, code in self.foreknown.pop(place.name):
@@ -213,7 +213,7 @@ class Asker:
             self.guards = before
 
     def _settle(self, formula: Formula) -> None:
-        """Take in a size that is required to be a number, or one that is data and required to be a known one."""
+        """Record a size that must equal a number, or a size decided by data that must equal a known one."""
         if self.guards or not isinstance(formula, Comparison) or formula.operator != "==":
             return
         for size, value in ((formula.left, formula.right), (formula.right, formula.left)):
@@ -225,7 +225,7 @@ class Asker:
         return size in self.origins and self.origins.keys().isdisjoint(value.symbols())
 
     def written(self, outputs: Sequence[Value]) -> Sequence[Value]:
-        """Return the outputs of the node at hand, their sizes written by what is required."""
+        """Return the outputs of the current node, their sizes simplified by what is required."""
         if self.settled.is_empty:
             return outputs
         found = [self._rewritten(value) for value in outputs]
@@ -237,7 +237,7 @@ class Asker:
         return value if shape is value.shape else value.with_sizes(shape)
 
     def _cleared(self, formula: Formula) -> Formula:
-        """Return a comparison without quotients that were asked to be whole; take in one that this one asks of."""
+        """Return a comparison without quotients that must be whole; record a quotient that it requires to be whole."""
         if not isinstance(formula, Comparison):
             return formula
         if not self.guards and self.settled.take(formula):
@@ -245,18 +245,18 @@ class Asker:
         return cleared(formula, self.settled.whole, self.bounds)
 
     def equal(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
-        """Ask that two sizes be equal."""
+        """Require that two sizes be equal."""
         if left is not right and left != right:
             self.require(place, equal(left, right), reason)
 
     def at_most(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
-        """Ask that one size be at most another."""
+        """Require that one size be at most another."""
         low = self.bounds.least(subtract(right, left))
         if low is None or low < 0:
             self.require(place, bounded(left, right), reason)
 
     def is_size(self, place: Place, dim: Dim, reason: str) -> None:
-        """Ask that a dimension be none below 0."""
+        """Require that a dimension not be negative."""
         if dim >= 0 if isinstance(dim, int) else dim.is_Symbol:
             return
         low = self.bounds.least(dim)
@@ -265,18 +265,18 @@ class Asker:
             self.require(place, all_of(needs), reason)
 
     def never(self, place: Place, reason: str) -> None:
-        """Say that a node can run at no sizes."""
+        """Record that a node can run at no sizes."""
         self.require(place, FALSE, reason)
 
     def broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
-        """Broadcast shapes by one of the project's rules and return the output; None where no sizes allow it."""
+        """Broadcast shapes by one of the project's rules and return the output; None if no sizes allow it."""
         if rule == "numpy" and len(shapes) == 2 and (shapes[0] == shapes[1] or not shapes[1]):
             return shapes[0]
         key = (rule, tuple(attributes.items()), tuple(shapes), self.guards)
         if key not in self._joined:
             self.places[place.name] = place
             found = self._broadcast(place, shapes, rule, attributes)
-            # Of joined sequences one that is not 1 need not be the longest one.
+            # A joined sequence that is not 1 need not be the longest one.
             greatest = self.bounds.greatest_member
             self._joined[key] = found and tuple(d if mentions_rest(d) else greatest(_number_of(d)) for d in found)
         return self._joined[key]
@@ -295,12 +295,12 @@ class Asker:
         try:
             return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:
-            return None  # two numbers that differ: asked above
+            return None  # two numbers that differ: required above
 
     def symbol(self, name: str, text: str, least: int = 0, *, is_undecided: bool = False) -> Symbol:
-        """Return a new size, named after ``name``, that no input's shape determines; ``text`` says what it is.
+        """Return a new size, named after ``name``, that no input's shape determines; ``text`` describes it.
 
-        ``is_undecided`` where it is not proven that data decide it: sizes may do so in a way that was not followed.
+        ``is_undecided`` says that data are not proven to decide it: sizes may do so in a way that was not analysed.
         """
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
@@ -314,9 +314,9 @@ class Asker:
         return found
 
     def limit(self, size: Symbol, most: Dim) -> None:
-        """Take for granted that a size which data decide is at most a dimension; evidence goes by it.
+        """Assume that a size decided by data is at most a dimension; evidence respects it.
 
-        Products are kept for evidence alone: a bound by one would make each question about the size a hard one.
+        Products are used for evidence only: a bound by a product would make every question about the size hard.
         """
         if any(map(mentions_rest, (most,))):
             return
@@ -327,11 +327,11 @@ class Asker:
             self.assume(limit)
 
     def is_of_data(self, size: Symbol) -> bool:
-        """Return whether it is proven that data decide a size."""
+        """Return whether data are proven to decide a size."""
         return size in self.origins and size not in self.undecided and size not in self.cases
 
     def _free(self, base: str) -> str:
-        """Return a name that no size has yet: with the next number, where that is taken."""
+        """Return an unused name for a size, with the next number appended if it is taken."""
         if not self._numbers:
             self._numbers.update((s.name, 2) for s in (*self.inputs, *self.origins))
         name = base
@@ -342,13 +342,13 @@ class Asker:
         return name
 
     def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
-        """Return a size that is one dimension where a formula holds and another one where it does not."""
+        """Return a size that equals one dimension if a formula holds, and another if it does not."""
         met = {*symbols_in(chosen), *symbols_of((yes, no))}
         is_undecided = not met.isdisjoint(self.turns) or not met.isdisjoint(self.undecided)
         found = self.symbol(name, text, is_undecided=is_undecided)
         self.cases[found] = chosen, yes, no
-        # Elsewhere neither of the two need be a size at all; and one without a value, such as the join of sizes that
-        # clash, says nothing of this one.
+        # Where a guard fails, neither dimension need be a size; and one without a value, such as the join of sizes that
+        # clash, must not constrain this size.
         elsewhere = [negate(guard) for guard in self.guards]
         for other, dim in ((negate(chosen), yes), (chosen, no)):
             self.assume(any_of([*elsewhere, other, *map(negate, definedness(dim)), equal(found, dim)]))
@@ -356,7 +356,7 @@ class Asker:
 
     @contextmanager
     def under(self, formula: Formula) -> Iterator[None]:
-        """Ask under a formula what is asked meanwhile."""
+        """Record requirements in this context only under a formula."""
         before = self.guards
         if self.is_known(formula) is not True:
             self.guards = (*before, formula)
@@ -367,13 +367,13 @@ class Asker:
 
     @contextmanager
     def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
-        """Forget afterwards what is asked meanwhile, and what a walk forgets."""
+        """Forget requirements from this context afterwards, along with what the walk forgets."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, settled, numbers = self.bounds, self.settled, self._numbers
         undecided, limits, turns, unfollowed = self.undecided, self.limits, self.turns, self.unfollowed
         self.limits, self.turns, self.unfollowed = dict(limits), dict(turns), dict(unfollowed)
         learned, foreknown = self.learned, self.foreknown
-        self.learned, self.foreknown = {}, {}  # what is not asked for good is not asked again either
+        self.learned, self.foreknown = {}, {}  # requirements that are not kept are not repeated either
         self.env = self.env.fork()
         self.bounds, self.settled, self._numbers = bounds.copy(), settled.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
@@ -389,7 +389,7 @@ class Asker:
             self.learned, self.foreknown = learned, foreknown
 
     def assume(self, formula: Formula) -> None:
-        """Take something for granted."""
+        """Assume a formula."""
         self.env.assume(Assumption(formula))
 
     def is_positive(self, dims: Iterable[Dim]) -> bool:
@@ -397,7 +397,7 @@ class Asker:
         return all(self.bounds.is_at_least(d, 1) for d in dims)
 
     def is_known(self, formula: Formula) -> bool | None:
-        """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
+        """Return whether a formula is known to hold or to fail, from numbers and bounds alone."""
         found = evaluated(formula)
         if found == TRUE or found in self.guards:
             return True

@@ -1,9 +1,9 @@
-"""Sizes and comparisons written shorter by what holds wherever a model runs.
+"""Simplify sizes and comparisons by facts that hold wherever a model runs.
 
-Where ``c % 2 == 0`` is required, ``2*(c//2)`` is ``c``; where ``K == 3`` is, ``K + 27`` is 30. Comparisons are cleared
-of quotients that are whole, of factors that are never 0, and of quotients that are bounded: a Reshape makes a size
-``n // c`` where it asks that ``n`` be a multiple of ``c``. Beside that, ``n // c == m`` says ``n == c*m``, which may be
-divided by what both sides have in common: ``batch*length == 7*batch`` says ``length == 7``.
+If ``c % 2 == 0`` is required, ``2*(c//2)`` is ``c``; if ``K == 3`` is required, ``K + 27`` is 30. Comparisons are freed
+from whole quotients, from factors that are never 0, and from bounded quotients: a Reshape makes a size ``n // c`` if it
+requires that ``n`` be a multiple of ``c``. Given that, ``n // c == m`` means ``n == c*m``, which can be divided by the
+common factors of both sides: ``batch*length == 7*batch`` means ``length == 7``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Settled:
-    """Quotients that are whole, and the sizes that the node at hand requires to be known ones.
+    """Quotients that are whole, and sizes that the current node requires to equal known ones.
 
-    Only what is required in all branches of a model goes in.
+    Only requirements that hold in all branches of a model are added.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_dim
@@ -45,11 +45,11 @@ class Settled:
         self._plain: dict[Term, Term] = {}
 
     def copy(self) -> Settled:
-        """Return one that goes on from here."""
+        """Return an independent copy."""
         return Settled(self.whole)
 
     def take(self, found: Comparison) -> bool:
-        """Take in the quotient that a comparison requires to be whole; return whether it does so."""
+        """Record the quotient that a comparison requires to be whole; return whether there is one."""
         quotient = quotient_asked_whole(found)
         if quotient is not None and quotient not in self.whole:
             self.whole.add(quotient)
@@ -57,20 +57,20 @@ class Settled:
         return quotient is not None
 
     def fix(self, size: Symbol, value: Dim) -> None:
-        """Take in that the node at hand requires a size to be another one."""
+        """Record that the current node requires a size to equal a dimension."""
         self._sizes[size] = value
 
     def forget_sizes(self) -> None:
-        """Forget the sizes that the node at hand required."""
+        """Forget the sizes that the current node required."""
         self._sizes = {}
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known to write sizes by."""
+        """Whether there are no facts to simplify sizes by."""
         return not self.whole and not self._sizes
 
     def written(self, dims: tuple[Dim, ...]) -> tuple[Dim, ...]:
-        """Return dimensions as they are where all that is required holds; the same object where none is another."""
+        """Simplify dimensions under all requirements; return the same object if none changes."""
         found = tuple(d if isinstance(d, int) else self._written(d) for d in dims)
         return dims if found == dims else found
 
@@ -85,7 +85,7 @@ class Settled:
         return found.dim()
 
     def _without_quotients(self, value: Term) -> Term:
-        """Return a term without the whole quotients that are multiplied by their divisor, or by a part of it."""
+        """Return a term without the whole quotients that are multiplied by their divisor, or by a factor of it."""
         for monomial, factor in value.coefficients.items():
             for atom in monomial:
                 if not isinstance(atom, Operation):
@@ -115,13 +115,13 @@ class Settled:
         smaller = floordiv_terms(dividend, constant(number // common))
         if (
             isinstance(smaller, Operation) and smaller.kind == "//"
-        ):  # divided by 1, it is the dividend, whatever that is
+        ):  # a quotient by 1 is its dividend, whatever form that has
             self.whole.add(smaller)
         return _product(others, factor // common, smaller)
 
 
 def _without(monomial: Monomial, atoms: Iterable[Atom]) -> Monomial | None:
-    """Return a monomial divided by atoms; None where they do not divide it."""
+    """Return a monomial divided by atoms; None if they do not divide it."""
     left = Counter(monomial)
     left.subtract(atoms)
     return None if min(left.values(), default=0) < 0 else tuple(left.elements())
@@ -132,7 +132,7 @@ def _product(monomial: Monomial | None, factor: int, value: Term) -> Term:
 
 
 def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> Comparison:
-    """Return a comparison that says the same where the quotients in ``whole`` are whole numbers.
+    """Return a comparison that is equivalent if the quotients in ``whole`` are whole numbers.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -163,7 +163,7 @@ def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> C
 def without_whole_quotients(
     clauses: Sequence[Formula], whole: Container[Operation], bounds: Bounds
 ) -> tuple[Formula, ...]:
-    """Return clauses without the quotients in ``whole``, and that those are whole, which goes with them otherwise."""
+    """Return clauses without the quotients in ``whole``, and add that these are whole, so that it is not lost."""
     found: list[Formula] = []
     for clause in clauses:
         if not isinstance(clause, Comparison):
@@ -181,7 +181,7 @@ def _quotients_of(found: Comparison) -> Iterator[Operation]:
 
 
 def quotient_asked_whole(found: Comparison) -> Operation | None:
-    """Return the quotient that is whole where ``n % c == 0`` holds."""
+    """Return the quotient that is whole if ``n % c == 0`` holds."""
     if found.operator != "==" or found.right != 0:
         return None
     remainder = term(found.left)
@@ -195,7 +195,7 @@ def quotient_asked_whole(found: Comparison) -> Operation | None:
 
 @lru_cache(maxsize=4096)
 def bounded(left: Dim, right: Dim) -> Comparison:
-    """Return ``left <= right``; where a number bounds a quotient by a number, said of what is divided.
+    """Return ``left <= right``; if a number bounds a quotient by a number, as a bound on the dividend.
 
     >>> from symbcast.core.text import parse_dim
     >>> bounded(7, parse_dim("(N + 2)//32 + 1")), bounded(parse_dim("N//4"), 2)
@@ -210,7 +210,7 @@ def bounded(left: Dim, right: Dim) -> Comparison:
 
 
 def _without_quotients(value: Term) -> Term:
-    """Return a term that is 0 or more where another is: ``a*(x//k) + c >= 0`` says ``x >= k*n``, or ``x < k*n``."""
+    """Return an equivalent term for ``value >= 0``: ``a*(x//k) + c >= 0`` means ``x >= k*n``, or ``x < k*n``."""
     offset = value.constant
     rest = value - constant(offset)
     if len(rest.coefficients) != 1:
@@ -227,7 +227,7 @@ def _without_quotients(value: Term) -> Term:
 
 
 def _multiplied_out(difference: Term, quotient: Operation, bounds: Bounds) -> Term:
-    """Return a difference times the divisor of a quotient, which is positive and stands in it only by itself."""
+    """Return a difference times the positive divisor of a quotient, which may occur in it only as a linear term."""
     dividend, divisor = quotient.args
     if not bounds.is_at_least(divisor.dim(), 1):
         return difference
@@ -239,7 +239,7 @@ def _multiplied_out(difference: Term, quotient: Operation, bounds: Bounds) -> Te
 
 
 def _common_factor(difference: Term, bounds: Bounds) -> list[Atom]:
-    """Return the symbols, never 0, that all monomials have as factors, as often as all have them."""
+    """Return the common symbol factors of all monomials, with multiplicity, that are never 0."""
     monomials = list(difference.coefficients)
     if not monomials:
         return []

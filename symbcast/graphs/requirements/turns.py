@@ -1,4 +1,4 @@
-"""Whether a requirement that holds in the first and in the last turn of a loop holds in all turns between them."""
+"""Decide whether a requirement that holds in the first and last iteration of a loop holds in all between."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def is_convex(formula: Formula, turn: Symbol) -> bool:
-    """Return whether a formula that holds at two numbers of turns surely holds at all numbers between them.
+    """Return whether a formula that holds at two iteration numbers always holds at all numbers between them.
 
-    A comparison that is linear in the number does so. So does a disjunction of which one part alone speaks of it, for
-    the other parts hold in all turns or in none.
+    A comparison that is linear in the number does. So does a disjunction with the number in only one part, because the
+    other parts hold in all iterations or in none.
 
     >>> from symbcast.core.algebra.arithmetic import modulo
     >>> from symbcast.core.algebra.symbols import symbol

@@ -1,1 +1,1 @@
-"""What is known of the values in a graph: their sizes, and the elements of those that hold sizes."""
+"""The values in a graph: their known sizes, and the elements of those that hold sizes."""

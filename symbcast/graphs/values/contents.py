@@ -1,10 +1,10 @@
-"""What is known of the elements of a tensor.
+"""The known elements of a tensor.
 
 Exporters compute shapes in the graph: small integer tensors hold sizes, and index tensors count along axes. Both are
 followed exactly. `Elements` lists the elements of a small tensor; a `Ramp` is an affine function of the indices, as
 ``Range`` makes it and ``Unsqueeze``, ``Expand`` and ``Add`` keep it; `Stack` puts ramps side by side on the last axis;
-`Numbers` are those of a larger constant. Of elements that data decide an `Interval` says from where to where they are;
-`Bands` are intervals side by side.
+`Numbers` are those of a larger constant. An `Interval` bounds elements that data decide; `Bands` are intervals side by
+side.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Ratio(NamedTuple):
 
 
 Element: TypeAlias = "Dim | Ratio | Formula | None"
-"""An integer, a real number, a truth value (a formula; 0 and 1 stand for false and true too), or not known."""
+"""An integer, a real number, a truth value (a formula; 0 and 1 also mean false and true), or unknown."""
 
 
 class Elements(NamedTuple):
@@ -53,7 +53,7 @@ class Ramp(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Ramps side by side on the last axis, which is as long as there are ramps; each is over the axes before it."""
+    """Ramps side by side on the last axis, whose size is the number of ramps; each ramp covers the axes before it."""
 
     parts: tuple[Ramp, ...]
 
@@ -68,9 +68,9 @@ class Numbers:
 
 
 class Interval(NamedTuple):
-    """Integers from ``low`` to ``high``, None where there is no bound; ``is_attained`` where both are among them.
+    """Integers from ``low`` to ``high``, None for no bound; ``is_attained`` says that both ends occur.
 
-    It is about elements that are there: of a tensor that is empty it says nothing.
+    It bounds existing elements: for an empty tensor it has no meaning.
     """
 
     low: Dim | None
@@ -79,7 +79,7 @@ class Interval(NamedTuple):
 
 
 class Bands(NamedTuple):
-    """Intervals side by side on an axis, which is as long as there are intervals: that of each slice."""
+    """Intervals side by side on an axis, one for each slice."""
 
     axis: int
     parts: tuple[Interval, ...]
@@ -102,7 +102,7 @@ def from_array(array: np.ndarray[Any, Any]) -> Content:
 
 
 def _real(number: float) -> Element:
-    """Return a real number with a denominator so small that multiplying sizes by it does not round; None of others."""
+    """Return a real number if its denominator is small enough to multiply sizes without rounding; otherwise None."""
     if not isfinite(number):
         return None
     if number.is_integer():
@@ -135,14 +135,14 @@ def _as_ramp_of_numbers(array: np.ndarray[Any, Any]) -> Ramp | None:
 
 
 def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Element, ...] | None:
-    """Return the elements one by one where that can be; a ramp over a short static shape is listed too.
+    """Return the elements one by one if possible; a ramp over a short static shape is listed too.
 
-    There are none where the shape has room for more or fewer: what comes after a node that runs at no sizes.
+    Returns None if the shape has room for more or fewer, which happens after a node that runs at no sizes.
     """
     sizes = numbers_of(shape)
     if isinstance(content, Elements):
         if sizes is None:
-            return content.items if shape is None or len(shape) == 1 else None  # of more axes, which lie where?
+            return content.items if shape is None or len(shape) == 1 else None  # with more axes, positions are unclear
         return content.items if prod(sizes) == len(content.items) else None
     if content is None or isinstance(content, Interval | Bands) or sizes is None or prod(sizes) > MAX_ELEMENTS:
         return None
@@ -200,7 +200,7 @@ def _all_sizes(items: Sequence[Element]) -> tuple[Dim, ...] | None:
 
 
 def sizes_of(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Dim, ...] | None:
-    """Return the elements as dimensions where every one of them is an integer that is known."""
+    """Return the elements as dimensions if each is a known integer."""
     items = listed(content, shape)
     return None if items is None else _all_sizes(items)
 
@@ -213,7 +213,7 @@ def as_ratio(element: Element) -> Ratio | None:
 
 
 def ratio(above: Dim, below: Dim) -> Element:
-    """Return a quotient, as a dimension where it is one; the divisor is positive."""
+    """Return a quotient, as a dimension if it is one; the divisor is positive."""
     whole = exact_quotient((above,), (below,))
     return Ratio(above, below) if whole is None else whole
 

@@ -8,8 +8,8 @@ from enum import IntFlag
 class Decider(IntFlag):
     """What decides the elements of a value; ``|`` joins deciders.
 
-    `DATA` alone says that data can be chosen such that the elements are as a node needs them; a question about any
-    other elements may have an answer that depends on sizes.
+    `DATA` alone means that data can be chosen to make the elements what a node needs; a question about any other
+    elements may have an answer that depends on sizes.
     """
 
     NUMBERS = 0

@@ -1,7 +1,7 @@
-"""What operators make of elements that are known: integers, real numbers and truth values, some of them symbolic.
+"""Apply operators to known elements: integers, real numbers and truth values, some of them symbolic.
 
-Every step gives None where its outcome is not exactly known. The runtime's integer division rounds towards zero, its
-floats round, and its integers wrap around; what that could change is not followed.
+Every step returns None if its result is not exactly known. The runtime's integer division rounds towards zero, its
+floats round, and its integers wrap around; results that this could change are not followed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def truth(element: Element) -> Formula | None:
 
 
 def _known(known: KnownSizes, formula: Formula) -> Element:
-    """Return a formula as 0 or 1 where it is decided by bounds."""
+    """Return a formula as 0 or 1 if bounds decide it."""
     found = known.is_known(formula)
     return formula if found is None else int(found)
 
@@ -56,7 +56,7 @@ def _known(known: KnownSizes, formula: Formula) -> Element:
 
 
 def _in_type(step: Binary) -> Binary:
-    """Return a step whose outcome is None where the element type may not hold it exactly."""
+    """Return a step whose result is None if the element type may not hold it exactly."""
 
     @wraps(step)
     def held_step(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
@@ -207,7 +207,7 @@ BINARY: Mapping[str, Binary] = {
 
 
 def selected(known: KnownSizes, name: str, condition: Element, yes: Element, no: Element) -> Element:
-    """Return one element or the other, as a truth value says; where sizes decide, a size by cases called ``name``."""
+    """Select one element or the other by a truth value; if sizes decide it, return a size by cases called ``name``."""
     chosen = truth(condition)
     if chosen == TRUE:
         return yes
@@ -293,7 +293,7 @@ UNARY: Mapping[str, Unary] = {
 
 
 def cast_element(element: Element, to: int, known: KnownSizes) -> Element:
-    """Return an element as one of another type."""
+    """Return an element cast to another type."""
     if isinstance(element, FORMULA_KINDS):
         return element if to == BOOL else None
     if to == BOOL:

@@ -1,8 +1,8 @@
-"""From where to where the integers of a tensor are, and what becomes of that where they are computed with.
+"""Intervals of the integers in a tensor, and interval arithmetic.
 
-An interval of which both ends are attained says exactly whether all of the integers lie within another one. Ends stay
-attained in a monotone function of one operand, and where operands are laid out so that each element of the one meets
-each of the other. Integers that the element type may not hold wrap around, and have no bounds.
+If both ends of an interval are attained, it decides exactly whether all integers lie within another interval. Ends stay
+attained under a monotone function of one operand, and if every element of one operand meets every element of the other.
+Integers that the element type may not hold wrap around, and have no bounds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNBOUNDED = Interval(None, None)
 
 
 def interval_of(value: Value, bounds: Bounds) -> Interval:
-    """Return from where to where the elements of a value are."""
+    """Return the interval of the elements of a value."""
     content = value.content
     match content:
         case Interval():
@@ -47,7 +47,7 @@ def interval_of(value: Value, bounds: Bounds) -> Interval:
 
 
 def extent(ramp: Ramp, shape: Dims, bounds: Bounds) -> Interval:
-    """Return the least and the greatest element of a ramp over a shape of no empty axis."""
+    """Return the least and greatest elements of a ramp over a shape without empty axes."""
     low, high = ramp.start, ramp.start
     for size, stride in zip(shape, ramp.strides, strict=True):
         if stride == 0 or size == 1:
@@ -63,7 +63,7 @@ def extent(ramp: Ramp, shape: Dims, bounds: Bounds) -> Interval:
 
 
 def union(parts: Iterable[Interval], bounds: Bounds, *, is_attained: bool = False) -> Interval:
-    """Return from where to where the elements of several tensors are; ``is_attained`` where none of them is empty."""
+    """Return the interval of the elements of several tensors; ``is_attained`` says that none of them is empty."""
     parts = list(parts)
     lows, highs = [p.low for p in parts], [p.high for p in parts]
     low = reduce(bounds.smaller, [n for n in lows if n is not None]) if None not in lows else None
@@ -72,17 +72,17 @@ def union(parts: Iterable[Interval], bounds: Bounds, *, is_attained: bool = Fals
 
 
 def some_of(interval: Interval) -> Interval:
-    """Return from where to where some of the elements are, whichever they be."""
+    """Return the interval of any subset of the elements."""
     return Interval(interval.low, interval.high, is_constant(interval))
 
 
 def is_constant(interval: Interval) -> bool:
-    """Return whether all elements are one number."""
+    """Return whether all elements are the same number."""
     return interval.low is not None and interval.low == interval.high
 
 
 def fitted(interval: Interval, dtype: int, bounds: Bounds) -> Interval:
-    """Return an interval of an element type; an unbounded one where the type may not hold it."""
+    """Return an interval in an element type; unbounded if the type may not hold it."""
     if interval.low is None or interval.high is None or dtype not in INTEGERS:
         return UNBOUNDED
     ends = [held(interval.low, dtype, bounds), held(interval.high, dtype, bounds)]
@@ -90,7 +90,7 @@ def fitted(interval: Interval, dtype: int, bounds: Bounds) -> Interval:
 
 
 def summed(a: Interval, b: Interval, *, meets: bool) -> Interval:
-    """Return the sums of two intervals; ``meets`` where each element of the one meets each of the other."""
+    """Return the sums of two intervals; ``meets`` says that every element of one meets every element of the other."""
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return UNBOUNDED
     return Interval(add(a.low, b.low), add(a.high, b.high), _attained(a, b, meets))
@@ -104,7 +104,7 @@ def negated(a: Interval) -> Interval:
 
 
 def multiplied(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interval:
-    """Return the products of two intervals, of which one is never negative, or a number."""
+    """Return the products of two intervals; one must be nonnegative or a number."""
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return UNBOUNDED
     if is_constant(a) or not is_constant(b):
@@ -119,7 +119,7 @@ def multiplied(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Inte
 
 
 def divided(a: Interval, b: Interval, bounds: Bounds) -> Interval:
-    """Return quotients by what is positive, rounded towards zero."""
+    """Return quotients by a positive interval, rounded towards zero."""
     if a.low is None or a.high is None or b.low is None or not bounds.is_at_least(b.low, 1):
         return UNBOUNDED
     if is_constant(b):
@@ -129,7 +129,7 @@ def divided(a: Interval, b: Interval, bounds: Bounds) -> Interval:
 
 
 def remainder(a: Interval, b: Interval, bounds: Bounds, *, of_dividend: bool) -> Interval:
-    """Return remainders by what is positive: of the sign of the divisor, or ``of_dividend``."""
+    """Return remainders by a positive interval: with the sign of the divisor, or of the dividend if ``of_dividend``."""
     if b.low is None or b.high is None or not bounds.is_at_least(b.low, 1):
         return UNBOUNDED
     greatest = subtract(b.high, 1)
@@ -142,7 +142,7 @@ def remainder(a: Interval, b: Interval, bounds: Bounds, *, of_dividend: bool) ->
 
 
 def smallest(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interval:
-    """Return the smaller of elements that meet: each end is the smaller one."""
+    """Return the interval of elementwise minima: each end is the smaller one."""
     ends = [n for n in (a.high, b.high) if n is not None]
     low = None if a.low is None or b.low is None else bounds.smaller(a.low, b.low)
     high = reduce(bounds.smaller, ends) if ends else None
@@ -150,7 +150,7 @@ def smallest(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interv
 
 
 def largest(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interval:
-    """Return the larger of elements that meet: each end is the larger one."""
+    """Return the interval of elementwise maxima: each end is the larger one."""
     ends = [n for n in (a.low, b.low) if n is not None]
     high = None if a.high is None or b.high is None else bounds.larger(a.high, b.high)
     low = reduce(bounds.larger, ends) if ends else None
@@ -158,7 +158,7 @@ def largest(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interva
 
 
 def magnitude(a: Interval, bounds: Bounds) -> Interval:
-    """Return an interval without signs."""
+    """Return the interval of absolute values."""
     if a.low is None or a.high is None or bounds.is_at_least(a.low, 0):
         return a if a.high is not None else UNBOUNDED
     if bounds.is_at_most(a.high, 0):
@@ -173,7 +173,7 @@ def _attained(a: Interval, b: Interval, meets: bool) -> bool:
 
 
 def all_meet(shapes: Sequence[Dims | None]) -> bool:
-    """Return whether shapes broadcast so that each element of the one meets each of the other: off other axes.
+    """Return whether shapes broadcast so that every element of one meets every element of the other: on disjoint axes.
 
     >>> all_meet([(3, 1), (1, 4)]), all_meet([(3, 4), (4,)])
     (True, False)

@@ -1,4 +1,4 @@
-"""What elements are worked out with: what is known of sizes, as `symbcast.graphs.requirements.recorder` knows it."""
+"""The knowledge about sizes that computing elements needs; `symbcast.graphs.requirements.recorder` provides it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class KnownSizes(Protocol):
-    """What is known of the sizes of a model, and somewhere to note a size that is decided by cases.
+    """The knowledge about the sizes of a model, and a way to define a size by cases.
 
     Attributes:
-        bounds: what sizes are known to be at least.
+        bounds: known lower bounds of sizes.
     """
 
     bounds: Bounds
 
     def is_known(self, formula: Formula) -> bool | None:
-        """Return whether a formula is known to hold or not to, by numbers and bounds alone."""
+        """Return whether a formula is known to hold or to fail, from numbers and bounds alone."""
 
     def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
-        """Return a size that is one dimension where a formula holds and another one where it does not."""
+        """Return a size that equals one dimension if a formula holds, and another if it does not."""

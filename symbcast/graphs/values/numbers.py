@@ -1,7 +1,7 @@
-"""What the element types hold exactly of the numbers that shapes are computed with.
+"""The numbers in shape computations that element types hold exactly.
 
-Sizes are taken to be such that what the runtime computes with them stays far from the ends of its 32-bit integers, and
-from what 32-bit floats hold exactly. What goes beyond these at small sizes already is not followed.
+Sizes are assumed to be small enough that the runtime's results stay far from the limits of its 32-bit integers, and of
+exact 32-bit floats. Numbers that exceed these limits even at small sizes are not followed.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _RANGES = {
     FLOAT16: (-(1 << 11), 1 << 11),
     BFLOAT16: (-(1 << 8), 1 << 8),
 }
-"""From where to where each type holds all integers."""
+"""The range in which each type holds all integers."""
 
 _OF_SIZES = 1 << 24
-"""Types that hold fewer integers than these are not followed where sizes are in them."""
+"""Types that hold fewer integers than these are not followed if they contain sizes."""
 _MAX_FACTOR = 1 << 20
-"""By how much sizes may be multiplied."""
+"""The largest factor by which sizes may be multiplied."""
 
 
 def held(element: Element, dtype: int, bounds: Bounds) -> Element:
-    """Return a number as an element type holds it; None where it may not hold it exactly.
+    """Return a number as an element type holds it; None if it may not hold it exactly.
 
     >>> from symbcast.core.algebra.bounds import Bounds
     >>> held(255, 2, Bounds({})), held(256, 2, Bounds({})), held(257, BFLOAT16, Bounds({}))
@@ -75,10 +75,10 @@ def range_of(dtype: int) -> tuple[int, int]:
 
 
 def is_rounded(number: Ratio) -> bool:
-    """Return whether a quotient is one that floats round at some sizes: by something else than a power of two."""
+    """Return whether floats round a quotient at some sizes: its divisor is not a power of two."""
     return not is_power_of_two(number.below)
 
 
 def is_power_of_two(dim: Dim) -> TypeGuard[int]:
-    """Return whether a dimension is a number by which floats are multiplied and divided without rounding."""
+    """Return whether a dimension is a number by which floats can be multiplied and divided without rounding."""
     return isinstance(dim, int) and dim != 0 and abs(dim) & (abs(dim) - 1) == 0

@@ -1,4 +1,4 @@
-"""What whole tensors come to, element by element or as ramps, where their contents are known."""
+"""Operations on whole tensors with known contents, element by element or as ramps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
-    """Return the content of a value as elements of another type."""
+    """Return the content of a value cast to another type."""
     content = value.content
     if content is None or to == value.dtype:
         return content
@@ -55,7 +55,7 @@ def _if_any(items: tuple[Element, ...]) -> Elements | None:
 
 
 def mapped(content: Content | None, step: Callable[[Element], Element]) -> Content | None:
-    """Return what becomes of a content, listed or a ramp, where each element becomes something else."""
+    """Apply a step to each element of a content, listed or a ramp."""
     if isinstance(content, Ramp):
         indices = _indices(len(content.strides))
         return affine(step(_at_any(content, indices)), indices, None, None)
@@ -65,7 +65,7 @@ def mapped(content: Content | None, step: Callable[[Element], Element]) -> Conte
 def combined(
     values: Sequence[Value], shape: Dims, step: Callable[..., Element], known: KnownSizes | None = None
 ) -> Content | None:
-    """Return the content of several values broadcast together to a shape, with their elements put together."""
+    """Broadcast several values to a shape, and combine their elements by a step."""
     output = numbers_of(shape)
     if output is not None and prod(output) <= MAX_ELEMENTS:
         values = [_narrowed(v, shape) for v in values]
@@ -77,7 +77,7 @@ def combined(
 
 
 def _narrowed(value: Value, output: Dims) -> Value:
-    """Return an operand with 1 for each size that is 1 in what it is broadcast to: it can be no other."""
+    """Return an operand with 1 for each size that is 1 in the broadcast output, because it must be 1 there."""
     dims = value.shape or ()
     aligned = output[len(output) - len(dims) :]
     narrow = tuple(1 if wanted == 1 else size for size, wanted in zip(dims, aligned, strict=True))
@@ -93,7 +93,7 @@ def _spread(
     output: Sizes,
     step: Callable[..., Element],
 ) -> tuple[Element, ...]:
-    """Return the elements of a small static output, each of the elements of the operands that meet there."""
+    """Return the elements of a small static output, each computed from the operands' elements that meet there."""
     items = [(None,) * prod(shape) if i is None else i for i, shape in zip(listings, shapes, strict=True)]
     if all(shape == output for shape in shapes):
         return tuple(map(step, *items))
@@ -102,7 +102,7 @@ def _spread(
 
 
 def _places(shape: Sizes, output: Sizes) -> list[int]:
-    """Return, for each element of the output, which element of an operand lies there."""
+    """Return, for each element of the output, the index of the operand's element at that place."""
     sizes = [1] * (len(output) - len(shape)) + list(shape)
     strides = [0 if size == 1 else prod(sizes[axis + 1 :]) for axis, size in enumerate(sizes)]
     indices = combinations(*map(range, output))
@@ -110,7 +110,7 @@ def _places(shape: Sizes, output: Sizes) -> list[int]:
 
 
 def _ramps(values: Sequence[Value], shape: Dims, step: Callable[..., Element], known: KnownSizes | None) -> Ramp | None:
-    """Return what becomes of ramps as a ramp, where it is one: the step at any index says so."""
+    """Apply a step to ramps; return the result if it is a ramp, which the step at a symbolic index decides."""
     ramps = [_laid_out(v, shape) for v in values]
     if any(r is None for r in ramps):
         return None
@@ -119,7 +119,7 @@ def _ramps(values: Sequence[Value], shape: Dims, step: Callable[..., Element], k
 
 
 def _indices(count: int) -> tuple[Unknown, ...]:
-    """Return what stands for the index along each of some axes."""
+    """Return unknowns for the indices along the given number of axes."""
     while len(_INDICES) < count:
         _INDICES.append(Unknown(f"?index_{len(_INDICES)}"))
     return tuple(_INDICES[:count])
@@ -133,9 +133,9 @@ def _at_any(ramp: Ramp, indices: Sequence[Unknown]) -> Dim:
 
 
 def affine(item: Element, indices: Sequence[Unknown], shape: Dims | None, known: KnownSizes | None) -> Ramp | None:
-    """Return elements, said by what is at any index, as a ramp; None where they are none.
+    """Return elements, given by the element at a symbolic index, as a ramp; None if they are not one.
 
-    A comparison is one too where it is decided at the least and the greatest of what it compares.
+    A comparison is a ramp too if it is decided at the least and greatest values of the difference.
     """
     if isinstance(item, Comparison) and known is not None and shape is not None:
         found = _everywhere(item, indices, shape, known)
@@ -168,7 +168,7 @@ def _everywhere(item: Comparison, indices: Sequence[Unknown], shape: Dims, known
 
 
 def _laid_out(value: Value, output: Dims) -> Ramp | None:
-    """Return a value as a ramp over the axes of the output; None where it may be stretched along one it counts on."""
+    """Return a value as a ramp over the axes of the output; None if it may be stretched along an axis with a stride."""
     ramp = as_ramp(value.content, value.shape)
     if ramp is None or value.shape is None:
         return None

@@ -1,7 +1,7 @@
-"""What is known of a value in a graph: its shape, its element type, and of small integer tensors what is in them.
+"""Values in a graph: their known shapes, element types, and the elements of small integer tensors.
 
-Sequences of tensors and optional values have no shape. A sequence has a length and, where its elements are of one rank,
-the sizes that all of them share.
+Sequences of tensors and optional values have no shape. A sequence has a length and, if its elements have one rank, the
+sizes that all of them share.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Dims: TypeAlias = "tuple[Dim, ...]"
 
 
 class Value:
-    """A value: ``shape`` is None where not even the rank is known; ``content`` is what is known of the elements.
+    """A value: ``shape`` is None if not even the rank is known; ``content`` describes the known elements.
 
-    ``dtype`` is the number of the element type in ``TensorProto.DataType``, 0 where it is not known. ``decided_by``
-    says what decides the elements (`symbcast.graphs.values.deciders`); the walk sets it, None before that.
+    ``dtype`` is the number of the element type in ``TensorProto.DataType``, 0 if unknown. ``decided_by`` says what
+    decides the elements (`symbcast.graphs.values.deciders`); it is None until the walk sets it.
     """
 
     __slots__ = ("content", "decided_by", "dtype", "shape")
@@ -41,13 +41,13 @@ class Value:
         self.decided_by: Decider | None = None
 
     def with_sizes(self, shape: Dims | None) -> Value:
-        """Return the value with its shape written otherwise."""
+        """Return the value with its shape written differently."""
         made = Value(shape, self.dtype, self.content)
         made.decided_by = self.decided_by
         return made
 
     def with_content(self, content: Content | None) -> Value:
-        """Return a value of the same shape and type with other elements, which the same decides."""
+        """Return a value of the same shape, type and decider with other elements."""
         made = Value(self.shape, self.dtype, content)
         made.decided_by = self.decided_by
         return made
@@ -57,9 +57,9 @@ class Value:
 
 
 class OpenValue(Value):
-    """A value whose rank is not known, but something of its shape is: ``ends`` has a sequence of axes in it.
+    """A value of unknown rank with a partly known shape: ``ends`` contains a sequence of axes.
 
-    Only `symbcast.graphs.unknown_ranks`, and what tells of values, look at these; to all others the shape is not known.
+    Only `symbcast.graphs.unknown_ranks` and the reports use ``ends``; for all other code the shape is unknown.
     """
 
     __slots__ = ("ends",)
@@ -70,14 +70,14 @@ class OpenValue(Value):
 
 
 def sizes_known(value: Value) -> Dims | None:
-    """Return the shape of a value, with a sequence of axes in it where the rank is not known; None where nothing is."""
+    """Return the shape of a value, with a sequence of axes if the rank is unknown; None if nothing is known."""
     return value.ends if isinstance(value, OpenValue) else value.shape
 
 
 class Constant(Value):
-    """A value that a model holds; its elements are read when they are asked for.
+    """A value that a model holds; its elements are read on demand.
 
-    ``raw`` is what the framework has for it.
+    ``raw`` is the framework's object for it.
     """
 
     __slots__ = ("__dict__", "raw")
@@ -88,12 +88,12 @@ class Constant(Value):
         self.decided_by = Decider.NUMBERS
 
     def read(self) -> Content | None:
-        """Return the elements, or what they are as a whole; None where they are not to be known."""
+        """Return the elements, listed or as a whole; None if they cannot be known."""
         return None
 
     @property
     def array(self) -> Any:
-        """The numbers as a NumPy array; None where they cannot be read."""
+        """The numbers as a NumPy array; None if they cannot be read."""
         return None
 
     @cached_property
@@ -102,7 +102,7 @@ class Constant(Value):
 
     @property
     def content(self) -> Content | None:
-        """The elements, or what they are as a whole."""
+        """The elements, listed or as a whole."""
         return self._read
 
     @content.setter
@@ -112,22 +112,22 @@ class Constant(Value):
 
 
 UNKNOWN = Value(None)
-"""A value of which nothing is known."""
+"""A value about which nothing is known."""
 UNKNOWN.decided_by = Decider.BOTH
 
 NEVER = Value(None)
-"""A value that never is: what makes it can run at no sizes."""
+"""A value that never exists: its node can run at no sizes."""
 NEVER.decided_by = Decider.NUMBERS
 
 
 CommonShape: TypeAlias = "tuple[Dim | None, ...] | None"
-"""What shapes have in common: None for a size in which they may differ, None for all where their ranks may."""
+"""The common part of shapes: None for a size in which they may differ, None for the whole if their ranks may differ."""
 
 
 class Parts(NamedTuple):
-    """What comes of a tensor cut in parts of one ``size``, the last of which is what is left of the ``whole``.
+    """The parts of a tensor that is cut into parts of one ``size``; the last part is the remainder of the ``whole``.
 
-    ``each`` is the shape of every part but the one that is left, ``rest`` is the shape of that.
+    ``each`` is the shape of every part except the remainder, ``rest`` is the shape of the remainder.
     """
 
     each: Dims
@@ -137,21 +137,21 @@ class Parts(NamedTuple):
 
     @property
     def whole_count(self) -> Dim:
-        """How many parts there are of the shape ``each``."""
+        """The number of parts of the shape ``each``."""
         return floor_divide(self.whole, self.size)
 
     @property
     def has_rest(self) -> Formula:
-        """When a part is left."""
+        """The condition that there is a remainder."""
         return at_most(1, modulo(self.whole, self.size))
 
     @property
     def common(self) -> CommonShape:
-        """What the shapes have in common."""
+        """The common part of the shapes."""
         return agreed([self.each, self.rest])
 
     def length_at(self, axis: int, position: Dim, bounds: Bounds) -> Dim | None:
-        """Return how long the part at a position from the front is; None where no one formula says so."""
+        """Return how long the part at a position from the front is; None if no single formula gives it."""
         if self.each[axis] == self.rest[axis]:
             return self.each[axis]
         if (self.each[axis], self.rest[axis]) != (self.size, modulo(self.whole, self.size)):
@@ -162,8 +162,8 @@ class Parts(NamedTuple):
 class SequenceValue(Value):
     """A sequence of tensors, or of maps.
 
-    ``items`` are its elements where each of them is known, ``common`` is what their shapes have in common, and
-    ``parts`` says how they were cut from one tensor. ``dtype`` is the element type of its tensors.
+    ``items`` are its elements if all are known, ``common`` is the common part of their shapes, and ``parts`` says how
+    they were cut from one tensor. ``dtype`` is the element type of its tensors.
     """
 
     __slots__ = ("common", "items", "length", "parts")
@@ -187,7 +187,7 @@ class SequenceValue(Value):
 
 
 class OptionalValue(Value):
-    """What is there where a formula holds: ``held`` is it, None where nothing is known to be there ever."""
+    """An optional value, present if a formula holds: ``held`` is the value, None if it is not known ever to exist."""
 
     __slots__ = ("held", "is_there")
 
@@ -201,7 +201,7 @@ class OptionalValue(Value):
 
 
 def sizes_in(value: Value) -> Iterator[Dim]:
-    """Yield all sizes that a value is described by: of a tensor its shape."""
+    """Yield all sizes that describe a value: for a tensor, its shape."""
     if isinstance(value, SequenceValue):
         yield value.length
         yield from (d for d in value.common or () if d is not None)
@@ -214,7 +214,7 @@ def sizes_in(value: Value) -> Iterator[Dim]:
 
 
 def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
-    """Put sizes in the place of symbols in what a value that a model declares is described by."""
+    """Replace symbols by sizes in the description of a value that a model declares."""
     if isinstance(value, SequenceValue):
         value.length = replaced(value.length, sizes)
         if value.common is not None:
@@ -228,7 +228,7 @@ def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
 
 
 def sequence_of(items: Iterable[Value], dtype: int = 0) -> SequenceValue:
-    """Return the sequence of some values."""
+    """Return a sequence of the given values."""
     listed = tuple(items)
     found = next((i.dtype for i in listed if i.dtype), dtype)
     made = SequenceValue(len(listed), agreed([i.shape for i in listed]), found, listed)
@@ -238,7 +238,7 @@ def sequence_of(items: Iterable[Value], dtype: int = 0) -> SequenceValue:
 
 
 def agreed(shapes: Sequence[CommonShape]) -> CommonShape:
-    """Return what shapes have in common."""
+    """Return the common part of shapes."""
     known = [s for s in shapes if s is not None]
     if not known or len(known) < len(shapes) or len({len(s) for s in known}) > 1:
         return None
@@ -246,19 +246,19 @@ def agreed(shapes: Sequence[CommonShape]) -> CommonShape:
 
 
 def common_to(sequences: Sequence[SequenceValue]) -> CommonShape:
-    """Return what the elements of sequences have in common; one that is empty has none that differ."""
+    """Return the common part of the shapes in sequences; an empty sequence has no shape that differs."""
     return agreed([s.common for s in sequences if s.items != ()])
 
 
 def limited(common: CommonShape, symbols: Set[Symbol]) -> CommonShape:
-    """Return what shapes have in common but for sizes of other symbols than some: these may be others elsewhere."""
+    """Return a common part with only those sizes that use the given symbols: other symbols may change elsewhere."""
     if common is None:
         return None
     return tuple(d if isinstance(d, int) or (d is not None and d.symbols().keys() <= symbols) else None for d in common)
 
 
 def whole_shape(common: CommonShape) -> Dims | None:
-    """Return what shapes have in common where that is all of them."""
+    """Return the common part of shapes if it is complete."""
     if common is None:
         return None
     known = tuple(d for d in common if d is not None)

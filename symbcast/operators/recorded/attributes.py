@@ -1,4 +1,4 @@
-"""How the attributes of operators are read: what they may be, and how they are kept."""
+"""Readers for the attributes of operators: they validate and normalise values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_ATTRIBUTE = 2**63 - 1
 
 
 def whole(operator: str, name: str, value: Any) -> int:
-    """Return an integer, NumPy's included; a truth value is none."""
+    """Return an integer, including NumPy's; a truth value is refused."""
     found = None if isinstance(value, bool) else index_of(value)
     if found is None or abs(found) > MAX_ATTRIBUTE:
         raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", f"write {name}=1 or the like")
@@ -20,16 +20,16 @@ def whole(operator: str, name: str, value: Any) -> int:
 
 
 def wholes(operator: str, name: str, value: Any) -> tuple[int, ...]:
-    """Return some integers."""
+    """Return several integers."""
     return tuple(whole(operator, name, item) for item in items(operator, name, value))
 
 
 Others: TypeAlias = Literal["..."]
-"""Stands in an order for all axes that it does not name, in the order that they have."""
+"""Represents, in an order, all axes that it does not name, in their original order."""
 
 
 def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | None:
-    """Return an order of axes, or None for that from the last to the first; an ellipsis is in it once at most."""
+    """Return an order of axes, or None for the reversed one; it may contain one ellipsis."""
     if value is None:
         return None
     given = value if _is_sequence(value) else (value,)
@@ -64,12 +64,12 @@ def text(operator: str, name: str, value: Any) -> str:
 
 
 def texts(operator: str, name: str, value: Any) -> tuple[str, ...]:
-    """Return some texts."""
+    """Return several texts."""
     return tuple(text(operator, name, item) for item in items(operator, name, value))
 
 
 def ratios(operator: str, name: str, value: Any) -> tuple[tuple[int, int], ...] | None:
-    """Return fractions above 0, each as two integers; a float is the number that it is written as. None stays None."""
+    """Return positive fractions, each as two integers; a float means its decimal text. None stays None."""
     return None if value is None else tuple(_ratio(operator, name, item) for item in items(operator, name, value))
 
 
@@ -109,14 +109,14 @@ def naturals(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
 
 
 def ends(operator: str, name: str, value: Any) -> int | tuple[int | tuple[int, int], ...]:
-    """Return what is put at both ends of all axes, or of each axis: one number, or one before it and one after it."""
+    """Return the padding at both ends of all axes, or of each axis: one number, or one before and one after it."""
     if not _is_sequence(value):
         return whole(operator, name, value)
     return tuple(_pair(operator, name, item) if _is_sequence(item) else whole(operator, name, item) for item in value)
 
 
 def natural_ends(operator: str, name: str, value: Any) -> Any:
-    """Return what `ends` does, none of it below 0; or one of the words ``"same"`` and ``"valid"``."""
+    """Return what `ends` does, without negative numbers; or one of the words ``"same"`` and ``"valid"``."""
     if isinstance(value, str):
         if value not in ("same", "valid"):
             raise OperatorError(operator, f"{name}={value!r} is not known", f"write {name}='same' or {name}='valid'")

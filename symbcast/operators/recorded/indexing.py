@@ -1,4 +1,4 @@
-"""The operators that a program records: elements taken out by index or by rank, and put in."""
+"""The operators that a program records: elements read by index or by rank, and written."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class GatherND(Operator):
 
 @recorded
 class Scatter(Operator):
-    """The data with slices along an axis replaced: updates have the shape of what `numpy.take` takes there."""
+    """The data with slices along an axis replaced: updates have the shape that `numpy.take` returns there."""
 
     name = "scatter"
     operands = ("data", "indices", "updates")
@@ -115,7 +115,7 @@ class ScatterND(Operator):
 
 
 def index_length(context: Context, indices: Dims) -> int:
-    """Return how many numbers an index has, which must not depend on the sizes."""
+    """Return the number of components of an index, which must not depend on the sizes."""
     length: Dim = indices[-1] if indices else context.refuse("indices must have an axis for the numbers of each index")
     return length if isinstance(length, int) else context.refuse("the last size of the indices must be a number")
 
@@ -150,7 +150,7 @@ class OneHot(Operator):
     axis: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes before the new one, or behind it."""
+        """The axes before the new one, or after it."""
         return [ANY if self.axis == -1 else reach_beside_new((self.axis,)), None]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

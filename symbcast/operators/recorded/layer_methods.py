@@ -1,4 +1,4 @@
-"""Layers as methods of a program, and what takes elements out by index or puts them in."""
+"""Layers as methods of a program, and operators that read or write elements by index."""
 
 from __future__ import annotations
 

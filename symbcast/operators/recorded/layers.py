@@ -32,7 +32,7 @@ class Attention(Operator):
     grouped: bool
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The last two axes, and the heads where groups of them share keys; the mask is laid under the scores."""
+        """The last two axes, and the heads if groups of them share keys; the mask aligns with the scores."""
         tensor = Reach(last=3 if self.grouped else 2, is_written=True)
         return [tensor, tensor, tensor, ANY][: len(shapes)]
 
@@ -61,7 +61,7 @@ class LayerNorm(Operator):
     axis: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes that are normalised, where they are counted from the end."""
+        """The normalised axes, if they are counted from the end."""
         if self.axis >= 0:
             return [None] * len(shapes)
         return [reach_of((self.axis,)), *[Reach(rank=-self.axis)] * (len(shapes) - 1)]
@@ -133,7 +133,7 @@ class Resize(Operator):
     scales: tuple[tuple[int, int], ...] | None
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes that are resized; all of them where none are named."""
+        """The resized axes; all of them if none are named."""
         data = None if self.axes is None else reach_of(self.axes)
         if self.axes is None and len(shapes) > 1 and (rank := known_rank(shapes[1])) is not None:
             data = Reach(rank=rank)

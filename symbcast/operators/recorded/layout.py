@@ -1,4 +1,4 @@
-"""The operators that a program records: the same elements in another shape, and repeated ones."""
+"""The operators that a program records: the same elements in another shape, and repeats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @recorded
 class Reshape(Operator):
-    """`numpy.reshape`: the second operand is the target, with a 1 where its size is inferred or copied."""
+    """`numpy.reshape`: the second operand is the target, with a 1 for each size that is inferred or copied."""
 
     name = "reshape"
     operands = ("data", "target")
@@ -53,7 +53,7 @@ class Reshape(Operator):
 
 @recorded
 class Flatten(Operator):
-    """The axes from one to another, both included, in one."""
+    """The axes from one to another, both included, merged into one."""
 
     name = "flatten"
     operands = ("data",)
@@ -63,7 +63,7 @@ class Flatten(Operator):
     end: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes that become one, where both ends are counted from one side; a scalar has one axis of size 1."""
+        """The merged axes, if both ends are counted from the same side; a scalar counts as one axis of size 1."""
         if (self.start < 0) is not (self.end < 0):
             return super().reaches(shapes)
         found = reach_of((self.start, self.end))
@@ -88,7 +88,7 @@ class Transpose(Operator):
     order: tuple[int | Others, ...] | None
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes, as many as the order has; those that it names beside an ellipsis."""
+        """All axes, as many as in the order; with an ellipsis, only the named ones."""
         if self.order is None:
             return super().reaches(shapes)
         named = [a for a in self.order if isinstance(a, int)]
@@ -117,7 +117,7 @@ class Squeeze(Operator):
     axes: tuple[int, ...] | None
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes that are taken out, where they are named."""
+        """The removed axes, if they are named."""
         return [None if self.axes is None else reach_of(self.axes)]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -141,7 +141,7 @@ class Unsqueeze(Operator):
     axes: tuple[int, ...]
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes before the last of those that are counted from the front, and behind the first of the others."""
+        """The axes before the last one counted from the front, and after the first one counted from the end."""
         return [reach_beside_new(self.axes)]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -156,7 +156,7 @@ class Expand(Operator):
     operands = ("data", "target")
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """None: the broadcast lays the axes under each other."""
+        """None: the broadcast aligns the axes."""
         return [ANY, ANY]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -174,7 +174,7 @@ class Tile(Operator):
     operands = ("data", "repeats")
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """As many of the last axes of the data as there are repeats; those that are not there are of size 1."""
+        """As many of the last axes of the data as there are repeats; missing ones count as size 1."""
         return [Reach(last=len(shapes[1]), least=0), None]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

@@ -1,4 +1,4 @@
-"""The operators as methods of a program: what comes in is read, and recorded under the operator's name."""
+"""The operators as methods of a program: arguments are read, and recorded under the operator's name."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class ShapeFunctions(Program):
 
     Each takes shapes as `symbcast.shape` reads them, records an operation, which the caller knows as ``origin``, and
     returns its output shape. Each raises `OperatorError` for ranks, axes and attributes that are wrong at all sizes,
-    what `symbcast.shape` raises for what is no shape, and `IncompatibleProgramError` where no sizes allow the operation
-    beside what there is already.
+    the errors of `symbcast.shape` for invalid shapes, and `IncompatibleProgramError` if no sizes allow the operation
+    together with the earlier ones.
     """
 
     def _operate(self, name: str, shapes: Sequence[ShapeLike], origin: str | None, **attributes: Any) -> Shape:
@@ -41,7 +41,7 @@ class ShapeFunctions(Program):
     # Products.
 
     def matmul(self, left: ShapeLike, right: ShapeLike, *, origin: str | None = None) -> Shape:
-        """Add a matrix product, as `numpy.matmul` has it: ``(*batch, n, k)`` by ``(*batch, k, m)``.
+        """Add a matrix product, as in `numpy.matmul`: ``(*batch, n, k)`` by ``(*batch, k, m)``.
 
         The inner sizes must be equal, the batch axes are broadcast. An operand of one axis is a vector.
 
@@ -55,7 +55,7 @@ class ShapeFunctions(Program):
         return self._operate("matmul", (left, right), origin)
 
     def einsum(self, equation: str, *shapes: ShapeLike, origin: str | None = None) -> Shape:
-        """Add a sum over letters, as `numpy.einsum` has it: each letter is one size, to which 1 is broadcast.
+        """Add a sum over letters, as in `numpy.einsum`: each letter is one size, to which 1 is broadcast.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().einsum("bik,bkj->bij", "B, N, K", "B, K, M")
@@ -68,7 +68,7 @@ class ShapeFunctions(Program):
     def reduce(
         self, data: ShapeLike, axes: Axes | None = None, keepdims: bool = False, *, origin: str | None = None
     ) -> Shape:
-        """Add a sum, or the like, over some axes, or all: they go, or become 1 with ``keepdims``.
+        """Add a sum or similar reduction over some axes, or all: they are removed, or become 1 with ``keepdims``.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().reduce("N, T, d", axes=-1, keepdims=True)
@@ -86,9 +86,9 @@ class ShapeFunctions(Program):
         zero_copies: bool = False,
         origin: str | None = None,
     ) -> Shape:
-        """Add a reshape, which keeps the number of elements; one size of the target may be -1, and is worked out.
+        """Add a reshape, which keeps the number of elements; one size of the target may be -1, and is inferred.
 
-        Beside a -1 no other size may be 0, as in NumPy. With ``zero_copies`` a 0 in the target is the size that the
+        Next to a -1 no other size may be 0, as in NumPy. With ``zero_copies`` a 0 in the target is the size that the
         data have on that axis, as in ONNX.
 
         >>> from symbcast import ShapeEnv
@@ -109,7 +109,7 @@ class ShapeFunctions(Program):
         )
 
     def flatten(self, data: ShapeLike, start: int = 0, end: int = -1, *, origin: str | None = None) -> Shape:
-        """Add a reshape that puts the axes from ``start`` to ``end``, both included, in one.
+        """Add a reshape that merges the axes from ``start`` to ``end``, both included.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().flatten("N, C, H, W", start=1)
@@ -120,7 +120,7 @@ class ShapeFunctions(Program):
     def transpose(
         self, data: ShapeLike, order: Iterable[int | EllipsisType] | None = None, *, origin: str | None = None
     ) -> Shape:
-        """Add a transpose to another order of the axes; from the last to the first where none is given.
+        """Add a transpose to another order of the axes; reversed if none is given.
 
         An ellipsis in the order stands for all axes that it does not name: ``(..., -1, -2)`` exchanges the last two.
 
@@ -132,9 +132,9 @@ class ShapeFunctions(Program):
         return self._operate("transpose", (data,), origin, order=order)
 
     def squeeze(self, data: ShapeLike, axes: Axes | None = None, *, origin: str | None = None) -> Shape:
-        """Add the removal of axes, each of which must be 1; without ``axes``, of all that are 1 at all sizes.
+        """Add the removal of axes, which must be 1; without ``axes``, of all axes that are 1 at all sizes.
 
-        Raises `OperatorError` without ``axes`` where it depends on the sizes which axes are 1.
+        Raises `OperatorError` without ``axes`` if the sizes decide which axes are 1.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -144,7 +144,7 @@ class ShapeFunctions(Program):
         return self._operate("squeeze", (data,), origin, axes=axes)
 
     def unsqueeze(self, data: ShapeLike, axes: Axes, *, origin: str | None = None) -> Shape:
-        """Add axes of size 1, at places in the output.
+        """Add axes of size 1, at positions in the output.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().unsqueeze("N, M", (0, -1))
@@ -153,7 +153,7 @@ class ShapeFunctions(Program):
         return self._operate("unsqueeze", (data,), origin, axes=axes)
 
     def expand(self, data: ShapeLike, target: ShapeLike, *, origin: str | None = None) -> Shape:
-        """Add a broadcast of the data to a target, as `numpy.broadcast_to` has it: each size is that of it, or 1.
+        """Add a broadcast of the data to a target, as in `numpy.broadcast_to`: each size is that of the target, or 1.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -163,7 +163,7 @@ class ShapeFunctions(Program):
         return self._operate("expand", (data, target), origin)
 
     def tile(self, data: ShapeLike, repeats: ShapeLike, *, origin: str | None = None) -> Shape:
-        """Add a repetition along each axis, as `numpy.tile` has it: data and repeats are aligned at the right.
+        """Add a repetition along each axis, as in `numpy.tile`: data and repeats are aligned at the right.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().tile("N, 3", ("k", 2))
@@ -171,7 +171,7 @@ class ShapeFunctions(Program):
         """
         return self._operate("tile", (data, repeats), origin)
 
-    # Several in one, and one in several.
+    # Joins and splits.
 
     def concat(self, shapes: Iterable[ShapeLike], axis: int = 0, *, origin: str | None = None) -> Shape:
         """Add a concatenation along an axis; the other sizes must be equal.
@@ -196,9 +196,9 @@ class ShapeFunctions(Program):
     def split(
         self, data: ShapeLike, parts: int | str | Iterable[Size], axis: int = 0, *, origin: str | None = None
     ) -> tuple[Shape, ...]:
-        """Add a split along an axis into so many parts of one size, or into parts of the sizes given.
+        """Add a split along an axis into a number of equal parts, or into parts of the given sizes.
 
-        Each part is an operation; the first one asks that the parts add up to the size.
+        Each part is an operation; the first one requires that the parts add up to the size.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -212,12 +212,12 @@ class ShapeFunctions(Program):
         if isinstance(parts, Iterable):
             sizes = shape(parts if isinstance(parts, str) else tuple(parts))
             if is_open(sizes):
-                raise OperatorError("split", f"must know how many parts there are, which {sizes} does not say")
+                raise OperatorError("split", f"must know how many parts there are, and {sizes} does not determine it")
             count, operands = len(sizes), (data, sizes)
         else:
             count = given["count"] = positive("split", "parts", parts)
         if not count:
-            raise OperatorError("split", "must make a part at least")
+            raise OperatorError("split", "must make at least one part")
         first = self._operate("split", operands, origin, **given)
         return (first, *(self._operate("split", operands, origin, **given, part=n) for n in range(1, count)))
 
@@ -233,10 +233,10 @@ class ShapeFunctions(Program):
         *,
         origin: str | None = None,
     ) -> Shape:
-        """Add a cut ``start:stop:step`` of the axes named, or of the first ones; places are clamped as in Python.
+        """Add a slice ``start:stop:step`` of the named axes, or of the first ones; positions are clamped as in Python.
 
-        A place is an integer, counted from the end where it is below 0, or None for the end it is next to, or a size:
-        text or a sympy expression, which is asked to be 0 at least, and counted from the front.
+        A position is an integer, counted from the end if negative, or None for the nearest end, or a size: text or a
+        sympy expression, which must be at least 0, and is counted from the front.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -248,9 +248,9 @@ class ShapeFunctions(Program):
         return self._operate("slice", (data, tuple(sizes)), origin, **read, axes=axes, steps=steps)
 
     def gather(self, data: ShapeLike, indices: ShapeLike, axis: int = 0, *, origin: str | None = None) -> Shape:
-        """Add `numpy.take` along an axis, of indices of a shape; where there is one, the axis must not be empty.
+        """Add `numpy.take` along an axis, with indices of a shape; if there are indices, the axis must not be empty.
 
-        That each index is within the axis is a matter of data, and not asked.
+        Whether each index is within the axis depends on data, and is not required.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -260,10 +260,10 @@ class ShapeFunctions(Program):
         return self._operate("gather", (data, indices), origin, axis=axis)
 
     def pad(self, data: ShapeLike, widths: Ends, mode: PadMode = "constant", *, origin: str | None = None) -> Shape:
-        """Add elements at the ends of axes, or take some away where a width is below 0.
+        """Add elements at the ends of axes, or remove some if a width is negative.
 
-        ``widths`` is a number for all ends, or for each axis one, or a pair: before it and after it. The modes other
-        than ``"constant"`` repeat elements, which must be there: ``"reflect"`` needs more of them than are put.
+        ``widths`` is a number for all ends, or for each axis a number or a pair: before and after it. Modes other than
+        ``"constant"`` repeat elements, which must exist: ``"reflect"`` needs more of them than it adds.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -288,8 +288,8 @@ class ShapeFunctions(Program):
     ) -> Shape:
         """Add a convolution of data (N, C, ...) with weights (M, C / groups, ...), and a bias (M,) if one is given.
 
-        The window, gaps included, must fit into the padded axes. ``"same"`` pads so that the sizes stay, but for the
-        strides.
+        The window, gaps included, must fit into the padded axes. ``"same"`` pads so that the sizes stay the same,
+        except for the strides.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(assume=["H >= 1", "W >= 1"])
@@ -338,8 +338,8 @@ class ShapeFunctions(Program):
     ) -> Shape:
         """Add a pool of data (N, C, ...) by a window of the sizes ``kernel``, one for each axis to slide along.
 
-        The window must fit into the padded axes once. With ``ceil_mode`` the last one may reach beyond the padding, but
-        must start before the padding at the end.
+        The window must fit into the padded axes once. With ``ceil_mode`` the last one may extend past the padding,
+        but must start before the padding at the end.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -357,9 +357,9 @@ def _several(name: str, shapes: Any) -> tuple[Any, ...]:
 
 
 def _target(target: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """Return the sizes of a target with a 1 where they are -1 or 0, and the axes where they are the one or the other.
+    """Return the sizes of a target with 1 instead of -1, the axes with -1, and the axes with 0.
 
-    A 0 is kept as a size too: whether it copies is the caller's to say.
+    A 0 stays in the sizes: the caller decides whether it copies.
     """
     if isinstance(target, str):
         found = _split(target)
@@ -368,7 +368,7 @@ def _target(target: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
 
 
 def _split(text: str) -> list[str] | None:
-    """Return the sizes in text that has -1 or 0 among them; None where it is plain."""
+    """Return the sizes in a text that contains -1 or 0; None for any other text."""
     inner = text.strip()
     if inner[:1] in "([" and inner[-1:] in ")]":
         inner = inner[1:-1]
@@ -397,7 +397,7 @@ def _as_list(places: Any) -> list[Any]:
 
 
 def _references(places: Sequence[Any], sizes: list[Any]) -> tuple[int | str | None, ...]:
-    """Return places with references to ``sizes``, to which those are added that are no integers."""
+    """Return positions with references into ``sizes``, to which those that are no integers are appended."""
     found: list[int | str | None] = []
     for place in places:
         number = None if place is None or isinstance(place, str) else _number(place)

@@ -1,4 +1,4 @@
-"""Operators of a program: shape functions with their attributes set, which are recorded and answered for by name."""
+"""Operators of a program: shape functions with their attributes set, recorded and found by name."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 Reader = Callable[[str, str, Any], Any]
-"""Returns an attribute of an operator, by name, as it is kept; raises `OperatorError` for what it cannot be."""
+"""Returns an attribute of an operator, by name, in normal form; raises `OperatorError` for an invalid value."""
 
 
 class Seen(NamedTuple):
-    """Operands as a shape function sees them, what that asks of ranks, and what was taken out of sequences."""
+    """Operands as a shape function sees them, the constraints on ranks, and the axes split off sequences."""
 
     shapes: list[Dims]
     constraints: list[Constraint]
@@ -62,10 +62,10 @@ class Operator(Rule):
 
     @abstractmethod
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        """Return the output of shapes, and tell what it requires of them."""
+        """Return the output of shapes, and state the requirements on them."""
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """Return how far it looks into each operand; None for one of which the rank must be known."""
+        """Return the reach into each operand; None for an operand whose rank must be known."""
         return [None] * len(shapes)
 
     def lay(self, shapes: Sequence[Dims]) -> Seen:
@@ -75,7 +75,7 @@ class Operator(Rule):
         return Seen([f.dims for f in found], asked, [f.taken for f in found if f.taken is not None])
 
     def lay_alike(self, shapes: Sequence[Dims]) -> Seen:
-        """As `lay`, of operands that must have one rank, with the same axes known of each. Raises `ReachError`."""
+        """Do what `lay` does for operands of one rank, with the same axes known in each. Raises `ReachError`."""
         seen = Operator.lay(self, shapes)
         found, equal_ranks = of_one_rank(shapes, seen.shapes)
         every = tuple(range(len(shapes)))
@@ -86,9 +86,9 @@ class Operator(Rule):
         return Constraint(requirement, Origin(self.name, operands), Reason(self.name, reason))
 
     def emit_open(self, shapes: Sequence[Sequence[Any]]) -> Emission:
-        """Return the constraints on operands some of which are of unknown rank, and the output dimensions.
+        """Return the constraints on operands, some of unknown rank, and the output dimensions.
 
-        Raises `OperatorError` where these cannot be said of all ranks at once.
+        Raises `OperatorError` if these differ between ranks.
         """
         self._check_count(shapes)
         try:
@@ -98,11 +98,11 @@ class Operator(Rule):
         found = self.emit(seen.shapes)
         output = [join(d) if isinstance(d, Joined) else d for d in found.output]
         if not is_shape(output):
-            raise OperatorError(self.name, "the output would have two sequences of axes, or a size that is made of one")
+            raise OperatorError(self.name, "the output would have two sequences of axes, or a size made from one")
         return Emission([*seen.constraints, *found.constraints], put_back(found.output, seen.taken))
 
     def check_operands(self, shapes: Sequence[Sequence[Any]]) -> None:
-        """As `check_shapes`, of shapes some of which may be of unknown rank."""
+        """Do what `check_shapes` does for shapes that may be of unknown rank."""
         if any(map(is_sequence, chain.from_iterable(shapes))):
             self.emit_open(shapes)
         else:
@@ -128,7 +128,7 @@ class Operator(Rule):
 
 
 class _Collector(Context):
-    """Collects what one operation requires; of sizes it knows nothing but that they are none below 0."""
+    """Collects the requirements of one operation; it knows only that sizes are not negative."""
 
     def __init__(self, operator: Operator, count: int) -> None:
         self.operator = operator
@@ -139,7 +139,7 @@ class _Collector(Context):
     def require(self, formula: Formula, reason: str) -> None:
         for part in clauses(formula):
             if not is_of_each_axis(part):
-                self.refuse(f"it depends on how many elements there are along axes of unknown number whether {reason}")
+                self.refuse(f"whether {reason} depends on an unknown number of elements")
             self.constraints.append(Constraint(part, self._origin, Reason(self.operator.name, reason)))
 
     def refuse(self, reason: str) -> NoReturn:
@@ -169,7 +169,7 @@ def reading(**kinds: Reader) -> Mapping[str, Reader]:
 
 
 def recorded(operator: O) -> O:
-    """Let an operator be found by its name."""
+    """Register an operator under its name."""
     _operators[operator.name] = operator
     return operator
 
@@ -180,7 +180,7 @@ def _load() -> None:
 
 
 def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
-    """Return the operator of a name with its attributes set. Raises `OperatorError`.
+    """Return the operator with a name, its attributes set. Raises `OperatorError`.
 
     >>> find_operator("transpose", {"order": [1, 0]}).concrete([(2, 3)])
     (3, 2)

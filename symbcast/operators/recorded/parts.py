@@ -1,4 +1,4 @@
-"""The operators that a program records: tensors put together, parts of them, and what is put to their ends."""
+"""The operators that a program records: joined tensors, parts of tensors, and padding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Concat(Operator):
     axis: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """Those up to the axis along which tensors are put together."""
+        """The axes up to the one along which tensors are joined."""
         return [reach_of((self.axis,))] * len(shapes)
 
     def lay(self, shapes: Sequence[Dims]) -> Seen:
@@ -54,7 +54,7 @@ class Stack(Operator):
     axis: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """Those before or behind the new one."""
+        """The axes before or after the new one."""
         return [reach_beside_new((self.axis,))] * len(shapes)
 
     def lay(self, shapes: Sequence[Dims]) -> Seen:
@@ -66,7 +66,7 @@ class Stack(Operator):
 
 @recorded
 class Split(Operator):
-    """One part of `numpy.split`: the second operand, if any, holds the sizes of the parts, else there are ``count``.
+    """One part of `numpy.split`: the second operand, if any, holds the sizes of the parts; else there are ``count``.
 
     The first part requires what the whole operation does.
     """
@@ -81,7 +81,7 @@ class Split(Operator):
     part: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axis that is taken apart."""
+        """The axis that is split."""
         return [reach_of((self.axis,)), None][: len(shapes)]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -98,7 +98,7 @@ class Split(Operator):
 
 
 class Silent(Context):
-    """A context for what is required elsewhere already."""
+    """A context for requirements that are already stated elsewhere."""
 
     def __init__(self, context: Context) -> None:
         self.bounds = context.bounds
@@ -108,7 +108,7 @@ class Silent(Context):
         """Require nothing."""
 
     def refuse(self, reason: str) -> NoReturn:
-        """Refuse what the context refuses."""
+        """Refuse through the wrapped context."""
         self._context.refuse(reason)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
@@ -130,7 +130,7 @@ class Slice(Operator):
     steps: tuple[int, ...] | None
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes that are cut."""
+        """The sliced axes."""
         return [reach_of(range(len(self.starts)) if self.axes is None else self.axes), None]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -144,7 +144,7 @@ class Slice(Operator):
             if step == 0:
                 context.refuse("no step may be 0")
             size = dims[axis]
-            # What is left out reaches to the end that it is next to; -1 counted from the front is before the first.
+            # An omitted position means the nearest end; -1 counted from the front is before the first element.
             first = _from_front(context, size, start, given, 0 if step > 0 else size)
             last = _from_front(context, size, stop, given, size if step > 0 else -1)
             dims[axis] = cut(context, size, (first, last, step), sizes=given)[1]
@@ -183,7 +183,7 @@ class Gather(Operator):
 
 @recorded
 class Pad(Operator):
-    """`numpy.pad`, of modes that repeat elements once."""
+    """`numpy.pad`, with modes that repeat elements once."""
 
     name = "pad"
     operands = ("data",)

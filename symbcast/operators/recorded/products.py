@@ -26,9 +26,9 @@ class MatMul(Operator):
     name = "matmul"
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The rows and columns; of the left operand the columns alone where the right one is one matrix or a vector.
+        """The rows and columns; only the columns of the left operand if the right one is one matrix or a vector.
 
-        Then the rows of the left one are kept, and are axes like those before them.
+        Then the rows of the left operand are kept, like the axes before them.
         """
         matrices = Reach(last=2, is_written=True)
         is_one = len(shapes[1]) <= 2 and place_of(shapes[1]) is None
@@ -50,7 +50,7 @@ class Einsum(Operator):
     equation: str
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The letters; all axes where there is no ellipsis, or where the output has none."""
+        """The letters; all axes if there is no ellipsis, or if the output has none."""
         terms, arrow, output = self.equation.replace(" ", "").partition("->")
         is_kept = not arrow or "..." in output
         found: list[Reach | None] = []
@@ -73,7 +73,7 @@ class Einsum(Operator):
 
 @recorded
 class Reduce(Operator):
-    """`numpy.sum` and the like."""
+    """`numpy.sum` and similar reductions."""
 
     name = "reduce"
     operands = ("data",)
@@ -83,7 +83,7 @@ class Reduce(Operator):
     keepdims: bool
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes that are reduced; none where all are, and go."""
+        """The reduced axes; none if all are reduced and removed."""
         if self.axes is None:
             return [None if self.keepdims else ANY]
         return [reach_of(self.axes)]

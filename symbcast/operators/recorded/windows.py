@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 class _Windowed(Operator):
-    """What convolutions and pools have in common."""
+    """The common part of convolutions and pools."""
 
     strides: int | tuple[int, ...]
     dilations: int | tuple[int, ...]
     padding: Any
 
     def rank_of_data(self, ranks: Iterable[int | None]) -> Reach | None:
-        """Return the reach into data whose rank operands say, or attributes that have one value for each window axis.
+        """Return the reach into data whose rank follows from operands, or from attributes with one value per axis.
 
-        ``ranks`` are those of data that the operands ask for, None for one of unknown rank.
+        ``ranks`` are the ranks of data that the operands require, None for an operand of unknown rank.
         """
         given = (self.strides, self.dilations, self.padding)
         attributes = (len(found) + 2 for found in given if isinstance(found, tuple))
@@ -49,7 +49,7 @@ class _Windowed(Operator):
         return None if rank is None else Reach(rank=rank)
 
     def windows(self, context: Context, kernel: Dims) -> list[Window]:
-        """Return the windows along each axis, none of which may be empty."""
+        """Return the windows along each axis; none may be empty."""
         rank = len(kernel)
         for size in kernel:
             context.at_most(1, size, "the window must not be empty")
@@ -92,7 +92,7 @@ class Conv(_Windowed):
 
 @recorded
 class ConvTranspose(_Windowed):
-    """What undoes a convolution: (N, C, ...) with weights (C, M / groups, ...), and a bias (M,)."""
+    """A transposed convolution of (N, C, ...) with weights (C, M / groups, ...), and a bias (M,)."""
 
     name = "conv_transpose"
     variadic = True
@@ -133,7 +133,7 @@ class Pool(_Windowed):
     ceil_mode: bool
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data have two more than there are sizes in the kernel."""
+        """All axes: data have two more axes than the kernel has sizes."""
         data, kernel = map(known_rank, shapes)
         found = self.rank_of_data((data, None if kernel is None else kernel + 2))
         return [found, None if found is None or found.rank is None else Reach(rank=max(0, found.rank - 2))]
