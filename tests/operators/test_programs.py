@@ -153,7 +153,7 @@ WRONG = [
     (lambda e: e.einsum("1", "N"), "must be letters"),
     (lambda e: e.einsum("...i->i", "N, M"), "the output must have an ellipsis"),
     (lambda e: e.split("N", 0), "must be at least 1"),
-    (lambda e: e.split("N", ()), "a part at least"),
+    (lambda e: e.split("N", ()), "at least one part"),
     (lambda e: e.tile("N", (-2,)), "-2"),
     (lambda e: e.pad("N", [1, 2]), "one, or a pair, for each axis"),
     (lambda e: e.pad("N", 1, "mirror"), "mode='mirror' is not offered"),
