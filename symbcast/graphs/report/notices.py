@@ -34,7 +34,8 @@ def notices_of(report: GraphAnswer) -> Iterator[Notice]:
         required = _clash(finding, others) if is_never else _ASKED
         yield notice_of(finding, "error" if is_never else "warning", namer, required)
     for left in report.unanalysed:
-        yield Notice(UNANALYSED, UNANALYSED.level, left.node, left.op_type, f"not analysed: {left.reason}")
+        said = left.reason if left.reason.startswith("not checked: ") else f"not analysed: {left.reason}"
+        yield Notice(UNANALYSED, UNANALYSED.level, left.node, left.op_type, said)
     if report.verdict is Verdict.UNKNOWN:
         text = f"whether the model runs for all sizes is not decided: {report.reason}"
         yield Notice(UNDECIDED, UNDECIDED.level, "", "", text)
