@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config, items):
     """Mark the slow tests, and skip them unless they are asked for."""
     left_out = pytest.mark.skip(reason="slow: runs with --run-slow")
     for item in items:
-        if item.nodeid in SLOW:
+        if item.nodeid in SLOW or item.nodeid.startswith("tests/browser/"):
             item.add_marker(pytest.mark.slow)
             if not config.getoption("--run-slow"):
                 item.add_marker(left_out)
