@@ -419,7 +419,7 @@ def _asked(
             yield from (f for f in recorded.faults(sizes) if f.startswith("WRONG"))
 
     def implied(found: Any) -> Iterator[str]:
-        yield from (f"implies, but not at {p}" for p in some if found and not holds(given, p) and recorded.guard()(p))
+        yield from (f"implies, but not at {p}" for p in some if found and not holds(given, p) and recorded.holds(p))
 
     return {
         "verdict": (
@@ -432,7 +432,7 @@ def _asked(
         "explain": (env.explain, refusals),
         "to_python": (env.to_python, lambda _: ()),
         "requirements": (env.requirements, lambda _: ()),
-        "findings": (env.findings, lambda _: ()),
+        "findings": (lambda: env.findings, lambda _: ()),
         "report": (env.report, lambda _: ()),
         "data": (env.to_dict, lambda _: ()),
         "cases": (lambda: env.cases(limit=20).explain(), lambda _: ()),

@@ -250,9 +250,12 @@ def test_every_state_is_shown_as_it_is(asked: Asked, sizes: dict[str, int], over
     if checked["map"] is None:
         assert not bound
         return
+    following = re.findall(r"(\w+) = (\w+)(?:,|$)", checked["map"]["fixed"])  # sizes that assumptions tie to the axes
     for j, row in enumerate(checked["map"]["rows"]):
         for i, cell in enumerate(row):
-            here = {**bound, **dict(zip(checked["map"]["axes"], (i, j), strict=False))}
+            shown = [sizes[n] for sizes, n in zip(checked["map"]["sizes"], (i, j), strict=False)]
+            here = {**bound, **dict(zip(checked["map"]["axes"], shown, strict=True))}
+            here |= {name: here[axis] for name, axis in following if axis in here}
             assert cell[0] == _outcome(explorer.result, here)
             if cell[0] == "works":
                 assert cell[2] == str(explorer.result.evaluate(here))
