@@ -27,10 +27,9 @@ def test_what_is_not_known_is_not_said_wrongly(name):
 
 @pytest.mark.parametrize("name", ["bisect_rows", "radix_fft", "collatz_shrink", "rounded_halves", "haar", "merge_sort"])
 def test_what_halves_sizes_without_end_is_unknown_for_its_effort(name):
-    found, reason, seconds = row(FUNCTIONS[name])
+    found, reason, _ = row(FUNCTIONS[name])
     assert found == "unknown"
     assert "units of effort" in reason or "not followed" in reason
-    assert seconds < 20
 
 
 @pytest.mark.parametrize("name", ["ackermann", "reduce_pieces"])

@@ -11,7 +11,10 @@ from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symbcast.answers.public.conditions import Condition
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.statements.statement import ConditionLike
     from symbcast.core.verdicts import Verdict
@@ -45,20 +48,20 @@ class Answer(Guessable, Guards):
     @property
     def verdict(self) -> Verdict:
         """Whether it works for all sizes, some or none, or this is unknown: then ``reason`` says why."""
-        raise NotImplementedError
+        return self._subject.verdict
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which it works; None where there are none."""
-        raise NotImplementedError
+        return self._subject.witness()
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes at which it does not work; None where there are none."""
-        raise NotImplementedError
+        return self._subject.counterexample()
 
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
-        raise NotImplementedError
+        return self._subject.reason
 
     def explain(self) -> str:
         """Return the answer in words."""
@@ -92,6 +95,15 @@ class Answer(Guessable, Guards):
     def unanalysed(self) -> tuple[Any, ...]:
         """What was not analysed, with the reason; the answer does not cover it. Empty if it covers everything."""
         return ()
+
+    @property
+    def shown(self) -> Mapping[Symbol, str]:
+        """The name of each size of the question, in order: the parameters of a guard."""
+        return self._subject.shown
+
+    def guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition; with the assumptions, all that holds where it works."""
+        return self._subject.guarded(with_assumptions)
 
     @property
     def _subject(self) -> Call | Program:

@@ -15,12 +15,8 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from symbcast.answers.questions.solution_texts import SolutionData
     from symbcast.answers.show.document import Document, Room
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.sizes.assumptions import Assumptions
 
 
@@ -64,15 +60,6 @@ class Solution(Answer):
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes that do not give the output; None where the assumptions leave none."""
         return self._call.counterexample()
-
-    @property
-    def shown(self) -> Mapping[Symbol, str]:
-        """The name of each size, in order of appearance."""
-        return self._call.shown
-
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the sizes give the output."""
-        return self._call.guarded(with_assumptions)
 
     @property
     def _subject(self) -> Call:
