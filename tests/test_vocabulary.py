@@ -191,3 +191,46 @@ def test_a_dummy_beside_a_symbol_of_its_name_is_another_size():
     for one, other in [(n, dummy), (dummy, n), (n + 0, dummy * 1)]:
         assert sb.broadcast((one,), (other,)).verdict is sb.Verdict.SOMETIMES
     assert sb.broadcast((dummy,), "n").verdict is sb.Verdict.ALWAYS  # text means the dummy that is called so
+    assert sb.broadcast((dummy,), (3,), assume=[sympy.Eq(n, 5)]).verdict is sb.Verdict.SOMETIMES
+
+
+N, DUMMY = sympy.Symbol("n", integer=True, nonnegative=True), sympy.Dummy("n", integer=True, nonnegative=True)
+
+
+@pytest.mark.parametrize("shapes", [((N,), (DUMMY,)), ((DUMMY,), (N,)), ([DUMMY + 0], (N * 1,))])
+def test_a_dummy_beside_a_symbol_in_one_operation_of_a_program(shapes):
+    env = sb.ShapeEnv()
+    env.broadcast(*shapes)
+    assert env.verdict is sb.Verdict.SOMETIMES and len(env.witness()) == 2
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda env: env.broadcast((N,), (2,)),
+        lambda env: env.broadcast((2, 2 * N + 1), (2,)),
+        lambda env: env.broadcast(sb.shape((N, 2)), (2,)),
+        lambda env: env.equal(DUMMY, N),
+        lambda env: env.matmul((2, DUMMY), (N, 3)),
+        lambda env: env.reshape((DUMMY, 4), (N, 4)),
+        lambda env: env.concat([(DUMMY,), (N,)], 0),
+        lambda env: env.split((DUMMY, 4), [N, 2], 0),
+        lambda env: env.require(sympy.Eq(N, 5)),
+        lambda env: env.assume(sympy.Ge(N, 5)),
+    ],
+)
+def test_a_symbol_after_a_dummy_of_its_name_is_not_taken_for_it(operation):
+    env = sb.ShapeEnv()
+    env.broadcast((DUMMY,), (3,))
+    with pytest.raises(sb.DimensionError, match="a sympy Dummy is called so here"):
+        operation(env)
+    assert str(env.condition) == "n == 1 or n == 3"
+    env.require("n >= 2")  # text means the dummy
+    assert env.witness() == {"n": 3}
+
+
+def test_a_symbol_before_a_dummy_of_its_name_keeps_it():
+    env = sb.ShapeEnv()
+    env.broadcast((N,), (3,))
+    env.broadcast((N,), (DUMMY,))
+    assert len(env.witness()) == 2 and env.implies("n == 1 or n == 3") and not env.implies("n_1 == 1 or n_1 == 3")

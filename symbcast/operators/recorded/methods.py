@@ -8,6 +8,8 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 from symbcast.core.algebra.sizes import index_of
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import OperatorError
@@ -210,10 +212,13 @@ class ShapeFunctions(Program):
         operands: tuple[ShapeLike, ...] = (data,)
         given: dict[str, Any] = {"axis": axis}
         if isinstance(parts, Iterable):
-            sizes = shape(parts if isinstance(parts, str) else tuple(parts))
+            written = parts if isinstance(parts, str) else tuple(parts)
+            sizes = shape(written)
             if is_open(sizes):
                 raise OperatorError("split", f"must know how many parts there are, and {sizes} does not determine it")
-            count, operands = len(sizes), (data, sizes)
+            # Read again for each part, a size without a name would be another one each time.
+            is_named = not any(isinstance(s, Unknown) for s in symbols_of(sizes.dims))
+            count, operands = len(sizes), (data, written if is_named else sizes)
         else:
             count = given["count"] = positive("split", "parts", parts)
         if not count:

@@ -33,13 +33,17 @@ Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
 class Assumption:
     """One assumption: its formula, and its text; if nobody wrote it, that of the formula.
 
-    ``is_written`` means that a user wrote it as text, so that a name in it may be mistyped.
+    ``is_written`` means that a user wrote it as text, so that a name in it may be mistyped. ``given`` is the sympy
+    Boolean that it was read from: a symbol in that is no dummy, while a name in text may mean one.
     """
 
-    __slots__ = ("_text", "formula", "is_written")
+    __slots__ = ("_text", "formula", "given", "is_written")
 
-    def __init__(self, formula: Formula, text: str | None = None, is_written: bool = False) -> None:
+    def __init__(
+        self, formula: Formula, text: str | None = None, is_written: bool = False, given: object = None
+    ) -> None:
         self.formula = formula
+        self.given = given
         self._text = text
         self.is_written = is_written
 
@@ -84,7 +88,7 @@ def _read_assumption(item: Any) -> Assumption:
     from symbcast.core.logic.booleans import from_sympy
 
     formula = from_sympy(item)
-    return Assumption(with_values(formula), formula_text(formula))
+    return Assumption(with_values(formula), formula_text(formula), given=item)
 
 
 def check_min_size(value: object) -> int:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
 
+_RENAME = "give one of them another name"
+
 
 class Names:
     """The sizes of a program in order of first appearance, and the meaning of each name and label.
@@ -69,10 +71,7 @@ class Names:
         """
         found = dict.fromkeys(symbols)
         dummies = Counter(s.name for s in found if isinstance(s, Dummy))
-        if dummies:
-            written = {str(s.name) for shape in given for s in _sympy_symbols(shape) if not s.is_Dummy}
-            for name in written & dummies.keys():
-                self._table(name).setdefault(name, symbol(name))
+        self.tell_apart(found, given)
         for s in found:
             if isinstance(s, UserSymbol) and not s.is_Dummy:
                 self._table(s.name).setdefault(s.name, s)
@@ -82,6 +81,30 @@ class Names:
         for s in found:
             if type(s) is Symbol:  # so that no dummy is shown by a name that text has
                 self._table(s.name).setdefault(s.name, s)
+
+    def tell_apart(self, symbols: Iterable[Symbol], given: Iterable[object]) -> None:
+        """Reserve the name of each sympy symbol for it, if a dummy among some symbols that come together has it too.
+
+        ``given`` are shapes or relations as they were given. Raises `DimensionError` if a dummy that was met before is
+        shown by that name: what is no dummy and has its name is the same object as a name in text, which means the
+        dummy.
+        """
+        written = {str(s.name) for value in given for s in self._symbols_of(value) if not s.is_Dummy}
+        if not written:
+            return
+        for name in written & {s.name for s in symbols if isinstance(s, Dummy)}:
+            self._table(name).setdefault(name, symbol(name))
+        for name in written:
+            kept = self._table(name).get(name)
+            if kept is not None and kept.is_Dummy:
+                raise DimensionError(name, "a sympy Dummy is called so here, and a Symbol is another size", _RENAME)
+
+    def _symbols_of(self, value: object) -> Iterable[Any]:
+        """Return the symbols of a shape or relation that are not of text; none of a shape that is of this program."""
+        if isinstance(value, Shape):
+            return () if self._is_known(value) else symbols_of(value.dims)
+        dims = value if isinstance(value, (tuple, list)) else (value,)
+        return (s for d in dims for s in getattr(d, "free_symbols", ()))
 
     def _reserve(self, unknowns: Sequence[tuple[Unknown, bool]]) -> None:
         """Reserve the labels of unknowns that come together, before any is met; each is paired with whether it is held.
@@ -269,11 +292,5 @@ class Names:
         return label
 
 
-def _sympy_symbols(shape: object) -> Iterable[Any]:
-    """Return the sympy symbols in a shape that is a sequence of dimensions."""
-    dims = shape if isinstance(shape, (tuple, list)) else ()
-    return (s for d in dims for s in getattr(d, "free_symbols", ()))
-
-
 def _two_kinds(name: str) -> DimensionError:
-    return DimensionError(name, "it is a size and a sequence of axes", "give one of them another name")
+    return DimensionError(name, "it is a size and a sequence of axes", _RENAME)

@@ -47,7 +47,10 @@ class Scope:
         self.min_size = min_size
         names = Names()
         given = [s for shape in shapes for s in symbols_of(shape.dims)]
-        names.prefer([*given, *(s for a in assumptions for s in symbols_in(a.formula))], written)
+        names.prefer(
+            [*given, *(s for a in assumptions for s in symbols_in(a.formula))],
+            [*written, *(a.given for a in assumptions)],
+        )
         self.shapes = names.bind_all(zip(shapes, held, strict=True))
         bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]

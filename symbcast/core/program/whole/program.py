@@ -96,7 +96,7 @@ class Program:
         _check_origin(origin)
         operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
         rule.check_operands([s.dims for s, _ in operands])
-        return self._recording.add_shapes(kind, origin, operands, rule)
+        return self._recording.add_shapes(kind, origin, operands, rule, shapes)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
         """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.
@@ -106,7 +106,7 @@ class Program:
         """
         _check_origin(origin)
         operands = [(_as_shape(s), isinstance(s, Shape)) for s in (left, right)]
-        return self._recording.add_shapes("equal", origin, operands, None)
+        return self._recording.add_shapes("equal", origin, operands, None, (left, right))
 
     def require(self, *requirements: Assumptions, origin: str | None = None) -> None:
         """Ask that relations between sizes hold: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.

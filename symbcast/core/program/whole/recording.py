@@ -27,6 +27,7 @@ from symbcast.core.program.whole.plain import Plain, PlainAnswers
 from symbcast.core.program.whole.trace import Trace
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.solver.budget import asked, limited
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import ConcurrentUseError
 
@@ -169,10 +170,19 @@ class Recording:
             self._answers = None
 
     def add_shapes(
-        self, kind: Kind, origin: str | None, operands: Sequence[tuple[Shape, bool]], rule: Rule | None
+        self,
+        kind: Kind,
+        origin: str | None,
+        operands: Sequence[tuple[Shape, bool]],
+        rule: Rule | None,
+        given: Sequence[object] = (),
     ) -> Shape:
-        """Add an operation on shapes and return its output; each shape is paired with whether somebody holds it."""
+        """Add an operation on shapes and return its output; each shape is paired with whether somebody holds it.
+
+        ``given`` are the shapes as the caller gave them.
+        """
         with self._all_or_nothing() as trace:
+            trace.names.tell_apart((s for shape, _ in operands for s in symbols_of(shape.dims)), given)
             known = len(trace.names.order)
             bound = trace.bound(operands)
             self._take_in(known)
@@ -193,6 +203,7 @@ class Recording:
 
             checked(read, self.min_size)
         with self._all_or_nothing() as trace:
+            trace.names.tell_apart(symbols_in(read.formula), (read.given,))
             known = len(trace.names.order)
             formula = trace.bound_formula(read.formula)
             self._take_in(known)
