@@ -182,6 +182,8 @@ def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> 
                 -costs[n],
             ),
         )
+        if not excluded & ~masks[best]:
+            raise ValueError("the literals of a wanted cell hold at an unwanted one too: the cells overlap")
         chosen.append(best)
         around &= masks[best]
         excluded &= masks[best]
