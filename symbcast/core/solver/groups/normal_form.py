@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.arithmetic import replacing, value_of
+from symbcast.core.algebra.arithmetic import join_members, replacing, value_of
 from symbcast.core.algebra.symbols import UserSymbol, symbol
+from symbcast.core.logic.equal_products import equal_products
 from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
@@ -66,7 +67,7 @@ def normal(formula: Formula) -> Formula:
         case Comparison(operator, left, right):
             return _normal_comparison(operator, left, right)
         case Compatible(dims):
-            return _normal_join(dims)
+            return _normal_join(member for dim in dims for member in join_members(dim))
         case Clashing(dims):
             return negate(_normal_join(dims))
         case AllOf(parts):
@@ -85,6 +86,9 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
         return FALSE
     if a == b:
         return TRUE if operator in ("==", "<=") else FALSE
+    apart = equal_products(a, b) if operator in ("==", "!=") else None
+    if apart is not None:
+        return normal(apart if operator == "==" else negate(apart))
     return Comparison(operator, left, right)
 
 
@@ -122,6 +126,19 @@ def _normal_onto(data: Dim, target: Dim) -> Formula:
     if data == target:
         return TRUE
     return equal(data, 1) if target == 1 or _is_undefined(target) else one_or_equal(data, target)
+
+
+def with_joins(clause: Formula) -> Formula:
+    """Return a clause in normal form, the join of two sizes as a join where the clause spells it out in any order."""
+    found = normal(clause)
+    if not isinstance(found, AnyOf) or len(found.parts) != 3:
+        return found
+    sides = [(p.left, p.right) for p in found.parts if isinstance(p, Comparison) and p.operator == "=="]
+    ones = [a for a, b in sides if b == 1]
+    pairs = [pair for pair in sides if pair[1] != 1]
+    if len(ones) == 2 and len(pairs) == 1 and set(ones) == set(pairs[0]):
+        return normal(Compatible(pairs[0]))
+    return found
 
 
 def as_relation(formula: Formula) -> Axis | Onto | Same | None:

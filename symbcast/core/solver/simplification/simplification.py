@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import EffortSpentError, Stage
@@ -13,6 +14,7 @@ from symbcast.core.logic.formulas import (
     AllOf,
     AnyOf,
     Comparison,
+    Compatible,
     Formula,
     all_of,
     any_of,
@@ -22,7 +24,14 @@ from symbcast.core.solver.budget import SHORTENED, stage
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.connectivity import Group, groups
-from symbcast.core.solver.groups.normal_form import as_relation_of_terms, flattened, put_in, standard_names, symbols_in
+from symbcast.core.solver.groups.normal_form import (
+    as_relation_of_terms,
+    flattened,
+    put_in,
+    standard_names,
+    symbols_in,
+    with_joins,
+)
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.sets.literals import canonical
 from symbcast.core.solver.sets.set_formulas import describe
@@ -30,6 +39,7 @@ from symbcast.core.solver.simplification.disjunctions import Cases
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.sets.size_sets import SizeSet
 
 _ROUNDS = 12
@@ -54,7 +64,29 @@ def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
         again = groups(knowledge.domains, known, knowledge.others)
         if [all_of(group.formulas) for group in again] == [form for form in found if form != TRUE]:
             break
-    return all_of(known)
+    return all_of(_with_larger_joins(known))
+
+
+def _with_larger_joins(known: Sequence[Formula]) -> Iterator[Formula]:
+    """Yield conjuncts, those that join each two of some sizes as one join of all of them, which says the same."""
+    joins = {clause: found.dims for clause in known if isinstance(found := with_joins(clause), Compatible)}
+    ahead = {frozenset(pair): None for dims in joins.values() for pair in combinations(dims, 2)}
+    beside: dict[Dim, dict[Dim, None]] = {}
+    for one, other in map(tuple, ahead):
+        beside.setdefault(one, {})[other] = None
+        beside.setdefault(other, {})[one] = None
+    for clause in known:
+        members = list(joins.get(clause, ()))
+        if not members:
+            yield clause
+        elif any(frozenset(pair) in ahead for pair in combinations(members, 2)):
+            common = dict.fromkeys(dim for dims in joins.values() for dim in dims)
+            for dim in common:
+                if dim not in members and all(dim in beside[member] for member in members):
+                    members.append(dim)
+            for pair in combinations(members, 2):
+                ahead.pop(frozenset(pair), None)
+            yield Compatible(tuple(members)) if len(members) > 2 else clause
 
 
 def _of_group(group: Group, domains: Mapping[Symbol, SizeSet]) -> Formula:
@@ -171,7 +203,7 @@ def _where_all_hold(part: Group, knowledge: Knowledge) -> Formula:
 def _split(formulas: Sequence[Formula], knowledge: Knowledge) -> list[Formula]:
     """Return conjuncts, with products of sets replaced by a constraint on each symbol, which needs no solver."""
     found: dict[Formula, None] = {}
-    for clause in flattened(formulas):
+    for clause in dict.fromkeys(map(with_joins, flattened(formulas))):
         sets = split(clause, knowledge.domains) if len(symbols_in(clause)) > 1 else None
         if sets is None:
             found[clause] = None

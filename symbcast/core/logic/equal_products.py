@@ -1,0 +1,161 @@
+"""Equal products taken apart: factors that both have, and factors of one that those of the other dominate.
+
+The law of dominated products: where ``0 <= f <= g`` for each pair of factors, the product of all f equals that of all g
+exactly if each f equals its g, or some g is 0. For if no g is 0 and one f is less than its g, the product of the other
+f is at most that of the other g, so the whole product is less too. ``p*(x//p) <= x`` and ``min(x, y) <= x`` are such
+pairs; a factor that both products have is one as well, and asks only that the rest be equal.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.arithmetic import modulo
+from symbcast.core.algebra.bounds import reduced_fraction
+from symbcast.core.algebra.lower_bounds import lower_bound
+from symbcast.core.algebra.operations import divided, monomial_quotient
+from symbcast.core.algebra.terms import Atom, Operation, Term, term
+from symbcast.core.effort import charge, remembered
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+_STEP = 20
+"""Units of effort for each monomial of two products."""
+
+
+class _Pair(NamedTuple):
+    """A factor of the lesser product within one of the greater: what is left of both, and when the two are equal."""
+
+    less: Term
+    greater: Term
+    factor: Term
+    is_equal: Formula
+
+
+def equal_products(left: Dim, right: Dim) -> Formula | None:
+    """Return when two products are equal, in terms of their factors; None if the factors do not decide it.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.algebra.arithmetic import floor_divide
+    >>> H, N, W = map(symbol, "HNW")
+    >>> equal_products(H * N, N * W)
+    AnyOf((Comparison('==', H, W), Comparison('==', N, 0)))
+    >>> equal_products(3 * H * floor_divide(W, 3), H * W)
+    AnyOf((Comparison('==', W % 3, 0), Comparison('==', H, 0)))
+    """
+    a, b = term(left), term(right)
+    if not (_is_product(a) or _is_product(b)) or not (a.is_total and b.is_total):
+        return None
+    return _taken_apart(a, b)
+
+
+def _is_product(value: Term) -> bool:
+    """Return whether a term multiplies sizes, or is an operation that can be one of its operands."""
+    return any(len(m) > 1 or (m and isinstance(m[0], Operation) and m[0].kind != "%") for m in value.coefficients)
+
+
+@remembered(4096)
+def _taken_apart(left: Term, right: Term) -> Formula | None:
+    charge(_STEP * (len(left.coefficients) + len(right.coefficients)))
+    if not left.coefficients or not right.coefficients:
+        left, right = _by_sign(left - right)
+        if not left.coefficients or not right.coefficients:
+            return None
+    common = _common_factors(left, right)
+    left, right = (term(d) for d in reduced_fraction((left.dim(),), (right.dim(),)))
+    apart = _dominated(left, right) or _dominated(right, left)
+    if apart is None:
+        return any_of([equal(left.dim(), right.dim()), *_zeros(common)]) if common else None
+    return any_of([apart, *_zeros(common)])
+
+
+def _by_sign(value: Term) -> tuple[Term, Term]:
+    """Return two terms without negative coefficients, of which a term is the difference."""
+    above = Term({m: c for m, c in value.coefficients.items() if c > 0})
+    return above, above - value
+
+
+def _common_factors(left: Term, right: Term) -> list[Atom]:
+    """Return the atoms that each monomial of both terms has."""
+    first, *others = map(Counter, (*left.coefficients, *right.coefficients))
+    for other in others:
+        first &= other
+    return list(first)
+
+
+def _zeros(factors: Iterable[Term]) -> Iterator[Formula]:
+    """Yield that a factor is 0, for each that can be."""
+    return (equal(f.dim(), 0) for f in dict.fromkeys(factors) if (lower_bound(f) or 0) < 1)
+
+
+def _dominated(less: Term, greater: Term) -> Formula | None:
+    """Return when two products are equal, if each factor of one is at most one of the other; None if that is open."""
+    factors: list[Term] = []
+    equalities: list[Formula] = []
+    while (pair := next(_pairs(less, greater), None)) is not None:
+        less, greater = pair.less, pair.greater
+        factors.append(pair.factor)
+        equalities.append(pair.is_equal)
+    if not equalities:
+        return None
+    if not (_is_never_negative(less) and _is_never_negative(greater - less)):
+        return None
+    if less != greater:
+        equalities.append(equal(less.dim(), greater.dim()))
+    elif len(equalities) == 1:
+        factors.clear()  # a factor that is 0 equals the one below it
+    factors.append(greater)
+    return any_of([all_of(equalities), *_zeros(factors)])
+
+
+def _pairs(less: Term, greater: Term) -> Iterator[_Pair]:
+    """Yield the factors of a product that are known to be at most a factor of the other, with that factor."""
+    for atom in _common_factors(less, less):
+        if isinstance(atom, Operation) and _is_never_negative(atom):
+            for factor, above, is_equal in _above(atom):
+                yield from _pair(less, factor, greater, above, is_equal)
+    for atom in _common_factors(greater, greater):
+        if isinstance(atom, Operation) and atom.kind == "max":
+            for member in atom.args:
+                is_greatest = all_of(at_most(o.dim(), member.dim()) for o in atom.args if o is not member)
+                yield from _pair(less, member, greater, atom, is_greatest)
+
+
+def _above(atom: Operation) -> Iterator[tuple[Term, Term, Formula]]:
+    """Yield multiples of an operation, each with a term that it is at most, and when the two are equal."""
+    if atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
+        value, by = atom.args
+        yield atom.scaled(by.constant), value, equal(modulo(value.dim(), by.constant), 0)
+    elif atom.kind == "min":
+        for member in atom.args:
+            yield atom, member, all_of(at_most(member.dim(), o.dim()) for o in atom.args if o is not member)
+
+
+def _pair(less: Term, factor: Term, greater: Term, above: Term, is_equal: Formula) -> Iterator[_Pair]:
+    """Yield the pair of a factor and what it is at most, if one product has the one and the other the other."""
+    if factor.is_constant or above.is_constant or not (_is_never_negative(factor) and _is_never_negative(above)):
+        return
+    rest, left = _divided_by(less, factor), _divided_by(greater, above)
+    if rest is not None and left is not None:
+        yield _Pair(rest, left, above, is_equal)
+
+
+def _is_never_negative(value: Term) -> bool:
+    least = lower_bound(value)
+    return least is not None and least >= 0
+
+
+def _divided_by(product: Term, factor: Term) -> Term | None:
+    """Return a product without one of its factors; None if it is none."""
+    if len(factor.coefficients) == 1:
+        ((atoms, number),) = factor.coefficients.items()
+        found = {monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()}
+        if None in found or any(rest for _, rest in found.values()):
+            return None
+        return Term({m: quotient for m, (quotient, _) in found.items() if m is not None})
+    quotient, rest = divided(product, factor)
+    return None if rest.coefficients else quotient

@@ -1,0 +1,66 @@
+"""Equal products taken apart: the same truth at all sizes, and conditions that people can read."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+import symbcast as sb
+
+FACTORS = [
+    "A", "B", "C", "3", "(A + 1)", "(B + C)", "4*(A//4)", "2*(B//2)", "3*((A + B)//3)", "min(A, B)", "min(B, C, 2)",
+    "max(A, 2)", "max(B, C)", "(C//2)", "2*((C + 1)//2)", "6*(A*B//6)", "(A % 3)", "5*((B + 2)//5)", "(max(A, 3) - 3)",
+]  # fmt: skip
+SIZES = list(itertools.product(range(8), repeat=3))
+
+
+def drawn(number):
+    """Return two products as text: some factors are in both, as they are or as what they are at most."""
+    draw = random.Random(number)
+    left = draw.sample(FACTORS, draw.randint(1, 3))
+    right = [draw.choice([f, *FACTORS[:3]]) for f in left] + draw.sample(FACTORS, draw.randint(0, 1))
+    return "*".join(left), "*".join(draw.sample(right, len(right)))
+
+
+@pytest.mark.parametrize("number", range(150))
+def test_what_is_said_of_two_products_holds_where_they_are_equal(number):
+    left, right = drawn(number)
+    said = sb.Condition(f"{left} == {right}").simplified().guard()
+    names = said.parameters
+    for sizes in random.Random(number).sample(SIZES, 120):
+        values = dict(zip("ABC", sizes, strict=True))
+        holds = eval(f"({left}) == ({right})", {"min": min, "max": max}, values)
+        assert said(**{n: values[n] for n in names}) == holds, (left, right, values)
+
+
+@pytest.mark.parametrize(
+    ("condition", "short"),
+    [
+        ("H*N*W == 256*N*(H//16)*(W//16) and N >= 1 and H >= 1 and W >= 1", "H % 16 == 0 and W % 16 == 0"),
+        ("M == min(M, N)", "M <= N"),
+        ("M == max(M, N)", "N <= M"),
+        ("K*M == K*min(M, N)", "K == 0 or M <= N"),
+        ("(C + 1)*H == 4*(C + 1)*(H//4)", "H % 4 == 0"),
+        ("B*N == B*M", "M == N or B == 0"),
+        ("max(A, 1)*B == B", "A <= 1 or B == 0"),
+        ("H*W == 16*(H//16)*W and W >= 1", "H % 16 == 0"),
+    ],
+)
+def test_products_are_told_by_their_factors(condition, short):
+    found = sb.Condition(condition).simplified()
+    assert found.equivalent(condition)
+    known = " and ".join(c for c in condition.split(" and ") if ">=" in c)
+    wanted = sb.Condition(f"{short} and {known}" if known else short).simplified()
+    assert found.equivalent(wanted) and len(str(found)) <= len(str(wanted)) and "//" not in str(found)
+
+
+def test_patches_of_an_image():
+    env = sb.ShapeEnv()
+    env.reshape("N, 3, H, W", ("N", 3, "H//16", 16, "W//16", 16))
+    assert env.condition.equivalent("H % 16 == 0 and W % 16 == 0 or N == 0 or H == 0 or W == 0")
+    assert "//" not in str(env.condition)
+    assumed = sb.ShapeEnv(assume=["H % 16 == 0", "W % 16 == 0"])
+    assumed.reshape("N, 3, H, W", ("N", 3, "H//16", 16, "W//16", 16))
+    assert assumed.verdict is sb.Verdict.ALWAYS
