@@ -116,6 +116,17 @@ def shape(rng: random.Random, rank: int, depth: int = 2) -> str:
     return f"[{', '.join(sizes)}]"
 
 
+def readable_shape(rng: random.Random, rank: int) -> str:
+    """Return the text of a shape that divides by nothing that is plainly 0."""
+    while True:
+        text = shape(rng, rank)
+        try:
+            sb.shape(text)
+        except sb.ShapeSyntaxError:
+            continue
+        return text
+
+
 def assumptions(rng: random.Random) -> list[str]:
     """Return the texts of some assumptions that one name or two are about; mostly none."""
     some = [f"{rng.choice(NAMES)} >= {rng.randint(1, 4)}", f"{rng.choice(NAMES)} % {rng.randint(2, 8)} == 0"]
@@ -387,7 +398,7 @@ class Recorded(NamedTuple):
 def of_program(rng: random.Random, budget: float | None) -> Iterator[Question]:
     """Yield each operation of a program as a question, and questions about the whole."""
     env = sb.ShapeEnv(assume=[], budget=budget)
-    start = (shape(rng, 3), shape(rng, 2))
+    start = (readable_shape(rng, 3), readable_shape(rng, 2))
     outputs: list[Any] = [env.broadcast(text) for text in start]
     recorded = Recorded(env, start, [])
 
