@@ -35,6 +35,7 @@ from symbcast.core.solver.groups.normal_form import (
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.sets.literals import canonical
 from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.simplification.decided_operations import decided
 from symbcast.core.solver.simplification.disjunctions import Cases
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def _where_all_hold(part: Group, knowledge: Knowledge) -> Formula:
 def _split(formulas: Sequence[Formula], knowledge: Knowledge) -> list[Formula]:
     """Return conjuncts, with products of sets replaced by a constraint on each symbol, which needs no solver."""
     found: dict[Formula, None] = {}
-    for clause in dict.fromkeys(map(with_joins, flattened(formulas))):
+    for clause in dict.fromkeys(map(with_joins, flattened(decided(flattened(formulas))))):
         sets = split(clause, knowledge.domains) if len(symbols_in(clause)) > 1 else None
         if sets is None:
             found[clause] = None

@@ -1,0 +1,61 @@
+"""Operations that comparisons beside them decide: the same truth at all sizes, with fewer operations."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+import symbcast as sb
+
+TERMS = ["A", "B", "C", "2", "3", "A + 1"]
+SIZES = list(itertools.product(range(7), repeat=3))
+
+
+def drawn(number):
+    """Return a condition of comparisons, some of which decide operations in others."""
+    draw = random.Random(number)
+
+    def operation():
+        kind = draw.choice(["min({}, {})", "max({}, {})", "({})//3", "({}) % 4", "min({}, {}, 4)"])
+        return kind.format(*(draw.choice(TERMS) for _ in range(kind.count("{}"))))
+
+    def comparison():
+        sides = [draw.choice([operation(), draw.choice(TERMS)]), draw.choice(TERMS)]
+        return f"{sides[0]} {draw.choice(['==', '<=', '<', '!=', '>='])} {sides[1]}"
+
+    clauses = [" or ".join(comparison() for _ in range(draw.randint(1, 3))) for _ in range(draw.randint(1, 3))]
+    return " and ".join(f"({clause})" for clause in clauses)
+
+
+@pytest.mark.parametrize("number", range(150))
+def test_a_simplified_condition_holds_at_the_same_sizes(number):
+    text = drawn(number)
+    found = sb.Condition(text).simplified().guard()
+    names = found.parameters
+    for sizes in SIZES:
+        values = dict(zip("ABC", sizes, strict=True))
+        holds = eval(text, {"min": min, "max": max}, values)
+        assert found(**{n: values[n] for n in names}) == holds, (text, values)
+
+
+@pytest.mark.parametrize(
+    ("condition", "short"),
+    [
+        ("M <= N or min(M, N) == 1 or M == 1", "M <= N or N == 1 or M == 1"),
+        ("max(M, N) == K and M <= N", "K == N and M <= N"),
+        ("N//4 + M == K and N < 4", "M == K and N <= 3"),
+        ("N % 5 == M and N < 5", "M == N and N <= 4"),
+        ("max(A - 2, 0) == B and A >= 3", "A == B + 2 and A >= 3"),
+    ],
+)
+def test_operations_that_are_decided_go(condition, short):
+    found = sb.Condition(condition).simplified()
+    assert found.equivalent(condition) and found.equivalent(short)
+    assert len(str(found)) <= len(short) and not any(kind in str(found) for kind in ("min", "max", "//", "%"))
+
+
+def test_a_slice_beside_what_it_is_added_to():
+    traced = sb.trace(lambda x, y: x[: len(y)] + y, "N", "M").condition
+    assert traced.equivalent("M <= N or N == 1 or M == 1") and "min" not in str(traced)
