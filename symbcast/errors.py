@@ -144,7 +144,7 @@ class UnknownRankError(SymbcastError, ValueError):
     ``hint`` what to ask instead.
     """
 
-    def __init__(self, question: str, subject: str, hint: str = "ask for each rank by itself") -> None:
+    def __init__(self, question: str, subject: str, hint: str = "ask for each rank separately") -> None:
         super().__init__(question, subject, hint)
         self.question = question
         self.subject = subject

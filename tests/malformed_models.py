@@ -94,7 +94,7 @@ CASES = {
     # Attributes.
     "unknown attribute": Case(
         lambda: of(node("ReduceSum", ["x"], ["y"], axes=[0]), opset=13),
-        "the node 'y' (ReduceSum) has the attribute 'axes', which ReduceSum of version 13 has not; "
+        "the node 'y' (ReduceSum) has the attribute 'axes', which ReduceSum of version 13 does not have; "
         "versions up to 12 have it",
     ),
     "attribute of a tool": Case(lambda: of(node("Relu", ["x"], ["y"], __hint=1)), RUNS),
@@ -131,17 +131,21 @@ CASES = {
     ),
     # Names.
     "undefined input": Case(
-        lambda: of(node("Relu", ["q"], ["y"])), "the node 'y' (Relu) uses 'q', which nothing makes"
+        lambda: of(node("Relu", ["q"], ["y"])), "the node 'y' (Relu) uses 'q', which no node produces"
     ),
-    "undefined output": Case(lambda: of(node("Relu", ["x"], ["z"])), "the output 'y' of the graph 'g' is made nowhere"),
+    "undefined output": Case(
+        lambda: of(node("Relu", ["x"], ["z"])), "the output 'y' of the graph 'g' is not produced in it"
+    ),
     "undefined in a branch": Case(lambda: text(IF % ("", "float[N] a", "a = Relu(q)")), "'a' (Relu) uses 'q'"),
-    "name made twice": Case(lambda: of(RELU, node("Neg", ["x"], ["y"])), "'y' (Neg) makes 'y', which is there already"),
+    "name made twice": Case(
+        lambda: of(RELU, node("Neg", ["x"], ["y"])), "'y' (Neg) makes 'y', which is already defined"
+    ),
     "name of an input made": Case(
-        lambda: of(node("Relu", ["x"], ["x"]), outputs="x"), "makes 'x', which is there already"
+        lambda: of(node("Relu", ["x"], ["x"]), outputs="x"), "makes 'x', which is already defined"
     ),
     "name made around and in a branch": Case(
         lambda: text((IF % ("", "float[N] z", "z = Neg(x)")).replace("{ y = If", "{ z = Relu(x) y = If")),
-        "'z' (Neg) makes 'z', which is there already",
+        "'z' (Neg) makes 'z', which is already defined",
     ),
     "two nodes of one name": Case(
         lambda: of(node("Relu", ["x"], ["h"], name="a"), node("Neg", ["h"], ["y"], name="a")),
@@ -150,24 +154,25 @@ CASES = {
     ),
     "initializer twice": Case(
         lambda: of(node("Add", ["x", "w"], ["y"]), constants=[tensor([1], bytes(4)), tensor([2], bytes(8))]),
-        "the initializer 'w' is there twice",
+        "the initializer 'w' is defined twice",
     ),
     "nodes that are not sorted": Case(
         lambda: of(node("Neg", ["h"], ["y"]), node("Relu", ["x"], ["h"])),
-        "'y' (Neg) uses 'h', which a later node makes; sort the nodes",
+        "'y' (Neg) uses 'h', which a later node produces; sort the nodes",
         RUNS,
     ),
     "branch that uses what comes later": Case(
         lambda: text((IF % ("", "float[N] a", "a = Relu(q)")).replace("}> }", "}> q = Neg(x) }")),
-        "'a' (Relu) uses 'q', which a later node makes",
+        "'a' (Relu) uses 'q', which a later node produces",
         RUNS,
     ),
     "nodes not sorted in a branch": Case(
-        lambda: text(IF % ("", "float[N] a", "a = Relu(q) q = Neg(x)")), "'a' (Relu) uses 'q', which a later node makes"
+        lambda: text(IF % ("", "float[N] a", "a = Relu(q) q = Neg(x)")),
+        "'a' (Relu) uses 'q', which a later node produces",
     ),
     "nodes in a circle": Case(
         lambda: of(node("Add", ["x", "h"], ["y"]), node("Relu", ["y"], ["h"])),
-        "need one another in a circle: the node 'y' (Add) -> the node 'h' (Relu) -> the node 'y' (Add)",
+        "depend on each other in a cycle: the node 'y' (Add) -> the node 'h' (Relu) -> the node 'y' (Add)",
     ),
     # Element types.
     "types that differ": Case(
@@ -176,7 +181,7 @@ CASES = {
     ),
     "type that is not taken": Case(
         lambda: text("g (float[N] x, float[2] i) => (float[2] y) { h = Neg(i) y = Gather(x, h) }"),
-        "'y' (Gather) takes 'h' of type float as input 1; Gather takes none of that type there",
+        "'y' (Gather) takes 'h' of type float as input 1; Gather does not accept that type there",
     ),
     "type that a later version takes": Case(
         lambda: text("g (int32[N] x) => (int32[N] y) { y = Relu(x) }", 13), "takes 'x' of type int32 as input 0"
@@ -186,20 +191,18 @@ CASES = {
         RUNS,
         "'y' is declared of type int64, and is float",
     ),
-    "input of no element type": Case(
-        lambda: of(RELU, dtype=0), "the input 'x' has the element type 0, which does not exist"
-    ),
+    "input of no element type": Case(lambda: of(RELU, dtype=0), "the input 'x' has the unknown element type 0"),
     "input of no type": Case(
         lambda: changed(of(RELU), lambda m: m.graph.input[0].ClearField("type")), "the input 'x' has no type"
     ),
     # Operators and their versions.
     "operator that there is not": Case(
         lambda: of(node("Relux", ["x"], ["y"])),
-        "an operator that is not in version 18 of ONNX: there is none of the name",
+        "an operator that is not in version 18 of ONNX: no version has an operator of this name",
     ),
-    "operator of a later version": Case(lambda: of(node("Gelu", ["x"], ["y"])), "it is there from version 20 on"),
+    "operator of a later version": Case(lambda: of(node("Gelu", ["x"], ["y"])), "it exists from version 20 on"),
     "operator that was given up": Case(
-        lambda: of(node("Upsample", ["x", "x"], ["y"])), "Upsample is not there from version 10 on"
+        lambda: of(node("Upsample", ["x", "x"], ["y"])), "Upsample does not exist from version 10 on"
     ),
     "operator of the runtime": Case(
         lambda: of(node("SimplifiedLayerNormalization", ["x", "w"], ["y"]), constants=[tensor([1], bytes(4))]), RUNS
@@ -273,10 +276,10 @@ CASES = {
         "the tensor in 'value' of the node 'y'",
     ),
     "negative size": Case(lambda: adding(tensor([-2, 3], bytes(24))), "has the shape (-2, 3): no size can be negative"),
-    "type that there is not": Case(lambda: adding(tensor([2], bytes(8), 99)), "'w' has the element type 99"),
+    "type that there is not": Case(lambda: adding(tensor([2], bytes(8), 99)), "'w' has the unknown element type 99"),
     "data nowhere": Case(
         lambda: adding(tensor([2], data_location=TensorProto.EXTERNAL)),
-        "has its data in another file, and does not say",
+        "has its data in another file, but does not name it",
     ),
     "2**60 elements": Case(
         lambda: adding(tensor([2**60], b"")),
@@ -299,7 +302,7 @@ CASES = {
     ),
     "function twice": Case(
         lambda: of(CALL, functions=[function("F", node("Relu", ["a"], ["b"]))] * 2),
-        "the function 'own.F' is there twice",
+        "the function 'own.F' is defined twice",
     ),
     "function with too many inputs": Case(
         lambda: of(node("F", ["x", "x"], ["y"], domain="own"), functions=[function("F", node("Relu", ["a"], ["b"]))]),
@@ -307,7 +310,7 @@ CASES = {
     ),
     "undefined in a function": Case(
         lambda: of(CALL, functions=[function("F", node("Relu", ["q"], ["b"]))]),
-        "in the function 'F', the node 'b' (Relu) uses 'q', which nothing makes",
+        "in the function 'F', the node 'b' (Relu) uses 'q', which no node produces",
     ),
     "function without a version": Case(
         lambda: of(CALL, functions=[function("F", node("Relu", ["a"], ["b"]), imports=[("own", 1)])]),
@@ -315,8 +318,6 @@ CASES = {
     ),
     # Files.
     "empty file": Case(lambda: b"", "the file is empty"),
-    "text": Case(lambda: b"hello there", "is text, and no ONNX model"),
-    "cut short": Case(
-        lambda: of(RELU).SerializeToString()[:-30], "is no ONNX model, or one that is cut short or damaged"
-    ),
+    "text": Case(lambda: b"hello there", "is text, not an ONNX model"),
+    "cut short": Case(lambda: of(RELU).SerializeToString()[:-30], "is not an ONNX model, or is truncated or damaged"),
 }

@@ -1,4 +1,4 @@
-"""Single nodes of OpenVINO, each in a model of its own, as plain data: an operator, its attributes and its inputs.
+"""Single nodes of OpenVINO, each in its own model, as plain data: an operator, its attributes and its inputs.
 
 An input is ``[type, shape]`` for a parameter, with None for a dimension that is left open, or ``[type, shape, values]``
 for a constant.

@@ -164,7 +164,7 @@ def _shapes(session, feeds):
 
 
 def in_a_process(function, *arguments):
-    """Return what a function returns in a process of its own; None where the process falls."""
+    """Return what a function returns in its own process; None where the process falls."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:

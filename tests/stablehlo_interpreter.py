@@ -1,4 +1,4 @@
-"""Runs StableHLO modules in the reference interpreter that jaxlib ships; a process of its own, for it may abort.
+"""Runs StableHLO modules in the reference interpreter that jaxlib ships; its own process, for it may abort.
 
 It reads a line of JSON for each run, with the module and its arguments, and writes a line with the results.
 """

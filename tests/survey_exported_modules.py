@@ -3,7 +3,7 @@
     python tests/survey_exported_modules.py 500 --start 0
 
 Modules are drawn by number (`random_modules.py`), so that one can be drawn again: ``--show 17`` prints it. They
-are asked about in batches, each in a process of its own: a module that ends its process is named, and the others go on.
+are asked about in batches, each in its own process: a module that ends its process is named, and the others go on.
 """
 
 from __future__ import annotations

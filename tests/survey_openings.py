@@ -83,7 +83,7 @@ def survey(numbers: Iterable[int]) -> list[dict[str, Any]]:
 
 
 def _batch(start: int, count: int) -> tuple[list[dict[str, Any]], int]:
-    """Survey models in a process of its own; return what came of them, and the number of the first one left."""
+    """Survey models in its own process; return what came of them, and the number of the first one left."""
     command = [sys.executable, __file__, str(count), "--start", str(start), "--batch"]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if ended.returncode > 0:

@@ -132,7 +132,7 @@ def _before(span: tuple[int, int], counts: dict[str, Counter[str]], faults: list
 
 
 def _batch(start: int, count: int, of_contents: bool) -> tuple[int, dict[str, Any] | None]:
-    """Survey models in a process of its own; return the last one that it came to, and the outcome if it ended well."""
+    """Survey models in its own process; return the last one that it came to, and the outcome if it ended well."""
     command = [sys.executable, __file__, str(count), "--start", str(start), "--batch"]
     command += ["--contents"] if of_contents else []
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -226,5 +226,5 @@ def test_labelled_unknowns_are_known_to_assumptions():
     assert Condition("N == 3").implies("N >= 2", assume=answer.assumptions)
     assert Condition("?a == 2").implies("?a >= 1") and not Condition("?a == 2").implies("?b >= 1")
     assert (valid & "?b >= 2").implies("?a == ?b", assume=answer.assumptions)
-    with pytest.raises(sb.AssumptionError, match="no size here is called"):
+    with pytest.raises(sb.AssumptionError, match="no size here is named"):
         valid.verdict_under(assume="?z >= 3")

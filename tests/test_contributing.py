@@ -25,7 +25,7 @@ def test_paths_are_real(document):
 def test_the_walks_are_walked():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     told = {m["name"]: re.findall(r"`([^`]+)`", m["files"]) for m in WALK.finditer(text)}
-    # In a process of its own, where nothing was asked before.
+    # In its own process, where nothing was asked before.
     lines = "import walks\nfor name, ask in walks.WALKS.items(): print(name, *walks.files_of(ask), sep=';')"
     said = subprocess.run(
         [sys.executable, "-c", lines], capture_output=True, text=True, check=True, cwd=ROOT / "tests"

@@ -147,7 +147,11 @@ def test_operations_are_named_in_any_way():
     found = env.expands("add", "B", 0)
     assert found == env.expands(0, 1, 0) == env.expands(env.operations[0], 1, -2)
     assert str(found) == "B of add on axis 0 (-2): stretched when N != 1"
-    for wrong, message in (("twice", "write the number"), ("same", "the origin of one"), (9, "the origin of one")):
+    for wrong, message in (
+        ("twice", "write the number"),
+        ("same", "the origin of an operation"),
+        (9, "the origin of an operation"),
+    ):
         with pytest.raises(sb.ShapeTypeError, match=message):
             env.expands(wrong, 0, 0)
 
@@ -197,7 +201,7 @@ def test_an_operation_is_found_by_itself():
     env = sb.ShapeEnv()
     env.broadcast("N", "M", origin="add")
     env.broadcast("N", "K", origin="add")
-    with pytest.raises(sb.ShapeTypeError, match="several operations are called so: write the number"):
+    with pytest.raises(sb.ShapeTypeError, match="several operations have this name: write the number"):
         env.expands("add", 0, 0)
     found = [env.expands(op, 1, 0).condition for op in env.operations]
     assert list(map(str, found)) == ["N != 1 and M == 1", "N != 1 and K == 1"]

@@ -244,7 +244,7 @@ def test_a_condition_is_not_forgotten_in_a_chain():
 
 def test_a_rule_does_not_change():
     result = sb.broadcast("N, C", "C", rule="pdpd")
-    with pytest.raises(AttributeError, match="a rule does not change"):
+    with pytest.raises(AttributeError, match="a rule is immutable"):
         result.rule.axis = 0
     assert sb.broadcast("N, C", "C", rule="pdpd").verdict is V.ALWAYS
 

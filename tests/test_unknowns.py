@@ -284,5 +284,5 @@ def test_a_model_may_call_sizes_by_labels(label):
     assert report.guard()({label: 4, "B": 1})
     for known in ({"bind": {label: 4}}, {"assume": f"{label} == 4"}):
         assert str(models.check(read, **known).condition) == "B == 1 or B == 4"
-    with pytest.raises(sb.AssumptionError, match="speaks of \\?9, which the model does not have"):
+    with pytest.raises(sb.AssumptionError, match="mentions \\?9, which the model does not have"):
         models.check(read, assume="?9 == 4")

@@ -169,7 +169,7 @@ def _written_constraints(settled: Settled, names: dict[Any, str]) -> Iterator[st
     for s, members in settled.domains.items():
         if settled.may_be_zero(s):
             hint = f"pass assume='{names[s]} >= 1', or min_size=1"
-            raise DimensionError(s, "it may be 0, and jax takes every dimension to be at least 1", hint)
+            raise DimensionError(s, "it may be 0, and jax assumes that every dimension is at least 1", hint)
         yield from _written(describe(s, members, _POSITIVE), names)
     for formula in settled.others:
         yield from _written(formula, names)
@@ -192,4 +192,4 @@ def _written(formula: Formula, names: dict[Any, str]) -> Iterator[str]:
             yield f"{_text(left, names)} >= {_text(right, names)}"
         case _:
             problem = "jax holds constraints with ==, >= and <= only"
-            raise DimensionError(formula_text(formula), problem, "leave this assumption out, and keep it here")
+            raise DimensionError(formula_text(formula), problem, "omit this assumption in jax, and keep it here")

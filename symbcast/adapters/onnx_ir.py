@@ -131,7 +131,9 @@ def _check_symbol(s: Symbol, dim: Term, uses: Counter[Any]) -> None:
     if not isinstance(s, Unknown):
         return
     if dim is not s or uses[s] > 1:
-        raise DimensionError(dim, "an unknown of onnx-ir is used once, and alone", "write a name in place of ?")
+        raise DimensionError(
+            dim, "onnx-ir allows an unknown only once and not in an expression", "write a name instead of ?"
+        )
     if s.lower or s.upper is not None:
         raise DimensionError(dim, "onnx-ir holds no bounds", "write '?', and keep the bounds as an assumption")
 
@@ -148,8 +150,8 @@ def _written_expression(onnx_ir: Any, dim: Term) -> Any:
     text = str(expression)
     found = _read_back(onnx_ir, text)
     if found != from_sympy(expression):
-        problem = f"onnx-ir, which takes every name to be at least 1, reads {text!r} as {dim_text(found)}"
-        raise DimensionError(dim, problem, "write that if it is meant, or give the axis a name of its own")
+        problem = f"onnx-ir, which assumes that every name is at least 1, reads {text!r} as {dim_text(found)}"
+        raise DimensionError(dim, problem, "write that if you mean it, or give the axis its own name")
     return onnx_ir.SymbolicDim(text)
 
 
@@ -159,7 +161,7 @@ def _check_division(division: Operation, dim: Term) -> None:
         raise DimensionError(dim, "onnx-ir cancels in a division by a symbol", "divide by a number")
     if any(o.kind != "//" for o in operations(dividend)):
         problem = "onnx-ir, with sympy, evaluates a division of %, min or max wrongly"
-        raise DimensionError(dim, problem, "give the dividend a name of its own")
+        raise DimensionError(dim, problem, "give the dividend its own name")
 
 
 def _read_back(onnx_ir: Any, text: str) -> Dim:

@@ -165,6 +165,6 @@ def _checked(dim: Dim, made: dict[Symbol, Any]) -> Any:
     if isinstance(dim, int):
         return dim
     if not isinstance(dim, Symbol):
-        problem = "a PartialShape holds sizes and symbols, no arithmetic"
+        problem = "a PartialShape holds only sizes and symbols, not expressions"
         raise DimensionError(dim, problem, "write '?' or a name for this axis, and keep the relation as an assumption")
     return made[dim]

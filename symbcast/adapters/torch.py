@@ -115,7 +115,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
 
 def _dim(value: Any, unknowns: int) -> Dim:
     if value is None:
-        raise DimensionError(value, "to torch.export, None is the size that the example has", "pass the example's size")
+        raise DimensionError(value, "torch.export reads None as the size of the example", "pass the example's size")
     # A negative number is an error in a shape of torch, but an unknown in ours.
     return check_size(value) if type(value) is int else from_dim(value, unknowns)
 
@@ -133,7 +133,7 @@ def _is_hint(value: Any) -> bool:
 
 def _read_hint(value: Any, unknowns: int) -> Dim:
     if getattr(value, "type", value).name == "STATIC":
-        raise DimensionError(value, "Dim.STATIC is the size that the example has", "pass the example's size")
+        raise DimensionError(value, "Dim.STATIC means the size of the example", "pass the example's size")
     return Unknown(f"?{unknowns}", getattr(value, "min", None) or 0, getattr(value, "max", None))
 
 
@@ -220,7 +220,7 @@ def _program_dims(program: Any) -> list[Any]:
 
 def _written_symbol(export: Any, settled: Settled, s: Symbol, name: str) -> Any:
     if isinstance(s, Unknown):
-        raise DimensionError(s, "a torch.export.Dim has a name", "write a name in place of ?")
+        raise DimensionError(s, "a torch.export.Dim has a name", "write a name instead of ?")
     low, high = settled.bounds(s, "torch.export.Dim")
     return export.Dim(name, min=low, max=high)
 
@@ -250,4 +250,4 @@ def _linear(value: Term) -> tuple[int, Symbol, int]:
         if len(atoms) == 1 and isinstance(atoms[0], Symbol) and factor > 0:
             return factor, atoms[0], value.constant
     problem = "a torch.export.Dim is a*dim + b of one dim, with a >= 1"
-    raise DimensionError(value, problem, "give the axis a name of its own, and leave its relation to the model")
+    raise DimensionError(value, problem, "give the axis its own name, and leave its relation to the model")

@@ -68,7 +68,7 @@ class Settled:
         """Raise if an assumption relates several symbols."""
         if self.others:
             problem = f"{framework} cannot relate several sizes"
-            raise DimensionError(formula_text(self.others[0]), problem, "leave this assumption out, and keep it here")
+            raise DimensionError(formula_text(self.others[0]), problem, "omit this assumption in jax, and keep it here")
 
 
 def settle(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> Settled:
@@ -133,6 +133,6 @@ def operations(value: Term) -> Iterator[Operation]:
 def cannot_join(dim: Dim, framework: str) -> DimensionError:
     """Return the error for a join, which no framework supports."""
     hint = (
-        "where it is known to be defined, dim.rewrite(sympy.Max) is the same size; or give the axis a name of its own"
+        "where it is known to be defined, dim.rewrite(sympy.Max) is the same size; otherwise give the axis its own name"
     )
     return DimensionError(dim, f"{framework} has no dimension that is the broadcast of two sizes", hint)

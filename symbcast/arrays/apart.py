@@ -125,7 +125,7 @@ def imported(named: Named) -> Any:
     except Exception as error:
         raise NotImportedError(f"{named.module}: {type(error).__name__}: {error}") from None
     if _version(found) != named.version:
-        raise NotImportedError(f"{named.module}: {named.name} is a different function there")
+        raise NotImportedError(f"{named.module}: {named.name} is a different function in that process")
     return found
 
 

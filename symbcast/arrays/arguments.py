@@ -127,7 +127,7 @@ def check_call(function: Callable[..., Any], positional: Sequence[Any], named: M
         taken.bind(*positional, **named)
     except TypeError as error:
         name = getattr(function, "__qualname__", type(function).__qualname__)
-        raise BindingError(f"{name}{taken} does not take these arguments", str(error)) from None
+        raise BindingError(f"{name}{taken} does not accept these arguments", str(error)) from None
 
 
 def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:

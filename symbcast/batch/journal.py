@@ -51,7 +51,7 @@ class Journal:
             with self.path.open(encoding="utf-8", errors="replace") as stream:
                 head = stream.readline()
             if head.endswith("\n") and (_read(head) or {}).get("format") != FORMAT:
-                raise ExchangeError(str(self.path), "is no file of results", "name another one")
+                raise ExchangeError(str(self.path), "is not a results file", "name another one")
 
     def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the whole lines of the file for the same question, with their contents."""

@@ -41,7 +41,7 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 
 _POINTED = 130
-"""How wide the window on a text is where the width of stderr is not known."""
+"""The width of excerpts if the width of stderr is unknown."""
 _COMMANDS = (*OF_SHAPES, "model", "rules", "trace")
 _INSTALL = "--install-completion"
 

@@ -97,7 +97,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
     if "--assume" in {name for option in commands[command] for name in option.names}:
         _check_no_relation(others)
     if others and command not in TAKE_OTHERS:
-        raise UsageError(f"{command} takes options alone, and {_shown(others[0])} is none")
+        raise UsageError(f"{command} takes only options; {_shown(others[0])} is not one")
     return [*options, *(["--", *others] if others else [])]
 
 
@@ -143,7 +143,9 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
 def _is_none(argument: str, command: str) -> bool:
     """Return whether an argument is no option."""
     if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
-        raise UsageError(f"{_shown(argument)} begins with {argument[0]!r}, which is no hyphen; write - or -- instead")
+        raise UsageError(
+            f"{_shown(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead"
+        )
     return (
         not argument.startswith("-")
         or argument == STDIN
@@ -165,12 +167,12 @@ def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[st
     option = known[name]
     if option.is_switch:
         if value is not None:
-            raise UsageError(f"{name} takes no value; write {name} alone")
+            raise UsageError(f"{name} takes no value; write just {name}")
         return option, ""
     if value is None:
         value = next(rest, None)
         if value is None or value.partition("=")[0] in known:
-            between = "" if value is None else f", and {value.partition('=')[0]} is an option itself"
+            between = "" if value is None else f", and {value.partition('=')[0]} is itself an option"
             raise UsageError(f"{name} needs a value{between}; write {_example(option)}")
     return option, value
 
@@ -179,7 +181,7 @@ def _check(option: Option, value: str) -> None:
     """Raise `UsageError` for a value that an option does not take."""
     name = option.names[0]
     if not value and not option.is_switch:
-        raise UsageError(f"{name} is given nothing; write {_example(option)}, or leave {name} out")
+        raise UsageError(f"{name} has no value; write {_example(option)}, or leave {name} out")
     if option.choices and value not in option.choices:
         close = closest(value, option.choices)
         hint = f"did you mean {close}? It is one of" if close else "it is one of"
@@ -207,9 +209,9 @@ def _example(option: Option) -> str:
 def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:
     """Return the error for an option that a command does not have, with the likely intended one."""
     what = "shape" if command in OF_SHAPES else "file"
-    behind = f'a {what} that begins with "-" goes behind "--"'
+    behind = f'write a {what} that begins with "-" after "--"'
     if not name:
-        return f"{_shown(argument)} begins as an option does; {behind}: symbcast {command} -- {_shown(argument)}"
+        return f"{_shown(argument)} looks like an option; {behind}: symbcast {command} -- {_shown(argument)}"
     close = _meant(name, following, commands[command])
     text = f"{command} has no option {_shown(name)}"
     if close:
@@ -256,11 +258,11 @@ def unknown_command(argument: str, commands: Iterable[str], is_file: bool, is_sh
     names = list(commands)
     there = f"the commands are {listed(names)}"
     if argument.startswith("-"):
-        return f"{_shown(argument)} stands before a command; options stand behind it, and {there}"
+        return f"{_shown(argument)} precedes the command; options follow it, and {there}"
     if is_file:
-        return f"{_shown(argument)} is no command; did you mean symbcast model {_shown(argument)}?"
+        return f"{_shown(argument)} is not a command; did you mean symbcast model {_shown(argument)}?"
     close = closest(argument, names)
     if close is None and is_shape:
-        return f"{_shown(argument)} is no command; did you mean symbcast check {_shown(argument)} ...?"
+        return f"{_shown(argument)} is not a command; did you mean symbcast check {_shown(argument)} ...?"
     hint = f"did you mean symbcast {close}? " if close else ""
     return f"there is no command {_shown(argument)}; {hint}{there[0].upper() + there[1:] if hint else there}"

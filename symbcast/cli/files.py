@@ -14,7 +14,7 @@ from symbcast.batch.interrupts import Undone
 from symbcast.cli.statuses import UsageError
 
 STDIN = "-"
-"""In the place of a shape or of a file, standard input."""
+"""Stands for standard input where a shape or a file is expected."""
 ENDING = ".onnx"
 _MOST_BYTES = 1 << 31
 """One more byte than a model can have; reading the model reports this."""
@@ -55,7 +55,7 @@ def model_on_stdin(name: str) -> Iterator[str]:
     """
     data = read_stdin(_MOST_BYTES)
     if not data:
-        raise UsageError("- reads a model from standard input, and nothing comes in")
+        raise UsageError("- reads a model from standard input, which is empty")
     with TemporaryDirectory(prefix="symbcast-") as folder, Undone(lambda: rmtree(folder, ignore_errors=True)):
         path = Path(folder, f"{name}{_ending(data)}")
         path.write_bytes(data)
@@ -76,7 +76,7 @@ def model_files(arguments: Sequence[str]) -> list[str]:
     for an empty name, such as an unset shell variable.
     """
     if not all(arguments):
-        raise UsageError("a file name is empty; see that the variable it is from is set")
+        raise UsageError("a file name is empty; check that the variable it comes from is set")
     return list(dict.fromkeys(path for argument in arguments for path in _files(argument)))
 
 
@@ -103,7 +103,7 @@ def targets(output: str, files: Sequence[str], arguments: Sequence[str], overwri
     or one would replace a model that is read or, without ``overwrite``, any file.
     """
     if output == STDIN:
-        raise UsageError("--output - : standard output is for the report; name a file")
+        raise UsageError("--output - : standard output carries the report; name a file")
     try:
         return _targets(output, files, arguments, overwrite)
     except (OSError, ValueError) as error:
@@ -116,7 +116,7 @@ def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwr
     if len(files) == 1 and (is_named or not is_folder):
         found = {files[0]: output}
     elif is_named or Path(output).is_file():
-        raise UsageError(f"--output {output} is a file; for several models, or a folder of them, name a folder")
+        raise UsageError(f"--output {output} is a file; name a folder for several models or a folder of models")
     else:
         common = Path(os.path.commonpath([Path(f).absolute().parent for f in files]))
         found = {f: str(Path(output) / _named(Path(f).absolute().relative_to(common))) for f in files}
@@ -131,7 +131,7 @@ def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwr
     there = [target for target in written if Path(target).exists() or Path(target).is_symlink()]
     if there and not overwrite:
         others = f", and {len(there) - 1} more" if len(there) > 1 else ""
-        raise UsageError(f"--output: {there[0]} is there already{others}; name another, or write --overwrite too")
+        raise UsageError(f"--output: {there[0]} already exists{others}; name another, or add --overwrite")
     return found
 
 

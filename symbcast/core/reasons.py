@@ -30,7 +30,7 @@ class Reason(NamedTuple):
     Attributes:
         code: What programs match on; it does not change from release to release.
         wording: The sentence for people. Names in braces are filled in from the details of a constraint, as by
-            `str.format`: ``"ranks must be equal, and are {left} and {right}"``.
+            `str.format`: ``"ranks must be equal, but are {left} and {right}"``.
         remedies: What may be suggested where a constraint with this reason fails.
 
     >>> Reason("rank-odd", "the rank must be even, and is {rank}").sentence({"rank": 3})
@@ -58,7 +58,7 @@ ONTO = Reason("onto", "the size must be 1 or the target's", _AXIS)
 """A size is stretched onto that of the target: it is 1 or equal to it."""
 EQUAL = Reason("equal", "sizes must be equal", (Remedy.TRANSPOSE, Remedy.SET_ONE))
 """The sizes on an axis are equal."""
-EQUAL_RANKS = Reason("equal-ranks", "ranks must be equal, and are {left} and {right}")
+EQUAL_RANKS = Reason("equal-ranks", "ranks must be equal, but are {left} and {right}")
 """The ranks of two shapes are equal."""
 PAST_END = Reason("past-end", "a size of B past the end of A must be 1", (Remedy.SET_ONE,))
 """A size for which the other operand has no axis is 1."""

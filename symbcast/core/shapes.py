@@ -353,7 +353,7 @@ def is_open(shape: Shape) -> bool:
     return type(shape) is OpenShape
 
 
-def known_rank(shape: Shape, question: str, hint: str = "ask for each rank by itself") -> Shape:
+def known_rank(shape: Shape, question: str, hint: str = "ask for each rank separately") -> Shape:
     """Return a shape whose rank is known; raise `UnknownRankError` for another, which a question cannot be about.
 
     ``hint`` says what to ask instead.

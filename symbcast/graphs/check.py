@@ -179,7 +179,7 @@ def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
             shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
             hint = f"its sizes are {shown}" if names else "all its sizes are numbers"
             raise AssumptionError(
-                f"{assumption.text!r} speaks of {strange[0]}, which the model does not have", hint=hint
+                f"{assumption.text!r} mentions {strange[0]}, which the model does not have", hint=hint
             )
 
 

@@ -59,7 +59,7 @@ def _result(job: Job) -> FileResult:
     except (SymbcastError, OSError) as error:
         found = FileResult(job.path, "failed", problem=" ".join(str(error).split()), stamp=stamp)
     except Exception as error:
-        problem = f"the check failed by a fault of its own ({type(error).__name__}: {error}); please report it"
+        problem = f"the check itself failed ({type(error).__name__}: {error}); please report it"
         found = FileResult(job.path, "failed", problem=problem, stamp=stamp)
     return FileResult(found.path, found.status, perf_counter() - start, found.problem, found.report, stamp)
 

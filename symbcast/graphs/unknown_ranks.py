@@ -128,7 +128,7 @@ def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach
         given = [s for s in shapes if s is not None]
         dims, ranks = of_one_rank(given, [seen.get(n, s) for n, s in enumerate(given)])
         seen = dict(enumerate(dims))
-        asked += [(f, "the operands must have one rank") for f in ranks]
+        asked += [(f, "the operands must have the same rank") for f in ranks]
     for dim in (d for s in seen.values() for d in symbols_of(s) if isinstance(d, SequenceSymbol)):
         call.bounds.learn(dim, call.bounds.least(dim.sequence.rest()) or 0)
     return Seen(_with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE], taken)

@@ -122,7 +122,7 @@ class Walk:
         """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
         own = GraphScope(scope)
         if own.depth > MAX_DEPTH:
-            raise UnknownShapeError("graphs lie too deep in one another")
+            raise UnknownShapeError("graphs are nested too deeply")
         self.spend(len(graph.nodes))
         if self.asker.guards:
             self._branches_left -= 1
@@ -163,7 +163,7 @@ class Walk:
     def spend(self, count: int) -> None:
         """Charge nodes against the walk budget; raises `UnknownShapeError` if it is exhausted."""
         if count > self._left:
-            raise UnknownShapeError("functions, branches and loops within one another come to too many nodes")
+            raise UnknownShapeError("nested functions, branches and loops expand to too many nodes")
         self._left -= count
 
     # Nodes.
@@ -270,7 +270,7 @@ def _missing(node: Node, inputs: Sequence[Value | None]) -> str:
     names = [n for n, v in zip(node.inputs, inputs, strict=True) if v is not None and v.shape is None]
     if names:
         return f"the shape of {', '.join(names)} is not known"
-    return "what it needs of its inputs is not known"
+    return "its requirements on its inputs are not known"
 
 
 def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:

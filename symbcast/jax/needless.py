@@ -28,7 +28,7 @@ from symbcast.paths.path import Path, current
 from symbcast.paths.size import dim_of, sized
 
 SHORTCUTS = frozenset({
-    "_broadcast_arrays",  # arrays of one shape are returned unchanged
+    "_broadcast_arrays",  # arrays of the same shape are returned unchanged
     "_broadcast_shapes_uncached",  # equal shapes are not compared axis by axis
     "_gather",  # an empty slice is not gathered
     "_index_to_gather",  # a whole axis, and a slice without a step, are not gathered
@@ -136,7 +136,7 @@ def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
 
 
 def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
-    """Broadcast shapes of one rank; one question decides whether they are compatible."""
+    """Broadcast shapes of the same rank; one question decides whether they are compatible."""
     path = _here()
     if len({len(s) for s in shapes}) != 1 or not all(_is_size(d) for s in shapes for d in s):
         return real(*shapes, name=name)

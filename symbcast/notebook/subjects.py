@@ -156,7 +156,9 @@ def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
     else:
         found = _of_report(value)
     if found is None or not found.names:
-        raise BindingError("all sizes here are integers", "there is nothing to vary: write a name such as 'N' for one")
+        raise BindingError(
+            "all sizes here are integers", "there is nothing to vary: write a name such as 'N' for a size"
+        )
     return found
 
 

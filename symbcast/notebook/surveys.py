@@ -180,7 +180,7 @@ def _given_sizes(
 ) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Return the sizes that are given for the first symbol and for the second, None where they are not."""
     if ys is not None and chosen is not None and len(chosen) == 1:
-        raise BindingError("sizes were given for a second symbol, and no symbol", "name it: y='M'")
+        raise BindingError("sizes were given for a second symbol, but no symbol", "name it: y='M'")
     first, second = (
         [asked.names[s] for s in (*(chosen or asked.names), *asked.names)][:2]
         if xs is not None or ys is not None

@@ -82,7 +82,7 @@ def fails_text(blames: Sequence[Blame]) -> str:
 
 def excluded_text(assumed: str) -> str:
     """Return the legend text for cells that the assumptions exclude."""
-    return f"excluded by {assumed}" if assumed else "excluded by what is assumed"
+    return f"excluded by {assumed}" if assumed else "excluded by the assumptions"
 
 
 def fixed_text(fixed: Mapping[str, int], following: Mapping[str, str] | None = None) -> str:
@@ -116,7 +116,7 @@ def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, found: 
     if not works or not fails:
         return ""
     if Outcome.FAILS not in found.outcomes and Outcome.WORKS not in found.outcomes:
-        return f"all of it is excluded; it works at {sizes_text(works)} and fails at {sizes_text(fails)}"
+        return f"everything here is excluded; it works at {sizes_text(works)} and fails at {sizes_text(fails)}"
     if Outcome.FAILS not in found.outcomes:
         return f"nothing fails at these sizes; it does at {sizes_text(fails)}"
     return f"nothing works at these sizes; it does at {sizes_text(works)}"

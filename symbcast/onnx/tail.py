@@ -143,5 +143,5 @@ def _value(call: NodeCall, name: str, found: Any, dims: dict[str, Dim]) -> Value
         elif dim.dim_param in dims:
             shape.append(dims[dim.dim_param])
         else:
-            shape.append(call.fresh(f"size_{axis}", f"axis {axis} of {name}, which onnx does not tell"))
+            shape.append(call.fresh(f"size_{axis}", f"axis {axis} of {name}, which onnx does not infer"))
     return Value(tuple(shape), tensor.elem_type)

@@ -111,7 +111,7 @@ class OnnxWalk(Walk):
         own = GraphScope()
         own.depth = scope.depth + 1
         if own.depth > MAX_DEPTH:
-            raise UnknownShapeError("functions lie too deep in one another")
+            raise UnknownShapeError("functions are nested too deeply")
         self.spend(len(function.node))
         absent = set()
         for position, name in enumerate(function.input):

@@ -31,7 +31,7 @@ def grouped_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims
 def equal_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
     """Broadcast nothing: one batch, as many heads of keys as of values, shared by groups of query heads."""
     for other in (key, value):
-        context.equal(query[0], other[0], "queries, keys and values must have one batch")
+        context.equal(query[0], other[0], "queries, keys and values must have the same batch")
     context.equal(key[1], value[1], "there must be as many heads of keys as of values")
     share_heads(context, query[1], key[1])
     return query[:2]
@@ -51,7 +51,7 @@ def attend(context: Context, query: Dims, key: Dims, value: Dims, stack: Stack =
     """
     leading = stack(context, query, key, value)
     context.equal(key[-2], value[-2], "there must be a value for each key")
-    context.equal(query[-1], key[-1], "queries and keys must have vectors of one length")
+    context.equal(query[-1], key[-1], "vectors of queries and keys must have the same length")
     return (*leading, query[-2], value[-1])
 
 

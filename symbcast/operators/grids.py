@@ -15,7 +15,7 @@ def grid_sample(context: Context, dims: Dims, grid: Dims, *, ranks: Collection[i
     """
     if len(grid) != len(dims) or len(dims) not in ranks:
         allowed = ", ".join(map(str, ranks))
-        context.refuse(f"input and grid must have one rank, of {allowed}, and have {len(dims)} and {len(grid)}")
+        context.refuse(f"input and grid must have the same rank, {allowed}, but have {len(dims)} and {len(grid)}")
     expect_shape(context, "the grid", grid, (dims[0], *(None for _ in dims[2:]), len(dims) - 2))
     if is_filled:
         for size in dims[2:]:

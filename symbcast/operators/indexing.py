@@ -122,7 +122,7 @@ def gather_elements(  # noqa: PLR0913 - two shapes, and how they fit
 
 def scatter_elements(context: Context, data: Dims, indices: Dims, updates: Dims, axis: int) -> Dims:
     """Return the shape of the data; indices and updates have the same shape, and do not exceed it off the axis."""
-    context.same_shape(updates, indices, "indices and updates must have one shape")
+    context.same_shape(updates, indices, "indices and updates must have the same shape")
     not_beyond(context, indices, data, "the data", place=context.axis(axis, len(data)))
     return data
 
@@ -133,8 +133,8 @@ def not_beyond(  # noqa: PLR0913 - two shapes, and how they fit
     """Require that no axis except one have more indices than data, ``unless`` a given formula holds."""
     if len(data) != len(indices):
         if unless == FALSE:
-            context.refuse(f"{what} and indices must have one rank, and have {len(data)} and {len(indices)}")
-        context.require(unless, f"{what} and indices must have one rank")
+            context.refuse(f"{what} and indices must have the same rank, but have {len(data)} and {len(indices)}")
+        context.require(unless, f"{what} and indices must have the same rank")
         return
     for n, (size, taken) in enumerate(zip(data, indices, strict=True)):
         if n != place and not context.bounds.is_at_most(taken, size):
@@ -178,5 +178,5 @@ def scatter_nd(context: Context, data: Dims, indices: Dims, updates: Dims, lengt
 
 def _same_as_selected(context: Context, updates: Dims, wanted: Dims) -> None:
     if len(updates) != len(wanted):
-        context.refuse(f"updates must have rank {len(wanted)}, and have {len(updates)}")
+        context.refuse(f"updates must have rank {len(wanted)}, but have {len(updates)}")
     context.same_shape(updates, wanted, "updates must have the shape of what the indices select")

@@ -30,16 +30,16 @@ def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined |
 def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
     """Return the rank of tensors; different ranks are refused."""
     if not shapes:
-        context.refuse("there must be a tensor to put together")
+        context.refuse("there must be a tensor to concatenate")
     if len({len(s) for s in shapes}) > 1:
-        context.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be put together")
+        context.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be concatenated")
     return len(shapes[0])
 
 
 def off_axis_reason(place: int, axis: int, rank: int) -> str:
     """Return why sizes off the joined axis must be equal; if ``axis`` is negative, tensors are stacked on a new one."""
     if axis < 0:
-        return "tensors that are stacked must have one shape"
+        return "stacked tensors must have the same shape"
     return f"on axis {place} ({place - rank}), off axis {axis} along which it joins, sizes must be equal"
 
 
@@ -52,7 +52,7 @@ def _equal_off_axis(context: Context, shapes: Sequence[Dims], axis: int) -> list
 
 
 def stack(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
-    """Return the shape of tensors of one shape, stacked along a new axis; ``joined`` is as in `concat`."""
+    """Return the shape of tensors of the same shape, stacked along a new axis; ``joined`` is as in `concat`."""
     place = context.axis(axis, same_rank(context, shapes) + 1)
     dims = (joined or _equal_off_axis)(context, shapes, _NEW)
     return (*dims[:place], len(shapes), *dims[place:])
@@ -64,7 +64,7 @@ _NEW = -1
 
 def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:
     """Return the sizes of ``count`` equal parts, without a remainder."""
-    reason = f"the size must be a multiple of {count}, into which it is taken apart"
+    reason = f"the size must be a multiple of {count}, the number of parts"
     context.require(equal(modulo(size, count), 0), reason)
     return [floor_divide(size, count)] * count
 

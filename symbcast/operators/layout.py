@@ -26,7 +26,7 @@ def squeeze(context: Context, dims: Dims, axes: Iterable[int]) -> Dims:
     """Return the sizes without some axes, which must be 1; an axis may be named twice."""
     places = {context.axis(a, len(dims)) for a in axes}
     for place in sorted(places):
-        context.equal(dims[place], 1, f"axis {place} must be 1 to be taken out")
+        context.equal(dims[place], 1, f"axis {place} must be 1 to be removed")
     return tuple(d for n, d in enumerate(dims) if n not in places)
 
 
@@ -40,7 +40,7 @@ def unsqueeze(context: Context, dims: Dims, axes: Sequence[int]) -> Dims:
 
 def new_axes(context: Context, rank: int, axes: Sequence[int]) -> list[int]:
     """Return the positions of inserted axes, counted from the front of the output, in order."""
-    return sorted(context.distinct_axes(axes, rank + len(axes), "no axis may be put in twice"))
+    return sorted(context.distinct_axes(axes, rank + len(axes), "no axis may be inserted twice"))
 
 
 def expand(context: Context, dims: Dims, target: Dims, *, both_ways: bool = False) -> Dims:
@@ -54,7 +54,7 @@ def expand(context: Context, dims: Dims, target: Dims, *, both_ways: bool = Fals
 def tile(context: Context, dims: Dims, repeats: Sequence[Dim]) -> Dims:
     """Return the sizes, each multiplied by the repeats of its axis."""
     if len(repeats) != len(dims):
-        context.refuse(f"repeats must have {len(dims)} numbers, one for each axis, and has {len(repeats)}")
+        context.refuse(f"repeats must have {len(dims)} numbers, one for each axis, but has {len(repeats)}")
     return tuple(multiply(d, n) for d, n in zip(dims, repeats, strict=True))
 
 

@@ -30,7 +30,7 @@ def matmul(context: Context, left: Dims, right: Dims) -> Dims:
 
 def inner_product(context: Context, left: Dim, right: Dim) -> None:
     """Require that the sizes summed over be equal."""
-    context.equal(left, right, "the last size of the one matrix must equal the last but one of the other")
+    context.equal(left, right, "the last size of one matrix must equal the second to last of the other")
 
 
 def matrix_product(context: Context, left: Dims, right: Dims, *, flip_left: bool, flip_right: bool) -> Dims:

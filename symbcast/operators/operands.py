@@ -25,7 +25,7 @@ def expect_shape(context: Context, what: str, found: Dims | None, wanted: Sequen
     if found is None:
         return
     if len(found) != len(wanted):
-        context.refuse(f"{what} must have rank {len(wanted)}, and has {len(found)}")
+        context.refuse(f"{what} must have rank {len(wanted)}, but has {len(found)}")
     for axis, (size, target) in enumerate(zip(found, wanted, strict=True)):
         if target is not None:
             context.equal(size, target, f"axis {axis} of {what} must be {dim_text(target)}")

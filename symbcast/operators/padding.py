@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 MODES = ("constant", "reflect", "edge", "wrap")
-NOT_BELOW = "no more may be taken away from an axis than there is"
+NOT_BELOW = "no more elements may be removed from an axis than it has"
 
 
 class Padding(NamedTuple):

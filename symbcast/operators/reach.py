@@ -147,7 +147,7 @@ def _axes(end: str, count: int) -> str:
 
 
 def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dims], list[Formula]]:
-    """Return shapes that must have one rank, with the same axes known in each, and the requirements on their ranks.
+    """Return shapes of equal rank, with the same axes known in each, and the requirements on their ranks.
 
     ``shapes`` are the ``given`` shapes with the used axes split off their sequences.
 

@@ -40,7 +40,7 @@ class Asker(Protocol):
         """Return a dimension as a number for text only, without deciding anything."""
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
-        """Return the numbers that symbols are on this path."""
+        """Return the numbers that symbols stand for, and restrict this path to them."""
 
     def sized(self, dim: Dim) -> Any:
         """Return a dimension as a number or size that code can compute with."""

@@ -45,7 +45,7 @@ class Calls:
             return self.run(tuple(size_at(d, at) for d in self.dims))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a function may raise SystemExit, or an error type of its own
+        except BaseException as error:  # a function may raise SystemExit, or its own error type
             return Raised.of(error)
         finally:
             current.reset(token)

@@ -153,13 +153,15 @@ def _outcome(
             path.untraced = UntracedError("the function catches an error whose message contains a size")
     except KeyboardInterrupt:
         raise
-    except BaseException as raised:  # a function may raise SystemExit, or an error type of its own
+    except BaseException as raised:  # a function may raise SystemExit, or its own error type
         place = place_of_error(raised, path.root, path.home)
         is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
         if isinstance(raised, TypeError) and any(name in str(raised) for name in WITHOUT_DATA):
             # Compiled code refused an array without data. A real call cannot safely confirm the path: compiled code
             # may not check sizes, and other sizes could make it write out of bounds.
-            untraced = UntracedError(f"compiled code takes no array without data: {type(raised).__name__}", place)
+            untraced = UntracedError(
+                f"compiled code does not accept an array without data: {type(raised).__name__}", place
+            )
             path.untraced = path.untraced or untraced
         error = raised.with_traceback(None)
         error.__context__ = error.__cause__ = None

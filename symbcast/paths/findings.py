@@ -121,4 +121,4 @@ def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
 def _fix(paths: PathsAnswer, clause: Formula, text: str) -> str:
     if paths.exploration.data.keys().isdisjoint(symbols_in(clause)):
         return f"call it only where {text}, or check that before"
-    return f"check that the data give {text} before"
+    return f"check that the data satisfy {text} before"

@@ -113,7 +113,7 @@ def is_own_fault(error: BaseException) -> bool:
 def called_by(frame: FrameType | None) -> str:
     """Return the source of the function that the innermost user frame calls; empty if there is no source.
 
-    That function is compiled code, which has no frame of its own and called the code that runs now.
+    That function is compiled code, which has no frame and called the code that runs now.
     """
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back

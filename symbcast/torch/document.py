@@ -38,11 +38,11 @@ def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
         text = f"{head}, which come{'s' * (len(guards) == 1)} to {len(clauses)} clause{'s' * (len(clauses) != 1)}"
         yield field("that is", words(f"{text}; .guards.clauses has {more} more" if more > 0 else text), most=2)
     else:
-        yield field("torch wants", words("nothing of sizes that are not fixed"), most=1)
+        yield field("torch wants", words("nothing about sizes that are not fixed"), most=1)
     fixed = [str(s) for s in guards.specialised if s.was_open]
     yield field("torch fixed", words("; ".join(fixed)), most=2)
     if refusal is not None:
-        said = "torch did not export it as it was asked to; .suggest() has what it accepts"
+        said = "torch did not export it as requested; .suggest() has what it accepts"
         # The guards of the program that it did export already show the broken constraints above.
         head = "" if "Constraints violated" in refusal else clipped(refusal.partition("\n")[0], 200)
         yield field("refused", words(f"{said}. It said: {head}" if head else said), most=4)

@@ -44,4 +44,4 @@ def pytest_terminal_summary(terminalreporter, config):
         for name, contestant, seconds, ratio in sorted(ratios, key=lambda r: (r[0], r[1] != "symbcast")):
             terminalreporter.write_line(f"{name:46} {contestant:12} {seconds * 1e6:10.2f} µs {ratio:10.1f}x")
     for name, seconds in config.stash.get(_SECONDS, []):
-        terminalreporter.write_line(f"{name:46} {seconds:8.3f} s of CPU time, in a process of its own")
+        terminalreporter.write_line(f"{name:46} {seconds:8.3f} s of CPU time, in its own process")

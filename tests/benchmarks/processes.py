@@ -1,4 +1,4 @@
-"""Python in a process of its own, as an installed package runs: with the bytecode of all modules there."""
+"""Python in its own process, as an installed package runs: with the bytecode of all modules there."""
 
 from __future__ import annotations
 

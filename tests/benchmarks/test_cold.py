@@ -1,4 +1,4 @@
-"""How much CPU time single questions take, each in a process of its own: nothing was asked before.
+"""How much CPU time single questions take, each in its own process: nothing was asked before.
 
 python -m pytest tests/benchmarks/test_cold.py --benchmark-enable
 
@@ -61,7 +61,7 @@ EXPECTED = {name: verdict for name, (_, verdict) in QUESTIONS.items()}
 
 
 def cold(name: str) -> dict[str, object]:
-    """Answer a question in a process of its own; return the answer and its CPU seconds without the import."""
+    """Answer a question in its own process; return the answer and its CPU seconds without the import."""
     program = f"""
 import json, time
 import symbcast as sb
@@ -74,7 +74,7 @@ print(json.dumps({{"seconds": time.process_time() - start, "said": said}}))
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_cold(benchmark, seconds, name):
-    benchmark.group = "one question in a process of its own"
+    benchmark.group = "one question in its own process"
     found = benchmark.pedantic(cold, args=(name,), rounds=ROUNDS, warmup_rounds=1)
     if name in EXPECTED:
         assert found["said"] == EXPECTED[name]

@@ -18,7 +18,7 @@ def chain(length: int, symbols: int = 8, rank: int = 4) -> list[sb.Shape]:
 
 
 def axis(length: int) -> list[sb.Shape]:
-    """Return shapes of one axis, each of a size of its own."""
+    """Return shapes of one axis, each of a separate size."""
     return [sb.shape([sb.symbol(f"s{n}")]) for n in range(length)]
 
 

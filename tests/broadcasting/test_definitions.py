@@ -66,8 +66,8 @@ WRONG = [
     ({"parameters": (Parameter("emit", 0),)}, "no attribute can be called 'emit'"),
     ({"parameters": (Parameter("two words", 0),)}, "no attribute can be called 'two words'"),
     ({"parameters": (Parameter("side", "up", ("left", "right"), Kind.WORD),)}, "side='up' is not offered"),
-    ({"parameters": (Parameter("dims", None),), "aliases": "abc"}, "aliases are no tuple of names"),
-    ({"parameters": [("side", 0)]}, "parameters are no tuple of Parameter"),
+    ({"parameters": (Parameter("dims", None),), "aliases": "abc"}, "aliases are not a tuple of names"),
+    ({"parameters": [("side", 0)]}, "parameters are not a tuple of Parameter"),
 ]
 
 
@@ -80,7 +80,7 @@ def test_a_definition_is_refused_whole(said, problem):
 
 
 def test_what_is_no_rule_is_refused():
-    with pytest.raises(sb.RuleDefinitionError, match="no class that derives from"):
+    with pytest.raises(sb.RuleDefinitionError, match="not a class derived from"):
         sb.rule(int)
 
 

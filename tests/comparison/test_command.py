@@ -41,7 +41,7 @@ WRONG = [
     (["--rank", "99", "--rule", "numpy", "--rule", "none"], "--rank 99: write a highest rank from 0 to 8"),
     (["N", "M", "--ruls", "numpy"], "did you mean --rule"),
     (["", "M"], "is empty"),
-    (["N", "M", "--assume", "Q > 1"], "is about no size of these shapes"),
+    (["N", "M", "--assume", "Q > 1"], "mentions no size of these shapes"),
     (["N", "M", "--min-size", "-1"], "a size is not negative"),
     (["N", "M", "--rule", "pdpd(axis=-7)"], "write -1 for the right"),
     (["N", "M", "--rule", "numpy"], "write --rule numpy and another --rule"),

@@ -38,7 +38,7 @@ def test_relations(first, second, order):
     for separation in found.separations:
         outputs = [output(rule, separation.shapes) for rule in (first, second)]
         assert outputs == [separation.first, separation.second]
-        assert outputs[0] != outputs[1] or str(separation).endswith("of other elements")
+        assert outputs[0] != outputs[1] or str(separation).endswith("with different elements")
 
 
 def output(rule, shapes):

@@ -121,7 +121,7 @@ def test_names_and_types(context):
     for wrong in ("a b", "", "f;32"):
         with pytest.raises(ValueError, match="identifier"):
             result.to_stablehlo(wrong)
-        with pytest.raises(ValueError, match="no type of elements"):
+        with pytest.raises(ValueError, match="not an element type"):
             result.to_stablehlo(element_type=wrong)
 
 

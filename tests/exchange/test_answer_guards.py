@@ -120,7 +120,7 @@ def test_the_words_are_the_same_everywhere(answer):
             getattr(answer, language)("a b")
     for sizes, words in [
         ({"N": 1}, "no size was given for M"),
-        ({"N": 1, "X": 1}, "no size here is called 'X'"),
+        ({"N": 1, "X": 1}, "no size here is named 'X'"),
         ({"N": 1, "M": -1}, "M=-1 is not a size"),
         ({"N": 1, "M": 1.5}, "M=1.5 is not a size"),
     ]:

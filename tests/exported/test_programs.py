@@ -42,7 +42,7 @@ def test_guards_come_to_few_clauses(unet):
     assert all("exported_models.py" in c.where for c in report.guards.clauses)
     assert report.guards.ranges["H"] == (4, None)
     assert [str(s) for s in report.guards.specialised] == ["image.shape[1] == 3"]
-    for text in ("torch wants", "H >= 8", "torch did not export it as it was asked to"):
+    for text in ("torch wants", "H >= 8", "torch did not export it as requested"):
         assert text in report.explain()
 
 

@@ -243,7 +243,7 @@ def test_what_is_excluded():
     assert legend_texts(ax)[-1] == label
     assert patch_at(ax, 3, 3).get_facecolor() == legend_patch(ax, label).get_facecolor()
     ax = plot(sb.broadcast("N", "M", min_size=1))
-    assert legend_texts(ax)[-1] == "excluded by what is assumed"
+    assert legend_texts(ax)[-1] == "excluded by the assumptions"
 
 
 def test_programs_and_models():
@@ -443,7 +443,7 @@ BAD = [
     ({"axis": -3}, sb.BindingError, ["axis=-3 is not an axis"]),
     ({"axis": True}, sb.BindingError, ["axis=True is not an axis"]),
     ({"axis": "0"}, sb.BindingError, ["axis='0' is not an axis"]),
-    ({"x": "n"}, sb.BindingError, ["no size here is called 'n'"]),
+    ({"x": "n"}, sb.BindingError, ["no size here is named 'n'"]),
     ({"x": "N", "y": "N"}, sb.BindingError, ["N is named for both axes"]),
     ({"y": "M"}, sb.BindingError, ["no symbol is left for the first axis"]),
     ({"x": "N", "y": 3, "sizes": (1, 2)}, sb.BindingError, ["3 is not the name of a size"]),
@@ -467,7 +467,7 @@ def test_what_cannot_be_plotted(options, error, pieces):
 BAD_EACH = [
     ({}, ["does not say what to show"]),
     ([1, 2], ["does not say what to show"]),
-    ({"J": (1, 2)}, ["no size here is called 'J'"]),
+    ({"J": (1, 2)}, ["no size here is named 'J'"]),
     ({"K": 3}, ["3 are not sizes of K"]),
     ({"K": "123"}, ["'123' are not sizes of K"]),
     ({"K": [-1]}, ["K=-1 is not a size"]),

@@ -262,13 +262,13 @@ def test_models_are_valid_where_their_guard_says(name):
 
 PAIR = sb.broadcast("N, K", "M, 1", assume=sb.Condition("L >= 2"))
 BAD = [
-    ((PAIR, "n", "M", SIZES), {}, sb.BindingError, ["no size here is called 'n'", "did you mean 'N'?"]),
+    ((PAIR, "n", "M", SIZES), {}, sb.BindingError, ["no size here is named 'n'", "did you mean 'N'?"]),
     ((PAIR, "N", "MM", SIZES), {}, sb.BindingError, ["'MM'", "did you mean 'M'?"]),
     ((PAIR, sympy.Symbol("Q"), None, SIZES), {}, sb.BindingError, ["'Q'"]),
     ((PAIR, ["N"], None, SIZES), {}, sb.BindingError, ["['N'] is not the name of a size"]),
-    ((PAIR, 3, None, SIZES), {}, sb.BindingError, ["no size here is called '3'"]),
+    ((PAIR, 3, None, SIZES), {}, sb.BindingError, ["no size here is named '3'"]),
     ((PAIR, "N", "N", SIZES), {}, sb.BindingError, ["N is named for both axes", "leave the second out"]),
-    ((PAIR, "N", None, SIZES), {"y_sizes": SIZES}, sb.BindingError, ["for a second symbol, and no symbol"]),
+    ((PAIR, "N", None, SIZES), {"y_sizes": SIZES}, sb.BindingError, ["for a second symbol, but no symbol"]),
     ((PAIR, "N", "M", []), {}, sb.BindingError, ["no sizes of N", "write range(17)"]),
     ((PAIR, "N", "M", SIZES), {"y_sizes": range(0)}, sb.BindingError, ["no sizes of M"]),
     ((PAIR, "N", "M", 5), {}, sb.BindingError, ["5 are not sizes of N", "write range(17)"]),
@@ -280,7 +280,7 @@ BAD = [
     ((PAIR, "N", "M", SIZES), {"y_sizes": [0.5]}, sb.BindingError, ["M=0.5 is not a size"]),
     ((PAIR, "N", "M", range(501)), {}, sb.BindingError, ["501 by 501 sizes are 251,001 cells", "at most 250,000"]),
     ((PAIR, "N", None, range(10**9)), {}, sb.BindingError, ["more than 250,000 sizes of N", "take a step"]),
-    ((PAIR, "N", "M", SIZES), {"fixed": {"J": 2}}, sb.BindingError, ["no size here is called 'J'"]),
+    ((PAIR, "N", "M", SIZES), {"fixed": {"J": 2}}, sb.BindingError, ["no size here is named 'J'"]),
     ((PAIR, "N", "M", SIZES), {"fixed": {"K": -2}}, sb.BindingError, ["K=-2 is not a size"]),
     ((PAIR, "N", "M", SIZES), {"fixed": {"M": 2}}, sb.BindingError, ["M varies and is fixed at 2"]),
     ((PAIR, "N", "M", SIZES), {"fixed": [2]}, sb.BindingError, ["[2] is not a mapping of names to sizes"]),

@@ -64,7 +64,7 @@ def test_one_size_that_is_given_twice_is_both():
     report = check(text, shapes={"a": "k", "b": "m, 2"})
     assert report.witness() == {"k": 1, "m": 1}
     assert check(text, ["k != m"], shapes={"a": "2*k", "b": "4*m, 2"}).witness() == {"k": 2, "m": 1}
-    with pytest.raises(BindingError, match="what is given for b has 3 on axis 0, and the model fixes that at 2"):
+    with pytest.raises(BindingError, match="b is given with 3 on axis 0, but the model fixes that at 2"):
         check(text, shapes={"a": "2", "b": "3, 2"})
 
 
@@ -145,21 +145,21 @@ def test_an_element_type_bounds_what_is_in_it():
 
 
 WRONG = [
-    ({"bind": {"n": 3}}, "the model has no size called 'n'; did you mean 'N'?"),
-    ({"bind": {"Q": 3}}, "the model has no size called 'Q'; there are N, T, steps_0 and steps_1"),
+    ({"bind": {"n": 3}}, "the model has no size named 'n'; did you mean 'N'?"),
+    ({"bind": {"Q": 3}}, "the model has no size named 'Q'; there are N, T, steps_0 and steps_1"),
     ({"bind": {"N": 0}}, "N=0: sizes are at least 1; write min_size=0 too"),
     ({"bind": {"N": "3"}}, "N='3' is not a size"),
     ({"bind": {"N": True}}, "N=True is not a size"),
-    ({"bind": {"N": 3}, "shapes": {"x": "4, T"}}, "N is bound to 3, and a shape that is given has 4 for it"),
-    ({"shapes": {"X": "3"}}, "the model has no input called 'X'; did you mean 'x'?"),
-    ({"shapes": {"x": "B"}}, "what is given for x is of rank 1, and in the model x is of rank 2: (N, T)"),
+    ({"bind": {"N": 3}, "shapes": {"x": "4, T"}}, "N is bound to 3, but a given shape has 4 for it"),
+    ({"shapes": {"X": "3"}}, "the model has no input named 'X'; did you mean 'x'?"),
+    ({"shapes": {"x": "B"}}, "x is given with rank 1, but in the model x has rank 2: (N, T)"),
     ({"shapes": {"x": "B,, 3"}}, "the shape given for x cannot be read: unexpected ','"),
-    ({"shapes": {"steps": "3"}}, "what is given for steps has 3 on axis 0, and the model fixes that at 2"),
-    ({"values": {"step": [1, 2]}}, "the model has no input called 'step'; did you mean 'steps'?"),
+    ({"shapes": {"steps": "3"}}, "steps is given with 3 on axis 0, but the model fixes that at 2"),
+    ({"values": {"step": [1, 2]}}, "the model has no input named 'step'; did you mean 'steps'?"),
     ({"values": {"x": [1, 2]}}, "contents were given for x, which is of float; give them for inputs of integers"),
-    ({"values": {"steps": [1, 2, 3]}}, "what is given for steps has 3 on axis 0, and the model fixes that at 2"),
-    ({"values": {"steps": 4}}, "what is given for steps is of rank 0, and in the model steps is of rank 1: (2,)"),
-    ({"values": {"steps": [[1], [1, 2]]}}, "the lists in it are not of one length"),
+    ({"values": {"steps": [1, 2, 3]}}, "steps is given with 3 on axis 0, but the model fixes that at 2"),
+    ({"values": {"steps": 4}}, "steps is given with rank 0, but in the model steps has rank 1: (2,)"),
+    ({"values": {"steps": [[1], [1, 2]]}}, "the lists in it differ in length"),
     ({"values": {"steps": [1, 2**63]}}, "9223372036854775808 was given for steps, which is of int64, from -9223372036"),
     ({"values": {"steps": [1.5, 2]}}, "1.5: a size is an integer, not a float"),
     ({"values": {"steps": [True, 2]}}, "True is a truth value"),
@@ -224,11 +224,11 @@ def test_names_that_shapes_give_may_be_bound(saved, capsys):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--shapes", "x"], '--shapes x: write an input and what is known of it, as in --shapes "x=N, 3, H, W"'),
-        (["--values", "=4"], "--values =4: write an input and what is known of it, as in --values steps=4,N//2"),
+        (["--shapes", "x"], '--shapes x: write an input and what is known about it, as in --shapes "x=N, 3, H, W"'),
+        (["--values", "=4"], "--values =4: write an input and what is known about it, as in --values steps=4,N//2"),
         (["--values", "steps=4", "--values", "steps=5"], "--values steps=5: steps is 4 already"),
         (["--shapes", "x=3,,"], "the shape given for x cannot be read"),
-        (["--values", "step=4,4"], "no input in these models is called 'step'; did you mean 'steps'? There are"),
+        (["--values", "step=4,4"], "no input in these models is named 'step'; did you mean 'steps'? There are"),
     ],
 )
 def test_the_command_says_what_is_wrong(arguments, problem, saved, capsys):
@@ -249,5 +249,5 @@ def test_constants_that_are_inputs_too_are_none_of_the_callers():
         initializer=[weight],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
-    with pytest.raises(BindingError, match="no input called 'w'; there is x"):
+    with pytest.raises(BindingError, match="no input named 'w'; there is x"):
         sb.onnx.check(model, values={"w": [3]})

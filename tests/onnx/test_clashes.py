@@ -49,7 +49,7 @@ SAID = {
         "give K (b axis 1) the size 4 in place of 5",
     ),
     "matmul": (
-        "the last size of the one matrix must equal the last but one of the other: 5 and 6",
+        "the last size of one matrix must equal the second to last of the other: 5 and 6",
         "give L (b axis 0) the size 5 in place of 6",
     ),
     "batch": ("on axis 0 (-3), sizes must be equal or 1: 3 and 4", "give C (b axis 0) the size 1 or 3 in place of 4"),
@@ -119,7 +119,7 @@ def test_only_what_clashes_is_told_of():
 
 def test_assumptions_that_leave_no_sizes_for_a_node_are_named():
     finding = sb.onnx.check(clashing("add")[0], ["N >= 3", "M > N"]).findings[0]
-    assert finding.fix == "assume less than N >= 3 and M > N: no sizes are all of that and fit here"
+    assert finding.fix == "assume less than N >= 3 and M > N: no sizes satisfy all of that and fit here"
 
 
 def test_a_model_of_numbers_alone_says_which_clash():

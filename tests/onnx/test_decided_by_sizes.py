@@ -92,7 +92,7 @@ ONES = "o = ConstantOfShape <value = int64[1] {1}> (s)"
         """v = Concat<axis = 0>(line, s, line)  u = Add(s, s)  k = ScatterND(v, place, u)  e = CumSum(k, zero)
            m = Gather(e, two)  y = Gather(t, m)""",
         'v = Concat<axis = 0>(line, s)  k = Einsum<equation = "i,i->">(v, v)  y = Gather(t, k)',
-        # What a loop carries, and the number of the turn.
+        # What a loop carries, and the iteration number.
         """z = Gather(t, zero)  y = Loop(n, yes, z) <body = b (int64 i, bool c, float[3] a) => (bool d, float[3] e) {
              d = Identity(c)  r = Gather(t, i)  e = Add(a, r) }>""",
         """k = Loop(n, yes, zero) <body = b (int64 i, bool c, int64 a) => (bool d, int64 e) {

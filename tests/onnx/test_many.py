@@ -142,7 +142,7 @@ def test_results_are_written_down_and_gone_on_with(folder, capsys):
     first = rows()
     assert {name: (row["report"] and row["report"]["verdict"]) or "" for name, row in first.items()} == EXPECTED
     assert told() == Exit.USAGE
-    assert "--results results.jsonl is there already: go on with it by --resume" in capsys.readouterr().err
+    assert "--results results.jsonl already exists: continue it with --resume" in capsys.readouterr().err
 
     lines = Path("results.jsonl").read_text().splitlines(keepends=True)
     Path("results.jsonl").write_text("".join(lines[:4]) + lines[4][:50])
@@ -191,7 +191,7 @@ def test_a_model_that_takes_too_long_has_no_verdict(folder, capsys):
     assert told("-j", "2", "--timeout", "8") == Exit.USAGE
     out, err = capsys.readouterr()
     assert "1 timed out" in out
-    assert "in/pipe.onnx: the check took more than 8 seconds; give it more with --timeout" in err
+    assert "in/pipe.onnx: the check took more than 8 seconds; allow more time with --timeout" in err
     row = rows()["pipe.onnx"]
     assert (row["status"], row["report"], row["seconds"]) == ("timed out", None, 8)
     # With no more time than before it is not tried again.
@@ -222,10 +222,10 @@ def test_an_interrupt_leaves_results_to_go_on_with(jobs, folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--resume"], "--resume goes on with a file of results: name it with --results"),
-        (["--timeout", "0"], "--timeout 0: give the seconds that one model may take, such as 60"),
-        (["--timeout", "nan"], "--timeout nan: give the seconds"),
-        (["--results", "r.jsonl", "--format", "json"], "only the table is printed: leave out --format json"),
+        (["--resume"], "--resume continues a results file: name it with --results"),
+        (["--timeout", "0"], "--timeout 0: give the time limit for each model in seconds, such as 60"),
+        (["--timeout", "nan"], "--timeout nan: give the time limit"),
+        (["--results", "r.jsonl", "--format", "json"], "prints only the table: omit --format json"),
     ],
 )
 def test_options_that_do_not_go_together(arguments, problem, folder, capsys):
@@ -236,7 +236,7 @@ def test_options_that_do_not_go_together(arguments, problem, folder, capsys):
 def test_a_file_that_holds_other_things_is_not_written_over(folder, capsys):
     Path("results.jsonl").write_text("my notes\n")
     assert told("--resume") == Exit.USAGE
-    assert "results.jsonl: is no file of results; name another one" in capsys.readouterr().err
+    assert "results.jsonl: is not a results file; name another one" in capsys.readouterr().err
     assert Path("results.jsonl").read_text() == "my notes\n"
 
 

@@ -61,28 +61,28 @@ WRONG = [
     (["always.onnx", "--fail-on", "always"], "always"),
     (["always.onnx", "--min-size", "-1"], "not negative"),
     (["always.onnx", "-j", "x"], "-j"),
-    (["always.onnx", "--jobs", "-2"], "1 or more, or 0 for one for each core"),
+    (["always.onnx", "--jobs", "-2"], "give 1 or more processes, or 0 for one per core"),
     (["always.onnx", "--bind", "N"], "write a name and its size, as in --bind batch=4"),
     (["always.onnx", "--bind", "N="], "write a name and its size"),
     (["always.onnx", "--bind", "=4"], "write a name and its size"),
     (["always.onnx", "--bind", "N=-4"], "write a name and its size"),
     (["always.onnx", "--bind", "N=M"], "write a name and its size"),
-    (["always.onnx", "--bind", "N=0"], "sizes are at least 1; write --min-size 0 too"),
+    (["always.onnx", "--bind", "N=0"], "sizes are at least 1; add --min-size 0"),
     (["always.onnx", "--bind", "N=1", "--bind", "N=2"], "N is 1 already"),
-    (["always.onnx", "--bind", "batch=1"], "no size in these models is called 'batch'; There is N"),
-    (["sometimes.onnx", "--bind", "n=1"], "no size in these models is called 'n'; did you mean 'N'? There are N and M"),
+    (["always.onnx", "--bind", "batch=1"], "no size in these models is named 'batch'; There is N"),
+    (["sometimes.onnx", "--bind", "n=1"], "no size in these models is named 'n'; did you mean 'N'? There are N and M"),
     (["sometimes.onnx", "always.onnx", "--bind", "K=1"], "'K'; There are N and M"),
-    (["always.onnx", "--assume", "batch >= 2"], "no size in these models is called 'batch'"),
+    (["always.onnx", "--assume", "batch >= 2"], "no size in these models is named 'batch'"),
     (["always.onnx", "--assume", "N >="], "    N >=\n        ^"),
     (["always.onnx", "--assume", "N < 2", "--assume", "N > 3"], "contradict"),
     (["always.onnx", "--assume", "N == 0"], "contradict"),
-    (["always.onnx", "never.onnx", "--output", "always.onnx"], "is a file; for several models"),
+    (["always.onnx", "never.onnx", "--output", "always.onnx"], "is a file; name a folder for several models"),
     (["always.onnx", "--output", "always.onnx"], "would write over always.onnx"),
     (["always.onnx", "never.onnx", "--output", "."], "would write over always.onnx"),
     (["always.onnx", "always.onnx.gz", "--output", "out"], "would write both always.onnx and always.onnx.gz"),
     (["missing.onnx"], "missing.onnx: there is no such file"),
-    (["broken.onnx"], "broken.onnx: is text, and no ONNX model"),
-    (["empty"], "empty: is a folder with no .onnx file in it"),
+    (["broken.onnx"], "broken.onnx: is text, not an ONNX model"),
+    (["empty"], "empty: is a folder without .onnx files"),
 ]
 
 
@@ -231,7 +231,7 @@ def test_a_fault_of_its_own_stops_nothing(models, monkeypatch, capsys):
     assert run(["model", "always.onnx", "never.onnx", "--format", "json"]) == Exit.USAGE
     data = json.loads(capsys.readouterr().out)
     assert [m["verdict"] for m in data["models"]] == ["never"]
-    assert "a fault of its own (KeyError: 'key', at test_model_command.py:" in data["errors"][0]["problem"]
+    assert "the check itself failed (KeyError: 'key', at test_model_command.py:" in data["errors"][0]["problem"]
 
 
 def test_sizes_against_assumptions_are_told_of_where_the_model_has_them(models, capsys):

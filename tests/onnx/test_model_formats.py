@@ -33,7 +33,7 @@ def test_json_is_one_document(models, capsys):
     assert data["models"] == [sb.onnx.check(f"{name}.onnx").to_dict() for name in ("sometimes", "always")]
     (error,) = data["errors"]
     assert error["source"] == "broken.onnx"
-    assert error["problem"] == "is text, and no ONNX model"
+    assert error["problem"] == "is text, not an ONNX model"
     assert err == f"symbcast: broken.onnx: {error['problem']}; {error['hint']}\n"
 
 
@@ -72,7 +72,7 @@ def test_sarif_is_valid_and_says_it_all(models, capsys):
     (invocation,) = found["invocations"]
     assert not invocation["executionSuccessful"]
     (problem,) = invocation["toolExecutionNotifications"]
-    assert problem["message"]["text"].startswith("broken.onnx: is text, and no ONNX model")
+    assert problem["message"]["text"].startswith("broken.onnx: is text, not an ONNX model")
     log["runs"][0]["results"][0]["level"] = "bad"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(log, schema)

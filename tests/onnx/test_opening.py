@@ -61,7 +61,7 @@ REFUSED = {
             b (float[S] si, float[A, B, C] xi) => (float[S] so, float[S] yo) {
                 so = Identity(si) yo = Relu(xi) }>(s, x) }
         """,
-        "'xi' is declared of another type than it has",
+        "'xi' is declared with a different type than it has",
     ),
     "a rank that is known only before constants are folded": (
         """g (float[1, 2] x, float[1] z, bool c) => (float[M] y) <int64[1] k = {0}, int64 i = {0}, float[1] two = {2.0},
@@ -111,7 +111,7 @@ def model_of(text):
 
 
 def opens(model):
-    """Return whether the runtime opens a model, asked in a process of its own, as some models end it."""
+    """Return whether the runtime opens a model, asked in its own process, as some models end it."""
     script = """if True:
         import sys, onnxruntime
         options = onnxruntime.SessionOptions()
@@ -220,7 +220,7 @@ def sparse(values, places, dims):
     [
         (([1.0], [4], [4]), "has the index 4, which is not within 0 to 3"),
         (([1.0], [-1], [4]), "has the index -1, which is not within 0 to 3"),
-        (([1.0, 2.0], [1], [4]), "has indices of the shape (1,); for 2 values it must be (2,)"),
+        (([1.0, 2.0], [1], [4]), "has indices of shape (1,); for 2 values it must be (2,)"),
         (([1.0], [0], [-1]), "has the shape (-1,): no size can be negative"),
     ],
 )

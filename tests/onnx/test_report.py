@@ -98,9 +98,9 @@ def test_a_finding_fails_alone(reports, name):
         ("mask", "n0", ["x", "mask"], "(2, 1) beside (3, 1)", "give mask axis 0 the size of x axis 0 (C = B)"),
         ("even", "n0", ["x"], "(1, 1)", "pad H (x axis 1) to a multiple of 2"),
         ("concat", "n0", ["x", "y"], "(1, 3) beside (2, 3)", "give y axis 0 the size of x axis 0 (M = N)"),
-        ("largest", "n0", ["x", "k"], "(1, 1) beside [5]", "use sizes from 5 on for C (x axis 1)"),
+        ("largest", "n0", ["x", "k"], "(1, 1) beside [5]", "use sizes of at least 5 for C (x axis 1)"),
         ("cache", "n2", ["mask", "count"], "(1,) beside [2]", "give mask axis 0 the size P + S (T = P + S)"),
-        ("never", "n0", ["x", "y"], "(1, 3) beside (4, 1)", "no sizes of inputs help"),
+        ("never", "n0", ["x", "y"], "(1, 3) beside (4, 1)", "no input sizes help"),
     ],
 )
 def test_findings(reports, name, node, operands, there, fix):

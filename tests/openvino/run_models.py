@@ -6,7 +6,7 @@ FOLDER holds models: ``.xml`` of OpenVINO, or ``.onnx`` and ``.onnx.gz``, which 
 to N bindings of its sizes: around the smallest at which it is said to run, where it is said to fail, and small ones. It
 is compiled once for dynamic shapes, and inferred on the CPU at each binding; ``Model.reshape`` gives the shapes of what
 is within. It is said to run where both do: the inference alone runs also where the compiler took out a node that would
-have failed, and ``reshape`` alone takes what some operators refuse. A model has a process of its own, for one that
+have failed, and ``reshape`` alone takes what some operators refuse. A model has its own process, for one that
 crashes.
 """
 

@@ -199,7 +199,7 @@ WRONG = [
     (lambda e: e.gather_nd("N, M", "K, L"), "the last size of the indices must be a number"),
     (lambda e: e.gather_nd("N, M", "K, 3"), "too long for data of rank 2"),
     (lambda e: e.scatter("N, M", "K", "K"), "updates must have rank 2"),
-    (lambda e: e.gather_elements("N, M", "K"), "must have one rank"),
+    (lambda e: e.gather_elements("N, M", "K"), "must have the same rank"),
     (lambda e: e.lstm("N, M", 2), "data must have three axes"),
     (lambda e: e.gru("T, N, 3", 2, operands={"cell": "1, N, 2"}), "takes operands named"),
     (lambda e: e.lstm("T, N, 3", 2, operands={"hidden": "N, 2"}), "hidden must have rank 3"),

@@ -125,7 +125,7 @@ def test_what_is_known_of_sizes_simplifies_shapes():
 
 WRONG = [
     (lambda e: e.matmul("", "N"), "a matrix product needs operands of one axis or more"),
-    (lambda e: e.concat(["N", "N, M"], 0), "tensors of ranks 1, 2 cannot be put together"),
+    (lambda e: e.concat(["N", "N, M"], 0), "tensors of ranks 1, 2 cannot be concatenated"),
     (lambda e: e.concat([], 0), "there must be a tensor"),
     (lambda e: e.concat("N, M", 0), "takes a list of shapes"),
     (lambda e: e.concat(["N", "M"], 1), "axis 1 must be one of the 1 axes"),
@@ -140,7 +140,7 @@ WRONG = [
     (lambda e: e.reduce("N, M", 0, keepdims=1), "keepdims=1 is not True or False"),
     (lambda e: e.reduce("N, M", 0.5), "axes=0.5 is not an integer"),
     (lambda e: e.squeeze("N, M"), "whether axis 0 is 1 depends on the sizes"),
-    (lambda e: e.unsqueeze("N", (0, 0)), "no axis may be put in twice"),
+    (lambda e: e.unsqueeze("N", (0, 0)), "no axis may be inserted twice"),
     (lambda e: e.expand("N, M", "N"), "must have the 2 axes of the data at least"),
     (lambda e: e.slice("N", 0, 1, 0, 0), "no step may be 0"),
     (lambda e: e.slice("N", [0, 1], [1, 2]), "must be one of the 1 axes"),

@@ -177,7 +177,7 @@ def answers(names, *, is_used=True):
 
 
 def fresh(seed, *options):
-    """What a process of its own prints."""
+    """What its own process prints."""
     run = subprocess.run(
         [sys.executable, __file__, "--here", *options],
         env={**os.environ, "PYTHONHASHSEED": str(seed)},

@@ -267,7 +267,7 @@ def test_compiled_code_that_takes_no_array_without_data_is_not_called_with_real_
 
     report = sb.trace(function, "N")
     assert (report.complete, np.ndarray in called) == (False, False)
-    assert "compiled code takes no array without data" in report.reason
+    assert "compiled code does not accept an array without data" in report.reason
 
 
 @pytest.mark.parametrize("kind", [np.matrix, np.ma.MaskedArray, np.recarray])

@@ -1,4 +1,4 @@
-"""Writers, indices and outputs of NumPy's functions: traced, and held against NumPy in a process of its own."""
+"""Writers, indices and outputs of NumPy's functions: traced, and held against NumPy in its own process."""
 
 import re
 import subprocess

@@ -45,7 +45,7 @@ def test_relations_as_data(capsys):
     ("arguments", "message"),
     [
         (["prove", "N", "M"], 'say what to prove: symbcast prove "N, 3" "M, 1" --that "N == M"'),
-        (["prove", "N", "M", "--that", "Q == 1"], "no size here is called 'Q'; the sizes are N, M"),
+        (["prove", "N", "M", "--that", "Q == 1"], "no size here is named 'Q'; the sizes are N, M"),
         (["prove", "N", "M", "--that", "N"], "expected a relation such as 'N >= 2'"),
         (["prove", "--that", "N == 1"], "give one shape or more"),
         (["prove", "N", "M", "--that"], '--that needs a value; write --that "N == M"'),

@@ -251,7 +251,7 @@ def cut(maker: Maker) -> None:
 
 
 def parts(maker: Maker) -> None:
-    """A tensor cut in parts of one size, a graph for each, and what comes of these."""
+    """A tensor cut in parts of equal size, a graph for each, and what comes of these."""
     data = maker.tensor(least=1, most=2)
     if data is None:
         return

@@ -1,7 +1,7 @@
 """The ledger of the solver: switches its modules off one by one, and shows which answers change or cost more.
 
 Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``linear/integers``, and all are
-taken where none is given. Each is switched off in a process of its own that asks all of `ledger_questions.questions`.
+taken where none is given. Each is switched off in its own process that asks all of `ledger_questions.questions`.
 It prints the table of the README: for each module the question that the fewest other modules are needed for.
 A module earns its place if an answer changes without it, or a question takes three times the effort. What an answer
 costs is counted in units (`symbcast.core.effort`), which are the same on every run; CPU time, which is not, counts
@@ -213,7 +213,7 @@ def ask_all(module: str) -> None:
 
 
 def answers(module: str = "") -> dict[str, Measured]:
-    """Return what a process of its own says with a module switched off."""
+    """Return what its own process says with a module switched off."""
     command = [sys.executable, __file__, "--without", module]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = {}
@@ -287,7 +287,7 @@ def check() -> int:
 
 
 def forked(question: Question, module: str) -> Measured:
-    """Ask a question in a process of its own, which has what this one loaded, with a module switched off."""
+    """Ask a question in its own process, which has what this one loaded, with a module switched off."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:

@@ -47,7 +47,7 @@ class Compared:
 
     @property
     def min_size(self) -> int:
-        """The least size of every symbol."""
+        """The minimum size of every symbol."""
         return self._question.scope.min_size
 
     @property

@@ -180,7 +180,7 @@ def _example(example: Example, pair: Pair, is_apart: bool) -> Line:
 
 def _gives(example: Example | Separation, first: str, second: str, is_apart: bool = False) -> str:
     if example.first is not None and example.first == example.second:
-        return f"both give {example.first}{', of other elements' if is_apart else ''}"
+        return f"both give {example.first}{', with different elements' if is_apart else ''}"
     said = ((first, example.first), (second, example.second))
     return ", ".join(f"{rule} refuses" if output is None else f"{rule} gives {output}" for rule, output in said)
 

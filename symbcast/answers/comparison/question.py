@@ -18,7 +18,7 @@ from symbcast.core.solver.groups.normal_form import put_in
 from symbcast.core.solver.sets.set_formulas import describe
 
 Sizes: TypeAlias = tuple[int, ...]
-_HINT = "ask each rule by broadcast(), and symbcast.equivalent() of two answers, or for each rank by itself"
+_HINT = "call broadcast() for each rule and symbcast.equivalent() on two answers, or ask for each rank separately"
 
 
 class Question:

@@ -24,7 +24,7 @@ class Separation:
 
     def __str__(self) -> str:
         if self.first == self.second:
-            return f"{' and '.join(map(str, self.shapes))}: both give {self.first}, of other elements"
+            return f"{' and '.join(map(str, self.shapes))}: both give {self.first}, with different elements"
         outputs = ("refuses" if output is None else f"gives {output}" for output in (self.first, self.second))
         return f"{' and '.join(map(str, self.shapes))}: the first {', the second '.join(outputs)}"
 

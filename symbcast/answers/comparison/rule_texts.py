@@ -40,14 +40,14 @@ def _not_written(text: str) -> SymbcastError:
         return UnknownRuleError(text, [info.name for info in listed_rules()])
     if rest.startswith("(") and ")" not in rest:
         return RuleArgumentError(name, f"no ')' ends its attributes {rest!r:.60}", f"write '{name}{rest.strip()})'")
-    return RuleArgumentError(name, f"{rest!r:.60} is not attributes in parentheses", _example(name))
+    return RuleArgumentError(name, f"{rest!r:.60} is not a list of attributes in parentheses", _example(name))
 
 
 def _example(name: str) -> str:
     """Return how attributes of a rule are written, by its first one."""
     values = {Kind.INTEGERS: "(0, 1)", Kind.WORD: "..."}
     first = next((f"{p.name}={values.get(p.kind, '1')}" for p in parameters_of(name)), None)
-    return f"write {name!r}: it takes no attributes" if first is None else f"write '{name}({first})' or the like"
+    return f"write {name!r}: it takes no attributes" if first is None else f"write '{name}({first})', for example"
 
 
 def _attributes(rule: str, text: str) -> Iterator[tuple[str, AttributeValue]]:

@@ -207,7 +207,9 @@ def _read_symbol(entry: _Entry) -> Symbol:
     if "lower" in entry.data or "upper" in entry.data:
         lower, upper = entry.int("lower"), entry.get("upper", (int, type(None)), "an integer or null")
         if not name.startswith("?") or lower < 0 or (upper is not None and upper < lower):
-            raise ExchangeError(entry.place, f"is no unknown size: {name} in {lower}..{'' if upper is None else upper}")
+            raise ExchangeError(
+                entry.place, f"is not an unknown size: {name} in {lower}..{'' if upper is None else upper}"
+            )
         return Unknown(name, lower, upper)
     flags = {flag: True for flag in _FLAGS if flag in entry.data and entry.get(flag, bool, "true")}
     if not flags:
@@ -230,7 +232,7 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
         formula = entry.read("formula", lambda: names.bind_formula(parse_formula(text)))
         return Op(number, kind, origin, formula=formula, text=entry.text("text"))
     if kind not in ("broadcast", "equal") and kind not in operator_names():
-        raise ExchangeError(f"{entry.place}.kind", f"{kind!r} is no kind of operation")
+        raise ExchangeError(f"{entry.place}.kind", f"{kind!r} is not a kind of operation")
     operands = tuple(_read_shape(entry, "operands", text, names) for text in entry.list("operands"))
     output = _read_shape(entry, "output", entry.text("output"), names)
     if kind == "equal":

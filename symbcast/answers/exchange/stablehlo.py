@@ -57,7 +57,7 @@ def stablehlo_source(call: Call, name: str = "broadcast", element_type: str = "f
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier")
     if not _ELEMENT.fullmatch(element_type):
-        raise ValueError(f"{element_type!r} is no type of elements: write f32, bf16, i64 or the like")
+        raise ValueError(f"{element_type!r} is not an element type: write f32, bf16 or i64, for example")
     return "\n".join([*_comment(call), *_Module(call, name, element_type).lines(), ""])
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Framework: TypeAlias = Literal["numpy", "torch", "onnx"]
 MOST_AXES = 6
-"""Operands of more axes are not edited: there are too many ways."""
+"""Operands with more axes are not edited: there are too many possibilities."""
 _PERMUTED = 5
 """The order of more sizes than these is kept."""
 

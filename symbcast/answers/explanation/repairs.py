@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from symbcast.core.program.sizes.assumptions import Assumption
 
 TRIED = 40
-"""How many changes are decided about."""
+"""How many changes are checked."""
 FRAMEWORKS: tuple[Framework, ...] = ("numpy", "torch", "onnx")
 MOST_OPERANDS = 4
-"""Of more operands none is edited."""
+"""With more operands, none is edited."""
 _TARGET = "target"
 
 

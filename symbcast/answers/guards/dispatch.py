@@ -15,7 +15,7 @@ from symbcast.core.logic.formulas import Formula, dims_of
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
-_SAYS = "the number of the case that sizes lie in, -1 where they lie in none"
+_SAYS = "the number of the case that contains the sizes, -1 if they are in none"
 
 
 def python_dispatch(
@@ -33,7 +33,7 @@ def python_dispatch(
     >>> cases = [parse_formula("N == M"), parse_formula("N == 1 and M != 1")]
     >>> print(python_dispatch(cases, {N: "N", M: "M"}, ["N == M", "N == 1 and M != 1"]), end="")
     def dispatch(N, M):
-        \"\"\"Return the number of the case that sizes lie in, -1 where they lie in none.
+        \"\"\"Return the number of the case that contains the sizes, -1 if they are in none.
     <BLANKLINE>
         0: N == M
         1: N == 1 and M != 1

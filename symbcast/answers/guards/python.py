@@ -166,7 +166,7 @@ class Guard:
     def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
         if twice:
-            raise BindingError(f"two sizes are called {', '.join(twice)}", "give every size a name of its own")
+            raise BindingError(f"two sizes are called {', '.join(twice)}", "give each size its own name")
         self.condition = condition
         self.names = dict(names)
         self._sequences = sequences_of(names)
@@ -227,7 +227,7 @@ class Guard:
 def python_guard(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> Guard:
     """Return a condition as a function of its sizes.
 
-    Raises `BindingError` for a size of the condition without a name, and for two sizes of one name.
+    Raises `BindingError` for a size of the condition without a name, and for two sizes with the same name.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_formula

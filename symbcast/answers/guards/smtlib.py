@@ -45,7 +45,7 @@ def smtlib_source(
     Every size is an ``Int`` that is at least 0, ``name`` is a function of them in the order of ``names``, and the
     assumptions are asserted besides. A comparison with a term that has no value is false. The logic is QF_LIA for what
     is linear and without division, else QF_NIA: the standard has ``div`` and ``mod`` nowhere else. A name that SMT-LIB
-    does not allow (with ``|`` or a backslash, or a word of its own) is changed, and a comment says to what.
+    does not allow (with ``|`` or a backslash, or one of its own words) is changed, and a comment says to what.
 
     Raises `BindingError` for a size without a name, and ValueError for a ``name`` that is no symbol without quotes.
 

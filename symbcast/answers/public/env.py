@@ -154,7 +154,11 @@ class ShapeEnv(LayerFunctions, Answer):
         found = [op for op in self.operations if operation in (op.name, op.number, op)]
         if len(found) == 1 and found[0].kind == "broadcast":
             return found[0]
-        hint = "several operations are called so: write the number" if len(found) > 1 else "write the origin of one"
+        hint = (
+            "several operations have this name: write the number"
+            if len(found) > 1
+            else "write the origin of an operation"
+        )
         raise ShapeTypeError(operation, "a broadcast of this program", hint)
 
     # Findings: each conjunct of the condition with where it comes from, for tools.

@@ -232,7 +232,7 @@ class Place:
             raise ShapeTypeError(operand, "an operand", f"these are 0 to {len(names) - 1}, or {', '.join(names)}")
         first, last = unknown - rank, -1 if unknown else rank - 1
         if isinstance(axis, bool) or not isinstance(axis, int) or not first <= axis <= last:
-            known = "no axis is known by itself" if unknown else "the output has rank 0"
+            known = "no single axis is known" if unknown else "the output has rank 0"
             axes = f"{first} to {last}" if first <= last and first else f"none, {known}"
             raise ShapeTypeError(axis, "an axis of the output", f"these are {axes}")
         return Place(number, len(names), axis % rank, rank, unknown)

@@ -28,8 +28,8 @@ class Guards:
     >>> result.guard()(N=1, M=1), result.guard(with_assumptions=True)(N=1, M=1)
     (True, False)
 
-    Each raises `BindingError` where two sizes have one name, and ValueError for a ``name`` that cannot name a function
-    in the language.
+    Each raises `BindingError` if two sizes have the same name, and ValueError for a ``name`` that cannot name a
+    function in the language.
     """
 
     __slots__ = ()

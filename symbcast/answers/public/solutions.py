@@ -179,10 +179,10 @@ def broadcastable_to(
     Condition('?0 == 1 or ?0 == C')
     """
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 0):
-        raise ShapeTypeError(rank, "a rank", "write a number such as rank=1, or None for the greatest")
+        raise ShapeTypeError(rank, "a rank", "write a number such as rank=1, or None for the highest")
     first, found = shape(target), find_rule(rule, attributes)
     if is_open(first):
-        hint = 'ask solve(target, "...", out=target), in which the second operand has any rank'
+        hint = 'ask solve(target, "...", out=target), where the second operand may have any rank'
         raise UnknownRankError("broadcastable_to", str(first), hint)
     solutions: dict[int, Call] = {}
     for wanted in range(first.rank + 1) if rank is None else (rank,):

@@ -99,7 +99,7 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     is_fewer = cases.is_complete and 0 < len(cases) < naive < _COUNTED
     said = f"; of sizes of which nothing is known there would be {naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
-    left = "" if cases.is_complete else "there may be others; a higher limit tells more"
+    left = "" if cases.is_complete else "there may be others; raise the limit to see more"
     told = [field("and", words(more), words(left)), field("together", code(str(cases.condition)))]
     block = fields(told if len(cases) else [field("impossible", *map(words, _clashes(cases, namer)))])
     table = (Table("cases", tuple(rows), align="l" * len(columns)),) if len(cases) else ()

@@ -221,7 +221,7 @@ class Division(Sequence[Case]):
 
     @one_call
     def find(self, sizes: Sizes | None = None, /, **named: int) -> Case | None:
-        """Return the case that sizes lie in, given as `Result.evaluate` takes them; None where they lie in none.
+        """Return the case that sizes lie in, given as `Result.evaluate` takes them; None if they are in none.
 
         Raises `BindingError` for a missing size that distinguishes cases, an unknown name, or an invalid size.
         """

@@ -158,5 +158,5 @@ def _hinted(question: Question, hint: Hint, place: int, limit: int) -> list[Part
 
 def _some(found: list[Parts], place: int, said: str) -> list[Parts]:
     if not found:
-        raise BindingError(f"hint {place}, {said}, has no valid sizes in it", "see .condition and .assumptions")
+        raise BindingError(f"hint {place} ({said}) admits no valid sizes", "see .condition and .assumptions")
     return found

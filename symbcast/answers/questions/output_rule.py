@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symbcast.core.broadcasting.laws import OutputDim
     from symbcast.core.broadcasting.placement import Dims
 
-OUTPUT_SIZE = Reason("output-size", "this must be the output's size")
+OUTPUT_SIZE = Reason("output-size", "this size must equal the output's")
 OUTPUT_RANK = Reason("output-rank", "the output's rank is {rank}, not {wanted}")
 
 
@@ -30,7 +30,7 @@ class WithOutput(Rule):
 
     name: ClassVar[str] = "output"
     family: ClassVar[str] = "questions"
-    summary: ClassVar[str] = "another rule, with the output that is wanted as the last operand"
+    summary: ClassVar[str] = "another rule, with the wanted output as the last operand"
     document: ClassVar[str] = ""
     variadic: ClassVar[bool] = True
     own_reasons: ClassVar[tuple[Reason, ...]] = (OUTPUT_SIZE, OUTPUT_RANK)
@@ -80,8 +80,8 @@ class WithOutput(Rule):
             alike = [members_of(dim) == (size,) for dim, size in zip(given, wanted, strict=False) if is_sequence(size)]
             if len(given) == len(wanted) and alike == [True]:
                 return laid
-            problem = "sizes stand before a sequence of axes, and the output that is wanted has not the same one there"
-            raise RuleArgumentError(self.inner.name, problem, "ask for each rank by itself")
+            problem = "sizes precede a sequence of axes, and the wanted output has a different sequence there"
+            raise RuleArgumentError(self.inner.name, problem, "ask for each rank separately")
         return found
 
     def emit_open(self, shapes: Sequence[Dims]) -> Emission:

@@ -111,7 +111,7 @@ class Ranks:
         made = any_shape_of(found)
         if any(map(is_sequence, made.dims[1:])):
             sequence = next(s.sequence for s in symbols_of(made.dims) if isinstance(s, Rest))
-            raise UnknownRankError("cases where sizes stand before a sequence", str(shape), _hint(sequence))
+            raise UnknownRankError("cases where sizes precede a sequence", str(shape), _hint(sequence))
         return made
 
     def _axes(self, dim: Dim, ranks: Mapping[AxisSequence, int]) -> Iterator[Dim]:
@@ -138,7 +138,7 @@ def _cut(dim: Dim, ranks: Mapping[AxisSequence, int]) -> Dim:
 
 
 def _hint(sequence: AxisSequence) -> str:
-    return f'assume how many axes there are, as in assume="{sequence.rank} <= 2"'
+    return f'assume the number of axes, as in assume="{sequence.rank} <= 2"'
 
 
 def _dims(column: Column) -> tuple[Dim, ...]:

@@ -83,7 +83,7 @@ def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Doc
     others = [o for o in operations if o.number != op.number]
     name = f"the assumption {clipped(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
     beside = listed([op_name(o) for o in others]) if len(others) < 4 else "these"
-    why = f"cannot hold beside {beside}" if others else "can hold for no sizes"
+    why = f"cannot hold beside {beside}" if others else "cannot hold for any sizes"
     clash = Lines(tuple(words(text, 200) for text in conflict_lines(operations, Namer.of({}))), is_set_in=True)
     assumed = words(f"assuming {clipped('; '.join(assumptions), 200)}" if assumptions else "")
     return Document(words(f"{name} {why}"), Tone.IMPOSSIBLE, (clash, Lines((assumed,) if assumed else ())))

@@ -61,7 +61,7 @@ def verdict_words(report: TraceAnswer) -> str:
         case Verdict.NEVER:
             return "works for no sizes"
         case Verdict.UNKNOWN:
-            return "was not followed on all paths: for some sizes nothing is known"
+            return "was not followed on all paths: nothing is known for some sizes"
 
 
 def _all_sizes(report: TraceAnswer) -> str:
@@ -102,7 +102,9 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
         where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"
         yield field("not known", words(where), most=3)
     if report.unconfirmed.formula != FALSE:
-        yield field("unconfirmed", words(f"when {report.unconfirmed}: no real call at small sizes confirms it"), most=3)
+        yield field(
+            "unconfirmed", words(f"when {report.unconfirmed}: no real call at small sizes confirmed it"), most=3
+        )
     yield field("because", words(report.reason) if report.verdict is Verdict.UNKNOWN else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
         yield field("" if number else "data decide", words(f"{name}: {cut(text, 90)}"), most=1)

@@ -52,7 +52,7 @@ def check(  # noqa: PLR0913 - each is an option
         The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for as many
         shapes as they take.
     assume
-        What is known of the sizes, such as "N >= 2"; must mention a size of the shapes; may be given again.
+        An assumption about the sizes, such as "N >= 2"; must mention a size of the shapes; may be repeated.
     dialect
         The notation of the shapes.
     fail_on
@@ -85,11 +85,11 @@ def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
     text is how rank 0 is written.
     """
     if list(shapes).count(STDIN) > 1:
-        raise UsageError("- is given twice, and standard input can be read once")
+        raise UsageError("- is given twice, but standard input can be read only once")
     for number, text in enumerate(shapes, 1):
         if not text.strip() and not is_blank_read:
             raise UsageError(
-                f'shape {number} is empty; write "()" for rank 0, or see that the variable it is from is set'
+                f'shape {number} is empty; write "()" for rank 0, or check that the variable it comes from is set'
             )
     return [line for text in shapes for line in (_lines() if text == STDIN else (text,))]
 
@@ -98,7 +98,7 @@ def _lines() -> list[str]:
     lines = [line.strip() for line in read_stdin().decode("utf-8", "surrogateescape").splitlines()]
     found = [line for line in lines if line]
     if not found:
-        raise UsageError("- reads shapes from standard input, and there are none; write one a line")
+        raise UsageError("- reads shapes from standard input, which is empty; write one per line")
     return found
 
 

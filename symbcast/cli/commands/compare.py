@@ -50,7 +50,7 @@ def compare(  # noqa: PLR0913 - each is an option
         from symbcast.answers.comparison.relation import check_rank
 
         if shapes or assume or min_size:
-            raise UsageError("--rank is about all shapes: give it without shapes, --assume and --min-size")
+            raise UsageError("--rank covers all shapes: give it without shapes, --assume and --min-size")
         if rule is None or len(rule) != 2:
             raise UsageError("--rank compares two rules: symbcast compare --rule numpy --rule unidirectional --rank 3")
         checked("--rank", check_rank, rank)
@@ -80,7 +80,7 @@ def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: 
 
     found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     if len(rules) == 1:
-        raise UsageError(f"compare holds rules against each other: write --rule {rules[0]} and another --rule")
+        raise UsageError(f"compare needs two or more rules: write --rule {rules[0]} and another --rule")
     if format == "json":
         print_json(found.to_dict())
     else:

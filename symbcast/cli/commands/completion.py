@@ -44,8 +44,8 @@ def _install(app: App, shell: Shell | None) -> int:
     print_wrapped(f"wrote {written}")
     if startup is not None:
         has_it = _text(startup) == before
-        print_wrapped(f"{startup} loads it already" if has_it else f"wrote to {startup} that it be loaded")
-    print_wrapped("it works in shells that are started from now on")
+        print_wrapped(f"{startup} loads it already" if has_it else f"added a line to {startup} that loads it")
+    print_wrapped("it works in new shells")
     return Exit.ALWAYS
 
 
@@ -58,7 +58,7 @@ def _running() -> Shell:
     except ShellDetectionError:
         found = None
     if found not in ("bash", "zsh", "fish"):
-        raise UsageError("which shell this is was not found out; write --shell bash, zsh or fish")
+        raise UsageError("the shell could not be determined; write --shell bash, zsh or fish")
     return found
 
 

@@ -81,7 +81,7 @@ def model(  # noqa: PLR0913 - each is an option
     fail_on
         What exits with 1: models that run for some sizes only or for none, or besides what is not decided.
     jobs
-        How many models to check at a time, each in a process of its own; 0 for as many as there are cores.
+        How many models to check at a time, each in its own process; 0 for as many as there are cores.
     timeout
         How many seconds one model may take; one that takes longer is reported as timed out, without a verdict.
     results
@@ -128,15 +128,15 @@ def model(  # noqa: PLR0913 - each is an option
 def _check_options(timeout: float | None, results: str | None, resume: bool, format: Format) -> None:
     """Raise `UsageError` for options that are wrong or incompatible."""
     if timeout is not None and not 0 < timeout < float("inf"):
-        raise UsageError(f"--timeout {timeout:g}: give the seconds that one model may take, such as 60")
+        raise UsageError(f"--timeout {timeout:g}: give the time limit for each model in seconds, such as 60")
     if resume and results is None:
-        raise UsageError("--resume goes on with a file of results: name it with --results")
+        raise UsageError("--resume continues a results file: name it with --results")
     if results == STDIN:
-        raise UsageError("--results - : standard output is for the table; name a file")
+        raise UsageError("--results - : standard output carries the table; name a file")
     if results is not None and format != "text":
-        raise UsageError(f"--results writes JSON itself, and only the table is printed: leave out --format {format}")
+        raise UsageError(f"--results writes JSON and prints only the table: omit --format {format}")
     if results is not None and not resume and is_there(results):
-        raise UsageError(f"--results {results} is there already: go on with it by --resume, or name another file")
+        raise UsageError(f"--results {results} already exists: continue it with --resume, or name another file")
 
 
 def _check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -> None:
@@ -158,7 +158,7 @@ def _check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) 
 
 def _processes(jobs: int) -> int:
     if jobs < 0:
-        raise UsageError(f"-j {jobs}: a number of processes is 1 or more, or 0 for one for each core")
+        raise UsageError(f"-j {jobs}: give 1 or more processes, or 0 for one per core")
     return jobs or os.cpu_count() or 1
 
 
@@ -170,7 +170,7 @@ def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
         if not name or not (size.isascii() and size.isdecimal()):
             raise UsageError(f"--bind {text}: write a name and its size, as in --bind batch=4")
         if int(size) < min_size:
-            raise UsageError(f"--bind {text}: sizes are at least {min_size}; write --min-size {int(size)} too")
+            raise UsageError(f"--bind {text}: sizes are at least {min_size}; add --min-size {int(size)}")
         if found.setdefault(name, int(size)) != int(size):
             raise UsageError(f"--bind {text}: {name} is {found[name]} already")
     return tuple(found.items())
@@ -185,7 +185,9 @@ def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]
         name, equals, told = (part.strip() for part in text.partition("="))
         if not name or not equals or not told:
             example = '"x=N, 3, H, W"' if option == "shapes" else "steps=4,N//2"
-            raise UsageError(f"--{option} {text}: write an input and what is known of it, as in --{option} {example}")
+            raise UsageError(
+                f"--{option} {text}: write an input and what is known about it, as in --{option} {example}"
+            )
         if found.setdefault(name, told) != told:
             raise UsageError(f"--{option} {text}: {name} is {found[name]} already")
     _ = read_given(shapes=found) if option == "shapes" else read_given(values=found)

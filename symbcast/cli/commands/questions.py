@@ -97,7 +97,7 @@ def solve(
     from symbcast.core.verdicts import Verdict
 
     if out is None:
-        raise UsageError('give the output that is wanted: symbcast solve "?, 3" "N, 1" --out "5, 3"')
+        raise UsageError('give the wanted output: symbcast solve "?, 3" "N, 1" --out "5, 3"')
     checked("--min-size", check_min_size, min_size)
     operands = _given(shapes)
     given = attributes_of(rule, attributes)

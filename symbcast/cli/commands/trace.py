@@ -30,7 +30,7 @@ WIDTH = 100
 
 EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
 
-The function's own code is run, in a process of its own. Arguments are shapes of float64 arrays; int64:N, 3 is one of \
+The function's own code is run, in its own process. Arguments are shapes of float64 arrays; int64:N, 3 is one of \
 another type, size:N an integer, and =5 a value as Python writes it.
 
 Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
@@ -54,9 +54,9 @@ def trace(  # noqa: PLR0913 - each is an option
     arguments
         Its arguments: shapes such as "N, 3", int64:N, size:N, or =5 for a value.
     assume
-        What is known of the sizes, such as "N >= 2"; may be given again.
+        An assumption about the sizes, such as "N >= 2"; may be repeated.
     min_size
-        The least size of every symbol.
+        The minimum size of every symbol.
     max_paths
         How many paths are followed.
     format
@@ -174,7 +174,7 @@ def _argument(text: str) -> Any:
     try:
         np.dtype(kind.strip())
     except TypeError as error:
-        raise UsageError(f"{text}: {kind.strip()} is no type; write float32:N, 3 or size:N") from error
+        raise UsageError(f"{text}: {kind.strip()} is not a type; write float32:N, 3 or size:N") from error
     return array(rest, kind.strip())
 
 

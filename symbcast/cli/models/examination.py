@@ -80,7 +80,7 @@ def without_answer(job: Job, ending: Ending[Job, FileOutcome], timeout: float | 
     """Return the outcome of a file whose process died or exceeded its time limit."""
     found = FileOutcome(job.source, status="died", stamp=Stamp.of(job.path))
     if ending.kind == "timed out" and timeout is not None:
-        problem = Problem(f"the check took more than {timeout:g} seconds", "give it more with --timeout")
+        problem = Problem(f"the check took more than {timeout:g} seconds", "allow more time with --timeout")
         return replace(found, problem=problem, status="timed out", seconds=timeout)
     return replace(found, problem=Problem(f"the process that checked it ended with {ending.text}", "is it too large?"))
 
@@ -89,7 +89,7 @@ def _fault(error: Exception) -> Problem:
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(place.filename).name}:{place.lineno}"
     text = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return Problem(f"the check failed by a fault of its own ({text}, at {where})", "please report it with the model")
+    return Problem(f"the check itself failed ({text}, at {where})", "please report it with the model")
 
 
 def _names_in(assumption: str) -> set[str]:
@@ -133,13 +133,13 @@ class _Opened(NamedTuple):
 def _opened(job: Job) -> _Opened:
     if Path(job.path).is_dir():
         is_open = os.access(job.path, os.R_OK | os.X_OK)
-        raise ModelError(job.path, "is a folder with no .onnx file in it" if is_open else "is a folder that is closed")
+        raise ModelError(job.path, "is a folder without .onnx files" if is_open else "is a folder that cannot be read")
     front_end = front_end_for(job.path).load()
     if (job.confirm and not hasattr(front_end.report, "confirm")) or (
         job.target is not None and not hasattr(front_end.report, "annotate")
     ):
         problem = f"--confirm and --output are not for models of {front_end.name}"
-        raise ModelError(job.path, problem, "leave them out for this one")
+        raise ModelError(job.path, problem, "omit them for this model")
     runtime = front_end.runtime(job.runtime)
     return _Opened(front_end, front_end.read(job.path, runtime), runtime)
 

@@ -85,4 +85,4 @@ def _unknown(what: str, name: str, names: Sequence[str]) -> str:
     close = closest(name, names)
     hint = f"did you mean {close!r}? " if close else ""
     there = f"there {'are' if len(names) > 1 else 'is'} {listed(names, limit=20)}" if names else "there are none at all"
-    return f"no {what} in these models is called {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"
+    return f"no {what} in these models is named {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"

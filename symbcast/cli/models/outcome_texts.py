@@ -27,7 +27,7 @@ _TONES = {
 }
 _NAME = 60
 _ROWS = 100
-"""With more files than this, only those that do not always run are listed."""
+"""With more files, only models that do not always run are listed."""
 _WIDTH = 100
 
 
@@ -127,7 +127,7 @@ def _summary(outcomes: Sequence[FileOutcome]) -> Document:
     rows = (Row("model", heads, Part.HEAD), *map(_row, listed))
     counts = Counter(map(_word, outcomes))
     said = ", ".join(f"{counts[word]} {word}" for word in _TONES if counts[word])
-    left_out = f"; {len(outcomes) - len(listed)} rows are left out" if len(listed) < len(outcomes) else ""
+    left_out = f"; {len(outcomes) - len(listed)} rows are omitted" if len(listed) < len(outcomes) else ""
     total = Lines((words(f"{len(outcomes)} models: {said}{left_out}"),))
     return Document((), None, (Table("the models", rows, align="l"), total))
 

@@ -18,7 +18,7 @@ def check_size(value: int) -> int:
     0
     """
     if value < 0:
-        raise DimensionError(value, "a size is not negative", "write 0 or more, or '?' for an unknown size")
+        raise DimensionError(value, "a size is not negative", "write 0 or a larger integer, or '?' for an unknown size")
     if value > MAX_SIZE:
         raise DimensionError(value, "a size is at most 2**63 - 1", "write a size that fits in 64 bits")
     return value

@@ -244,7 +244,7 @@ class Symbol(Atom):
     """An unknown size: a non-negative integer.
 
     ``lower`` and ``upper`` bound it (inclusive; None: no upper bound) and ``parity`` is its remainder by 2 if
-    known. ``number`` distinguishes symbols of one name, 0 for the one that text of its name means. ``outside`` is the
+    known. ``number`` distinguishes symbols with the same name; text with the name means number 0. ``outside`` is the
     sympy symbol that a user gave for it, None for one of our own.
     """
 
@@ -424,7 +424,7 @@ def term(dim: Dim) -> Term:
     if isinstance(dim, Term):
         return dim
     if not isinstance(dim, int):
-        raise TypeError(f"{dim!r} is no dimension, but a {type(dim).__name__}")
+        raise TypeError(f"{dim!r} is a {type(dim).__name__}")
     return constant(dim)
 
 

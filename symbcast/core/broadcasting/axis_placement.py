@@ -148,7 +148,7 @@ class OnAxes(Placement):
             raise RuleArgumentError(rule, problem, f"give one axis for each axis of {data}", self.parameter)
         for axis in self.axes:
             if not 0 <= axis < rank:
-                allowed = f"0..{rank - 1}" if rank else "none, its rank is 0"
+                allowed = f"0..{rank - 1}" if rank else "it has it has none, its rank is 0"
                 problem = f"axis {axis} in {written} is outside the {target}'s axes ({allowed})"
                 hint = f"count axes from 0 at the front of the {target}"
                 raise RuleArgumentError(rule, problem, hint, self.parameter)

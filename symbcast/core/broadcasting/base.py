@@ -130,14 +130,14 @@ class Rule(Declaration):
         found = self.placement.expand(shapes) if self.is_uniform else None
         base = self.placement.base([len(s) for s in shapes])
         if found is None:
-            depends = "which axes lie under each other depends on it"
+            depends = "the alignment of the axes depends on it"
             problem = depends if self.is_uniform else "the rule does not broadcast all axes alike"
         elif self.law is None or self.law.takes_missing_as_one or all(n == base for n in opened):
             return found
         else:
-            problem = "to the rule an axis that is not there is no size of 1"
+            problem = "the rule does not treat a missing axis as size 1"
         text = f"the rank of {self.operand_name(opened[0])} is not known, and {problem}"
-        raise RuleArgumentError(self.name, text, "ask for each rank by itself")
+        raise RuleArgumentError(self.name, text, "ask for each rank separately")
 
     def emit_open(self, shapes: Sequence[Dims]) -> Emission:
         """Return the constraints on shapes, some of unknown rank, and the output.

@@ -65,7 +65,7 @@ class Declaration(ABC):
     def __setattr__(self, name: str, value: object) -> None:
         # One rule serves every call that names it.
         if getattr(self, "_is_set", False):
-            raise AttributeError(f"a rule does not change: ask for another with {name}={value!r}")
+            raise AttributeError(f"a rule is immutable: ask for another with {name}={value!r}")
         super().__setattr__(name, value)
 
     def check_attributes(self) -> None:

@@ -25,10 +25,10 @@ MAX_PADDING = 1000
 _RANK = (Remedy.LOWER_RANK, Remedy.SWAP)
 _SIZES = (Remedy.TRANSPOSE, Remedy.SET_ONE)
 KEPT = Reason("kept", "target axis {axis} keeps data's size, and data does not reach it")
-ONES_OR_RUN = Reason("ones-or-run", "B must be all ones or equal the sizes of A's {where}", _SIZES)
+ONES_OR_RUN = Reason("ones-or-run", "B must be all ones or equal to the sizes of A's {where}", _SIZES)
 ONES = Reason("ones", "B is not all ones and its {count} axes from axis {axis} on must lie within A's {rank}", _SIZES)
 _EQUAL = EQUAL.worded("without broadcast=1 sizes must be equal")
-_EQUAL_RANKS = EQUAL_RANKS.worded("without broadcast=1 ranks must be equal, and are {left} and {right}", _RANK)
+_EQUAL_RANKS = EQUAL_RANKS.worded("without broadcast=1 ranks must be equal, but are {left} and {right}", _RANK)
 
 
 class _Kept(Law):

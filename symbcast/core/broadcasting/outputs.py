@@ -59,7 +59,7 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
     """
     for output in (left, right):
         if any(map(_is_open, output[1:])):
-            raise UnknownRankError("equivalent, where sizes stand before a sequence", "an output")
+            raise UnknownRankError("equivalent, where sizes precede a sequence", "an output")
     reach = max(sum(not _is_open(dim) for dim in output) for output in (left, right))
     (here, ours), (there, theirs) = _opened(left, reach), _opened(right, reach)
     return all_of((_same_rank(left, right), same_size(here, there), *map(same_size, ours, theirs)))

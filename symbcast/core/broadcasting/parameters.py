@@ -117,7 +117,7 @@ def as_int(rule: str, attribute: str, value: object) -> int:
     if found is not None:
         return found
     raise RuleArgumentError(
-        rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0 or the like", attribute
+        rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0, for example", attribute
     )
 
 
@@ -125,5 +125,5 @@ def as_axes(rule: str, attribute: str, value: object) -> tuple[int, ...]:
     """Return an attribute that must be a sequence of integers."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         problem = f"{attribute}={value!r} is not a sequence"
-        raise RuleArgumentError(rule, problem, f"write {attribute}=(0,) or the like", attribute)
+        raise RuleArgumentError(rule, problem, f"write {attribute}=(0,), for example", attribute)
     return tuple(as_int(rule, attribute, axis) for axis in value)

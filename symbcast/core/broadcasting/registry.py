@@ -246,7 +246,7 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
     for parameter in found.parameters:
         if parameter.default is REQUIRED and parameter.name not in attributes:
             example = {Kind.INTEGERS: "(0,)", Kind.WORD: "'...'"}.get(parameter.kind, "0")
-            hint = f"write {parameter.name}={example} or the like"
+            hint = f"write {parameter.name}={example}, for example"
             raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint, parameter.name)
     _check_given(found, attributes)
     made = found(called=name, **attributes)
@@ -295,7 +295,7 @@ def _unknown_rule(name: object) -> SymbcastError:
         before, _, inside = name.partition("(")
         if is_known(before.strip()):
             hint = f"write rule={before.strip()!r} and {inside.rstrip(') ')}"
-            return RuleArgumentError(before.strip(), "its attributes are given apart from its name", hint)
+            return RuleArgumentError(before.strip(), "its attributes are given separately from its name", hint)
     close = closest(name, _registry.names) if isinstance(name, str) else None
     known = tuple(rule.name for rule in listed_rules())
     return UnknownRuleError(name, known, close, plugin_problems())
@@ -304,17 +304,17 @@ def _unknown_rule(name: object) -> SymbcastError:
 def check_definition(rule: type[Rule]) -> None:
     """Raise `RuleDefinitionError` for a class that is not a complete rule, or uses a reserved word."""
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
-        raise RuleDefinitionError(repr(rule), "it is no class that derives from symbcast.Rule")
+        raise RuleDefinitionError(repr(rule), "it is not a class derived from symbcast.Rule")
     called = getattr(rule, "name", rule.__qualname__)
     for attribute in ("name", "family", "summary", "document"):
         if not isinstance(getattr(rule, attribute, None), str):
             raise RuleDefinitionError(called, f"it has no {attribute}", f'write {attribute} = "..." in its class')
     if rule.emit is Rule.emit and rule.law is Rule.law:
-        raise RuleDefinitionError(called, "it has neither a law nor an emit", "write law = Join() or the like")
+        raise RuleDefinitionError(called, "it has neither a law nor an emit", "write law = Join(), for example")
     if not isinstance(rule.aliases, tuple) or not all(isinstance(a, (str, Alias)) for a in rule.aliases):
-        raise RuleDefinitionError(called, "its aliases are no tuple of names", 'write aliases = ("...",)')
+        raise RuleDefinitionError(called, "its aliases are not a tuple of names", 'write aliases = ("...",)')
     if not isinstance(rule.parameters, tuple) or not all(isinstance(p, Parameter) for p in rule.parameters):
-        raise RuleDefinitionError(called, "its parameters are no tuple of Parameter", "write parameters = (...,)")
+        raise RuleDefinitionError(called, "its parameters are not a tuple of Parameter", "write parameters = (...,)")
     for parameter in rule.parameters:
         if parameter.name in _RESERVED or hasattr(Rule, parameter.name) or not parameter.name.isidentifier():
             raise RuleDefinitionError(called, f"no attribute can be called {parameter.name!r}", "choose another name")

@@ -41,17 +41,15 @@ class FormulaBuilder(DimBuilder):
         assert isinstance(word, str) and isinstance(bracket, str) and not isinstance(inner, str)
         if not any(map(mentions_rest, dims_of(inner))):
             span = (word.start_pos or 0, bracket.end_pos or 0)
-            raise Fault(
-                span, "nothing here is about the axes of a sequence", "a sequence such as '*batch' in each(...)"
-            )
+            raise Fault(span, "this mentions no axes of a sequence", "a sequence such as '*batch' in each(...)")
         return inner  # a formula about sequences is about each axis, even without ``each``
 
     def negated(self, parts: list[FormulaPart]) -> Formula:
         inner = _formulas(parts)[0]
         if any(map(mentions_rest, dims_of(inner))):
             words = [p for p in parts if isinstance(p, str)]
-            wanted = "what is to hold on each axis, such as '*a != *b', or a relation of one axis, such as 'a[-1] != 2'"
-            problem = "that a relation of all axes fails on some of them is no condition"
+            wanted = "a relation that holds on each axis, such as '*a != *b', or of one axis, such as 'a[-1] != 2'"
+            problem = "a relation of all axes cannot be negated"
             raise Fault((words[0].start_pos or 0, words[-1].end_pos or 0), problem, wanted)
         return negate(inner) if len(parts) % 2 == 0 else inner
 

@@ -120,7 +120,9 @@ class DimBuilder:
         raised = next((n for n, character in enumerate(token) if character in SUPERSCRIPTS), None)
         if raised is not None:
             place = _start(token) + raised
-            raise Fault((place, place + 1), f"{token[raised]!r} is no part of a name", "'**' for a power, or quotes")
+            raise Fault(
+                (place, place + 1), f"{token[raised]!r} is not allowed in a name", "'**' for a power, or quotes"
+            )
         return PlacedDim(symbol(str(token)), *_span(token))
 
     def quoted(self, parts: list[Token]) -> PlacedDim:

@@ -28,8 +28,8 @@ _WORDS = {
 }
 _CHARACTERS = {
     "=": ("a single '='", "'==' for equality"),
-    "/": ("a size is not divided exactly", "'//' for floor division"),
-    ".": ("a size is a whole number, and a name holds dots only between its words", ""),
+    "/": ("exact division of a size is not supported", "'//' for floor division"),
+    ".": ("a size is an integer, and a name has dots only between its words", ""),
     "'": ("a quote that is not closed", ""),
     '"': ("a quote that is not closed", ""),
     "&": ("unexpected '&'", "'and'"),
@@ -70,9 +70,7 @@ def _relation(source: str, position: int) -> Fault:
     """Return the fault of a relation among the sizes of a shape, or of a type of MLIR that is not read."""
     other = _TYPE.fullmatch(source)
     if other and source[position] in "<!":
-        return Fault(
-            other.span(1), f"types of MLIR such as {_brief(other[1])} are not read", "tensor<...> or memref<...>"
-        )
+        return Fault(other.span(1), f"MLIR types such as {_brief(other[1])} are not read", "tensor<...> or memref<...>")
     relation = relation_within(source[:_MOST], position) or "N >= 2"
     wanted = f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
     return Fault((position, position + 1), "a relation is not a dimension", wanted)

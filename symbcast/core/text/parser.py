@@ -29,7 +29,7 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 100
 """How deep brackets may nest."""
 
-NO_SIZE = "a sequence of axes is no size"
+NO_SIZE = "a sequence of axes is not a size"
 _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
 """Names and sizes between commas: nearly every shape that is written, read without the grammar."""
 _NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
@@ -208,7 +208,7 @@ def run(start: str, text: str) -> Any:
     except UnexpectedCharacters as error:
         raise at_character(text, error, start == "formula") from None
     except RecursionError:
-        raise Fault((0, len(text)), "the text nests too deep") from None
+        raise Fault((0, len(text)), "the text is nested too deeply") from None
 
 
 @cache

@@ -67,7 +67,7 @@ class Repairs:
         if not symbols:
             if self._are_shapes_given:
                 return "give other shapes, or change the model there"
-            return "no sizes of inputs help: change the model there"
+            return "no input sizes help: change the model there"
         if any(s in self._origins for s in symbols):
             return self._of_data(symbols)
         if sequences_of(symbols):
@@ -89,7 +89,7 @@ class Repairs:
             return self._in_place(*found)
         found_here = self._released(clause) or self._rebinding.other_sizes()
         if not found_here and is_alone and self._assumed and symbols_in(clause):
-            return f"assume less than {listed(self._assumed, limit=4)}: no sizes are all of that and fit here"
+            return f"assume less than {listed(self._assumed, limit=4)}: no sizes satisfy all of that and fit here"
         return found_here or self.best(clause, blamed)
 
     def _released(self, clause: Formula) -> str:
@@ -180,7 +180,7 @@ class Repairs:
             return f"give {name} {self._size_in(members)}"
         low = members.least()
         if members.same(domain & SizeSet.interval(low or 0, None)):
-            return f"use sizes from {low} on for {name}"
+            return f"use sizes of at least {low} for {name}"
         return ""
 
     def _members(self, clause: Formula, symbol: Symbol) -> SizeSet | None:

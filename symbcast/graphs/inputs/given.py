@@ -123,7 +123,7 @@ def _flattened(given: Any) -> tuple[tuple[int, ...], list[Any]]:
     parts = [_flattened(part) for part in given]
     inner = {sizes for sizes, _ in parts}
     if len(inner) > 1:
-        raise BindingError("the lists in it are not of one length")
+        raise BindingError("the lists in it differ in length")
     return (len(parts), *(inner.pop() if inner else ())), [item for _, items in parts for item in items]
 
 
@@ -163,4 +163,4 @@ def unknown(what: str, name: str, known: Sequence[str]) -> BindingError:
     """Return the error that a model has no input or size with a name; ``known`` are those that it has."""
     close = closest(name, known)
     there = f"there {'are' if len(known) > 1 else 'is'} {listed(known, limit=20)}" if known else "it has none at all"
-    return BindingError(f"the model has no {what} called {name!r}", f"did you mean {close!r}?" if close else there)
+    return BindingError(f"the model has no {what} named {name!r}", f"did you mean {close!r}?" if close else there)

@@ -50,7 +50,7 @@ def with_names_bound(values: dict[str, Value], given: Given) -> Given:
     found = {s: n for s, n in numbers.items() if isinstance(n, int)}
     for s, n in found.items():
         if given.bind.get(s.name, n) != n:
-            raise BindingError(f"{s.name} is bound to {given.bind[s.name]}, and a shape that is given has {n} for it")
+            raise BindingError(f"{s.name} is bound to {given.bind[s.name]}, but a given shape has {n} for it")
     known = {name: shape for name, shape in given.shapes.items() if name in values}
     shapes = {name: _left_open(shape, values[name].shape, found) for name, shape in known.items()}
     return given._replace(
@@ -99,7 +99,7 @@ def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
     missing = len(declared) - len(shape.dims) + 1
     if missing < 0 or not str(shape.dims[place]).startswith("..."):
         found = f"of rank {len(declared)}: {shape_of(declared)}"
-        raise BindingError(f"what is given for {name} is {shape}, and in the model it is {found}", "give each size")
+        raise BindingError(f"{name} is given as {shape}, but in the model it is {found}", "give each size")
     return shape_of((*shape.dims[:place], *(Unknown() for _ in range(missing)), *shape.dims[place + 1 :]))
 
 
@@ -183,7 +183,7 @@ def _sizes(name: str, contents: Contents, value: Value) -> tuple[int, ...]:
     if value.shape is not None and len(value.shape) != 1:
         raise BindingError(
             f"{count} elements were given for {name}, whose shape is {shape_of(value.shape)}",
-            "give them as lists within lists, as deep as it has axes",
+            "give nested lists, as deep as the input has axes",
         )
     return (count,)
 

@@ -34,8 +34,8 @@ class Unifier:
     def put_together(self, name: str, declared: Sequence[Dim], given: Shape) -> None:
         """Unify the shape that is given for an input; raises `BindingError` if it does not fit."""
         if len(given) != len(declared):
-            ranks = f"rank {len(given)}, and in the model {name} is of rank {len(declared)}"
-            raise BindingError(f"what is given for {name} is of {ranks}: {shape_of(declared)}")
+            ranks = f"rank {len(given)}, but in the model {name} has rank {len(declared)}"
+            raise BindingError(f"{name} is given with {ranks}: {shape_of(declared)}")
         for axis, (own, wanted) in enumerate(zip(declared, given.dims, strict=True)):
             self._put_together(replaced(_marked(own), self._found), replaced(wanted, self._found), (name, axis))
 
@@ -45,7 +45,7 @@ class Unifier:
         if isinstance(own, int) and isinstance(wanted, int):
             name, axis = place
             raise BindingError(
-                f"what is given for {name} has {wanted} on axis {axis}, and the model fixes that at {own}",
+                f"{name} is given with {wanted} on axis {axis}, but the model fixes that at {own}",
                 f"give {own} there, or export the model with a dynamic axis",
             )
         if isinstance(wanted, Unknown):

@@ -32,7 +32,7 @@ def cut_out(call: NodeCall, data: Value, cuts: Cuts, backwards: Collection[int] 
     """Return a part of a value; ``backwards`` are ends that mean the front if a step is negative."""
     starts, ends, axes, steps = cuts
     dims = list(data.shape or call.shape(0))
-    cut_twice = "no axis may be cut twice"
+    cut_twice = "no axis may be sliced twice"
     axes = list(range(len(starts))) if axes is None else call.distinct_axes(axes, len(dims), cut_twice)
     steps = steps or [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):

@@ -59,7 +59,7 @@ def expect_line(call: NodeCall, *positions: int) -> None:
     for position in positions:
         found = known_shape(call, position, call.input_name(position))
         if found is not None and len(found) != 1:
-            call.refuse(f"{call.input_name(position)} must have one axis, and has {len(found)}")
+            call.refuse(f"{call.input_name(position)} must have one axis, but has {len(found)}")
 
 
 def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -> None:

@@ -147,7 +147,7 @@ class States:
         """Return a size in any iteration: the initial one if it stays, or else a new size."""
         if before == after or before in self._let_go:
             return before
-        text = f"{_said(position, axis)} in any turn"
+        text = f"{_said(position, axis)} in any iteration"
         kept = self.call.fresh(f"carried_{position}_{_label(axis)}", text)
         self._let_go.add(kept)
         return kept

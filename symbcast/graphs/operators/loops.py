@@ -139,7 +139,7 @@ def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, sta
     """Return the number of any iteration, counted from ``start``; unknown if the number of iterations is."""
     if trips is None or not (states.is_counted or loop.is_counted):
         return _UNNUMBERED
-    number = call.fresh("turn", "the number of the turn")
+    number = call.fresh("turn", "the iteration number")
     call.asker.turns[number] = subtract(trips, 1)
     states.write_by_turn(number)
     return Value((), INT64, Elements((add(number, start),)))
@@ -166,7 +166,7 @@ def condition_of(value: Value) -> Formula | None:
 
 
 def stacked(length: Dim, value: Value, axis: int) -> Value:
-    """Return values of one shape stacked along a new axis."""
+    """Return values of the same shape stacked along a new axis."""
     if value.shape is None:
         return value.with_content(None)
     place = axis + len(value.shape) + 1 if axis < 0 else axis
@@ -193,9 +193,9 @@ def slices(
         place = call.axis(axis, len(dims))
         length = dims[place] if length is None else length
         if is_cut:
-            call.at_most(length, dims[place], "what is scanned must be at least as long as the first input")
+            call.at_most(length, dims[place], "scanned inputs must be at least as long as the first")
         else:
-            call.equal(length, dims[place], "what is scanned must be of one length")
+            call.equal(length, dims[place], "scanned inputs must have the same length")
         found.append(value.with_content(None).with_sizes((*dims[:place], *kept, *dims[place + 1 :])))
     if length is None:
         call.refuse("there must be something to scan")
@@ -244,7 +244,7 @@ def _state(call: NodeCall, position: int, before: Value, after: Value, may_chang
 
 def require_same(call: NodeCall, what: str, one: Dims | None, other: Dims | None, when: str = "") -> None:
     """Require that an output of a body keep its shape; note it if a shape is unknown."""
-    reason = f"{what} must keep its shape" if not when else f"{what} must have one shape {when}"
+    reason = f"{what} must keep its shape" if not when else f"{what} must have the same shape {when}"
     if one is None or other is None:
         call.note(f"not checked: {reason}")
     else:

@@ -164,7 +164,7 @@ class Asker:
         asked = any_of([*map(negate, self.guards), formula])
         turn = next(s for s in self.turns if s in symbols_in(asked))
         if not is_convex(asked, turn):
-            self.unfollowed[place.name] = "not checked in every turn of the loop, but in the first and the last"
+            self.unfollowed[place.name] = "checked only in the first and last iterations of the loop"
         with self._unguarded():
             for end in (0, self.turns[turn]):
                 self.require(place, put_in(asked, {turn: end}), reason, code)

@@ -128,7 +128,7 @@ def _check_axes(ax: Any) -> None:
     from matplotlib.axes import Axes
 
     if ax is not None and not (isinstance(ax, Axes) and ax.name == "rectilinear"):
-        raise ShapeTypeError(ax, "axes to draw a grid in", "make some: figure, ax = plt.subplots()")
+        raise ShapeTypeError(ax, "axes to draw a grid in", "create axes: figure, ax = plt.subplots()")
 
 
 def _each(subject: Any, each: Any) -> dict[str, list[int]]:

@@ -38,7 +38,7 @@ def read(path: str) -> Any:
         raise
     except Exception as error:  # each parser has its own errors
         if ending in _TEXTUAL:
-            raise ModelError(path, f"is no model in the format of {ending}: {_first_line(error)}") from error
+            raise ModelError(path, f"is not a model in the format of {ending}: {_first_line(error)}") from error
         raise ModelError(path, *(recognised(data) or _damaged(data))) from error
 
 
@@ -56,7 +56,7 @@ def _read_bytes(path: str) -> bytes:
     except OSError as error:
         raise ModelError(path, *_unreadable(error)) from error
     except (EOFError, zlib.error) as error:
-        raise ModelError(path, "is cut short or damaged: it does not unzip", "fetch it again") from error
+        raise ModelError(path, "is truncated or damaged: it cannot be unzipped", "fetch it again") from error
     if len(data) > MAX_BYTES:
         raise _too_large(path)
     return data
@@ -68,15 +68,15 @@ def _unzipped(file: BinaryIO) -> bytes:
 
 
 def _too_large(path: str) -> ModelError:
-    hint = "export it with its weights in a file of their own: external data hold as much as there is"
-    return ModelError(path, "has 2 GB or more, and no ONNX file can hold that", hint)
+    hint = "export it with its weights in a file of their own: external data have no size limit"
+    return ModelError(path, "has 2 GB or more, which an ONNX file cannot hold", hint)
 
 
 def _unreadable(error: OSError) -> Kind:
     if isinstance(error, FileNotFoundError):
         return Kind("there is no such file", "")
     if isinstance(error, gzip.BadGzipFile):
-        return Kind("is not compressed by gzip, as its name says", "")
+        return Kind("is not gzip-compressed, although its name says so", "")
     return Kind(f"cannot be read: {error.strerror or error}", "")
 
 
@@ -135,13 +135,13 @@ _SIGNATURES = (
     (0, b"\x89HDF\r\n", Kind("is an HDF5 file, such as Keras writes")),
     (0, b"GGUF", Kind("is a GGUF file")),
     (4, b"TFL3", Kind("is a TensorFlow Lite model")),
-    (4, b"ORTM", Kind("is a model in ONNX Runtime's own format", "give the ONNX file that it was made from")),
-    (8, b'{"', Kind("holds tensors in the safetensors format, and no model")),
+    (4, b"ORTM", Kind("is a model in ONNX Runtime's own format", "give the ONNX file it was converted from")),
+    (8, b'{"', Kind("holds tensors in the safetensors format, not a model")),
     (0, b"\x1f\x8b", Kind("is compressed by gzip", _UNZIP)),
-    (0, b"version https://git-lfs", Kind("is a Git LFS pointer, and not the model it stands for", _FETCH)),
-    (0, b"<?xml", Kind("is XML, and no ONNX model")),
-    (0, b"<!DOCTYPE", Kind("is a web page, and no ONNX model", _FETCH)),
-    (0, b"<html", Kind("is a web page, and no ONNX model", _FETCH)),
+    (0, b"version https://git-lfs", Kind("is a Git LFS pointer, not the model itself", _FETCH)),
+    (0, b"<?xml", Kind("is XML, not an ONNX model")),
+    (0, b"<!DOCTYPE", Kind("is a web page, not an ONNX model", _FETCH)),
+    (0, b"<html", Kind("is a web page, not an ONNX model", _FETCH)),
 )
 _PRINTED = frozenset(range(32, 256)) | {9, 10, 13}
 
@@ -152,7 +152,7 @@ def recognised(data: bytes) -> Kind | None:
         if data.startswith(signature, place):
             return kind
     if all(byte in _PRINTED for byte in data[:512]) and _is_text(data[:512]):
-        return Kind("is text, and no ONNX model")
+        return Kind("is text, not an ONNX model")
     return None
 
 
@@ -166,8 +166,8 @@ def _is_text(start: bytes) -> bool:
 
 def _damaged(data: bytes) -> Kind:
     if data[0] == 0x08:  # the tag of the IR version, which writers put first
-        return Kind("is no ONNX model, or one that is cut short or damaged", "fetch it or export it again")
-    return Kind("is no ONNX model")
+        return Kind("is not an ONNX model, or is truncated or damaged", "fetch it or export it again")
+    return Kind("is not an ONNX model")
 
 
 def _first_line(error: Exception) -> str:

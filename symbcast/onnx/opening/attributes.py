@@ -36,7 +36,7 @@ def problem_of(node: Any, domain: str) -> str | None:
     if attribute in held and held[attribute].s not in texts:
         return f"{attribute} of {node.op_type} must be one of {', '.join(t.decode() for t in texts)}"
     if name == ":LRN" and not (held["size"].i > 0 and held["size"].i % 2):
-        return "the size of LRN must be an odd number above 0"
+        return "the size of LRN must be odd and positive"
     return None
 
 

@@ -105,7 +105,9 @@ class _Opening:
             found, handed = declared_type(declared.type), given[position] if position < len(given) else None
             if handed is not None and has_type(handed):
                 if has_type(found) and (text_of(found) != text_of(handed) or not merge(handed, found)):
-                    raise _refused(graph.node[0], f"{declared.name!r} is declared of another type than it has", scope)
+                    raise _refused(
+                        graph.node[0], f"{declared.name!r} is declared with a different type than it has", scope
+                    )
                 found = found if has_type(found) else handed
             scope.types[declared.name] = found
         overridable = {i.name for i in graph.input} if self._can_override else set()
@@ -183,7 +185,7 @@ class _Opening:
         for name in node.output if known is not None else ():
             found = known(name) if known is not None else None
             if found is NEVER:
-                raise _refused(node, "no sizes do for a node in it", scope)
+                raise _refused(node, "no sizes work for a node in it", scope)
             if found is None and self._is_removed:
                 raise _refused(node, f"what it infers of {name!r} is not known", scope)
             if found is not None and has_type(type_of(found)):
@@ -237,7 +239,7 @@ class _Opening:
                     scope.types[name] = kept
                 continue
             if not is_real(inferred):
-                raise _refused(node, f"{name!r} has an element type that does not exist", scope)
+                raise _refused(node, f"{name!r} has an unknown element type", scope)
             if kept is None:
                 scope.types[name] = inferred
                 continue

@@ -212,7 +212,7 @@ def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, found:
     if not found.is_loaded and not kind:
         return _error(found), None, "the runtime could not load the model"
     if not found.is_known:
-        return _error(found), None, "which node failed is not known"
+        return _error(found), None, "the failing node is not known"
     places = report._checked.asker.places
     ops = [op for op in report._checked.env.operations if op.kind != "assume" and broken(op, trial.sizes) is not None]
     failing = [places[op.origin] for op in ops if op.origin in places]

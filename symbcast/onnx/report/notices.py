@@ -10,7 +10,7 @@ from symbcast.answers.report.outcomes import Kind, Notice
 if TYPE_CHECKING:
     from symbcast.onnx.report.confirmation import Confirmation
 
-DISAGREEMENT = Kind("disagreement", "ONNX Runtime must do what is said of a model.", "error")
+DISAGREEMENT = Kind("disagreement", "ONNX Runtime must agree with the report on a model.", "error")
 
 
 def disagreements(confirmed: Iterable[Confirmation]) -> Iterator[Notice]:

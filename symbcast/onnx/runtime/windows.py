@@ -54,5 +54,5 @@ def covering_positions(context: Context, size: Dim, window: Window, *, rounds_up
 def transposed_positions(call: NodeCall, size: Dim, window: Window, asked: int) -> None:
     """Require at least as many elements as there are windows in a requested output."""
     needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
-    call.at_most(needed, size, "the output that is asked for is too large for the input")
+    call.at_most(needed, size, "the requested output is too large for the input")
     call.at_most(1, size, "the input must not be empty")

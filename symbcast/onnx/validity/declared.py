@@ -30,9 +30,11 @@ def check_declared(graph: Any, source: Source) -> None:
         if kind is None:
             continue
         if kind.elem_type != tensor.data_type:
-            raise source.fault(f"the initializer {quoted(tensor.name)} is declared of another element type than it has")
+            raise source.fault(
+                f"the initializer {quoted(tensor.name)} is declared with a different element type than it has"
+            )
         if kind.HasField("shape") and not _fits(tensor.dims, kind.shape):
-            raise source.fault(f"the initializer {quoted(tensor.name)} is declared of another shape than it has")
+            raise source.fault(f"the initializer {quoted(tensor.name)} is declared with a different shape than it has")
 
 
 def _is_tensor(value: Any) -> bool:

@@ -9,8 +9,8 @@ from symbcast.errors import ModelError
 
 _LONGEST = 80
 """How many characters of a name are shown."""
-AGAIN = "mend the model, or export it again"
-DAMAGED = "the model holds names that are no text", "it is damaged; fetch it or export it again"
+AGAIN = "fix the model, or export it again"
+DAMAGED = "the model has names that are not valid text", "it is damaged; fetch it or export it again"
 
 
 def label(node: Any) -> str:

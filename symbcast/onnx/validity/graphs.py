@@ -58,7 +58,7 @@ class Graphs:
             if self._of_runtime and name in function.input:
                 raise self._source.fault(f"the output {quoted(name)} is an input too, which ONNX Runtime refuses")
             if name not in known:
-                raise self._source.fault(f"the output {quoted(name)} is made nowhere")
+                raise self._source.fault(f"the output {quoted(name)} is not produced by any node")
 
     def _graph(self, graph: Any, around: Sequence[set[str]]) -> None:
         """Examine a graph; ``around`` are the names that the graphs around it have made so far."""
@@ -75,7 +75,7 @@ class Graphs:
         for output in graph.output:
             if output.name not in known:
                 raise self._source.fault(
-                    f"the output {quoted(output.name)} of the graph {quoted(graph.name)} is made nowhere in it"
+                    f"the output {quoted(output.name)} of the graph {quoted(graph.name)} is not produced in it"
                 )
 
     def _held(self, graph: Any) -> set[str]:
@@ -86,7 +86,7 @@ class Graphs:
             if any(isinstance(name, bytes) for name in names):
                 raise self._source.fault(*DAMAGED)
             if len(set(names)) < len(names):
-                raise self._source.fault(f"the {what} {quoted(_first_twice(names))} is there twice")
+                raise self._source.fault(f"the {what} {quoted(_first_twice(names))} is defined twice")
         if "" in given:
             raise self._source.fault(f"input {given.index('')} of the graph {quoted(graph.name)} has no name")
         for tensor in graph.initializer:
@@ -124,7 +124,7 @@ class Graphs:
                 self._within(node, held, (*around, known))
             for name in outputs:
                 if name in known or (around and _is_among(name, around)):
-                    raise self._source.fault(f"{label(node)} makes {quoted(name)}, which is there already")
+                    raise self._source.fault(f"{label(node)} makes {quoted(name)}, which is already defined")
                 if name:
                     known.add(name)
             title = node.name
@@ -185,8 +185,8 @@ class Graphs:
             is_later = any(name in other.output for other in self._model.graph.node)
             around = ()
         if is_later and not around and not self._source.function:
-            return UnsortedError(self._source.name, f"{text}a later node makes")
-        return self._source.fault(f"{text}{'a later node makes' if is_later else 'nothing makes'}")
+            return UnsortedError(self._source.name, f"{text}a later node produces")
+        return self._source.fault(f"{text}{'a later node produces' if is_later else 'no node produces'}")
 
 
 def _is_plain(attribute: Any, kind: int) -> bool:

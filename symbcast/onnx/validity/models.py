@@ -73,9 +73,7 @@ def _check_inputs(graph: Any, source: Source) -> None:
         elif kind == "tensor_type":
             tensor = given.type.tensor_type
             if tensor.elem_type not in _element_types():
-                raise source.fault(
-                    f"the input {quoted(given.name)} has the element type {tensor.elem_type}, which does not exist"
-                )
+                raise source.fault(f"the input {quoted(given.name)} has the unknown element type {tensor.elem_type}")
             if any(isinstance(d.dim_param, bytes) for d in tensor.shape.dim):
                 raise source.fault(*DAMAGED)
 

@@ -80,9 +80,9 @@ def check_node(node: Any, versions: Mapping[str, int], source: Source) -> None:
         _check_counts(node, found, version, source)
     elif domain in KNOWN_DOMAINS and not (domain == "" and node.op_type in OF_RUNTIME):
         since = first_version(node.op_type, domain)
-        there = f"it is there from version {since} on" if since is not None else "there is none of the name in any"
+        there = f"it exists from version {since} on" if since is not None else "no version has an operator of this name"
         raise source.fault(
-            f"{label(node)} is of an operator that is not in version {version} of {domain or 'ONNX'}: {there}"
+            f"{label(node)} uses an operator that is not in version {version} of {domain or 'ONNX'}: {there}"
         )
 
 
@@ -101,7 +101,7 @@ def _check_attributes(node: Any, found: Schema | None, version: int, source: Sou
         if wanted is None:
             raise source.fault(
                 f"{label(node)} has the attribute {quoted(name)}, "
-                f"which {node.op_type} of version {version} has not{_elsewhere(node, name, found, version)}"
+                f"which {node.op_type} of version {version} does not have{_elsewhere(node, name, found, version)}"
             )
         if attribute.type != wanted[0] and attribute.type < len(_NAMES):
             raise source.fault(
@@ -135,8 +135,8 @@ def _elsewhere(node: Any, name: str, found: Schema, version: int) -> str:
 def _check_counts(node: Any, found: Schema, version: int, source: Source) -> None:
     if found.is_deprecated:
         raise source.fault(
-            f"{label(node)} is of an operator that is deprecated: version {version} of the operators is imported, "
-            f"and {node.op_type} is not there from version {found.since} on"
+            f"{label(node)} uses a deprecated operator: version {version} of the operators is imported, "
+            f"and {node.op_type} does not exist from version {found.since} on"
         )
     for what, count, (least, most) in (
         ("input", len(node.input), found.inputs),

@@ -87,7 +87,7 @@ def functions_of(model: Any, source: Source) -> dict[Key, Any]:
     for function in model.functions:
         key = key_of(function.domain, function.name, function)
         if key in found:
-            raise source.fault(f"the function {title(key)} is there twice")
+            raise source.fault(f"the function {title(key)} is defined twice")
         found[key] = function
     _check_calls(found, source)
     return found

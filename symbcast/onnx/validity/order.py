@@ -58,4 +58,4 @@ def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]
         way.append(n)
     circle = [label(nodes[n]) for n in (n, *reversed(way[places[n] :]))]
     shown = circle if len(circle) <= 6 else [*circle[:5], "...", circle[-1]]
-    return f"nodes need one another in a circle: {' -> '.join(shown)}"
+    return f"nodes depend on each other in a cycle: {' -> '.join(shown)}"

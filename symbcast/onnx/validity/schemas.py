@@ -186,7 +186,7 @@ def check_types(source: str, model: Any, found: Found, known: Mapping[str, int])
         wrong = (
             f"{label(node)} takes {quoted(node.input[position])} of type {_name(types[position])} as input {position}"
         )
-        what = f"{node.op_type} takes none of that type there"
+        what = f"{node.op_type} does not accept that type there"
         if other is not None:
             what = f"it must be like {quoted(node.input[other])}, which is {_name(types[other])}"
         raise Source(source).fault(f"{wrong}; {what}", "put a Cast before it")

@@ -47,13 +47,13 @@ def problem_of(tensor: Any) -> str | None:
     """
     dtype = tensor.data_type
     if dtype not in _BITS and dtype != _STRING and (not dtype or dtype not in _known_types()):
-        return f"has the element type {dtype}, which does not exist"
+        return f"has the unknown element type {dtype}"
     dims = tensor.dims
     if any(d < 0 for d in dims):
         return f"has the shape {_shape(dims)}: no size can be negative"
     if tensor.data_location == _EXTERNAL:
         is_located = any(entry.key == "location" for entry in tensor.external_data)
-        return None if is_located else "has its data in another file, and does not say in which"
+        return None if is_located else "has its data in another file, but does not name it"
     return _of_data(tensor, _count(dims)) if dtype in _BITS or dtype == _STRING else None
 
 
@@ -86,13 +86,13 @@ def sparse_problem_of(tensor: Any) -> str | None:
     for part, what in ((values, "values"), (indices, "indices")):
         problem = problem_of(part)
         if problem is not None:
-            return f"has {what} that are wrong: the tensor {problem}"
+            return f"has invalid {what}: the tensor {problem}"
     if any(d < 0 for d in dims):
         return f"has the shape {_shape(dims)}: no size can be negative"
     count = _count(values.dims)
     wanted = ([count], [count, len(dims)])
     if list(indices.dims) not in wanted:
-        return f"has indices of the shape {_shape(indices.dims)}; for {count} values it must be {_shape(wanted[0])}"
+        return f"has indices of shape {_shape(indices.dims)}; for {count} values it must be {_shape(wanted[0])}"
     return _of_places(tensor, count)
 
 

@@ -35,7 +35,7 @@ def _library() -> Any:
 
 
 def _read(openvino: Any, source: str) -> Any:
-    again = "it may be cut short; convert the model again"
+    again = "it may be truncated; convert the model again"
     if not Path(source).is_file():
         raise ModelError(source, "there is no such file", "give the path of a model, such as model.xml")
     try:

@@ -128,7 +128,7 @@ def one_hot_(call: OpenVinoCall) -> Value:
 def non_max_suppression(call: OpenVinoCall) -> Sequence[Value]:
     """The boxes that are kept; data decide how many."""
     boxes, scores = call.rank(0, (3,), "boxes"), call.rank(1, (3,), "scores")
-    call.equal(boxes[0], scores[0], "boxes and scores must have one batch")
+    call.equal(boxes[0], scores[0], "boxes and scores must have the same batch")
     call.equal(boxes[1], scores[2], "there must be a score for each box")
     call.equal(boxes[2], 4, "a box must be 4 numbers")
     if call.version < 5:

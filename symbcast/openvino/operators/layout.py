@@ -76,7 +76,7 @@ def concat_(call: OpenVinoCall) -> Value:
 
 @operator("Split")
 def split(call: OpenVinoCall) -> Sequence[Value]:
-    """A tensor split along an axis into parts of one size."""
+    """A tensor split along an axis into parts of equal size."""
     (axis,) = call.input_axes(1, len(call.shape(0)))
     return _parts(call, axis, split_evenly(call, call.shape(0)[axis], call.integer("num_splits")))
 

@@ -159,6 +159,6 @@ def roi_align(call: OpenVinoCall) -> Value:
 def grid_sample(call: OpenVinoCall) -> Value:
     """One element per grid point."""
     dims, grid = call.rank(0, (4,), "data"), call.rank(1, (4,), "grid")
-    call.equal(dims[0], grid[0], "data and grid must have one batch")
+    call.equal(dims[0], grid[0], "data and grid must have the same batch")
     call.equal(grid[3], 2, "a grid point must be 2 numbers")
     return call.made((*dims[:2], *grid[1:3]))

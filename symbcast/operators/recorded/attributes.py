@@ -15,7 +15,7 @@ def whole(operator: str, name: str, value: Any) -> int:
     """Return an integer, including NumPy's; a truth value is refused."""
     found = None if isinstance(value, bool) else index_of(value)
     if found is None or abs(found) > MAX_ATTRIBUTE:
-        raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", f"write {name}=1 or the like")
+        raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", f"write {name}=1, for example")
     return found
 
 
@@ -140,7 +140,7 @@ def places(operator: str, name: str, value: Any) -> tuple[int | str | None, ...]
 def items(operator: str, name: str, value: Any) -> tuple[Any, ...]:
     """Return the items of a sequence."""
     if not _is_sequence(value):
-        raise OperatorError(operator, f"{name}={_brief(value)} is not a sequence", f"write {name}=(0,) or the like")
+        raise OperatorError(operator, f"{name}={_brief(value)} is not a sequence", f"write {name}=(0,), for example")
     return tuple(value)
 
 

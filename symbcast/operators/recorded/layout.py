@@ -126,7 +126,7 @@ class Squeeze(Operator):
             return squeeze(context, dims, context.distinct_axes(self.axes, len(dims), TWICE))
         unknown = [n for n, d in enumerate(dims) if not isinstance(d, int) and not context.bounds.is_at_least(d, 2)]
         if unknown:
-            context.refuse(f"whether axis {unknown[0]} is 1 depends on the sizes: name the axes to take out")
+            context.refuse(f"whether axis {unknown[0]} is 1 depends on the sizes: name the axes to remove")
         return squeeze(context, dims, [n for n, d in enumerate(dims) if d == 1])
 
 

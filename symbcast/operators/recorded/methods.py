@@ -186,7 +186,7 @@ class ShapeFunctions(Program):
         return self._operate("concat", _several("concat", shapes), origin, axis=axis)
 
     def stack(self, shapes: Iterable[ShapeLike], axis: int = 0, *, origin: str | None = None) -> Shape:
-        """Add a concatenation along a new axis, of tensors of one shape.
+        """Add a concatenation along a new axis, of tensors of the same shape.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()

@@ -75,11 +75,11 @@ class Operator(Rule):
         return Seen([f.dims for f in found], asked, [f.taken for f in found if f.taken is not None])
 
     def lay_alike(self, shapes: Sequence[Dims]) -> Seen:
-        """Do what `lay` does for operands of one rank, with the same axes known in each. Raises `ReachError`."""
+        """Do what `lay` does for operands of the same rank, with the same axes known in each. Raises `ReachError`."""
         seen = Operator.lay(self, shapes)
         found, equal_ranks = of_one_rank(shapes, seen.shapes)
         every = tuple(range(len(shapes)))
-        more = (self._of_rank(f, "the operands must have one rank", every) for f in equal_ranks)
+        more = (self._of_rank(f, "the operands must have the same rank", every) for f in equal_ranks)
         return Seen(found, [*seen.constraints, *more], seen.taken)
 
     def _of_rank(self, requirement: Formula, reason: str, operands: tuple[int, ...]) -> Constraint:

@@ -79,7 +79,7 @@ class Conv(_Windowed):
     groups: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data and weights have one rank, and a bias has one axis."""
+        """All axes: data and weights have the same rank, and a bias has one axis."""
         return _one_rank_and_bias(self, shapes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -103,7 +103,7 @@ class ConvTranspose(_Windowed):
     output_padding: int | tuple[int, ...]
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data and weights have one rank, and a bias has one axis."""
+        """All axes: data and weights have the same rank, and a bias has one axis."""
         return _one_rank_and_bias(self, shapes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -164,7 +164,7 @@ def _data_and_weights(context: Context, shapes: Sequence[Dims]) -> tuple[Dims, D
 def _bias(context: Context, given: Iterable[Dims], channels: Dim) -> None:
     for bias in given:
         if len(bias) != 1:
-            context.refuse(f"the bias must have one axis, and has {len(bias)}")
+            context.refuse(f"the bias must have one axis, but has {len(bias)}")
         context.equal(channels, bias[0], "there must be one bias for each output channel")
 
 

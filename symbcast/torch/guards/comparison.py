@@ -47,7 +47,7 @@ class Disagreement(NamedTuple):
         if self.kind == "too wide":
             failure = f": {self.error}" if self.error else ""
             return f"guards too wide: they accept {at}, which fails, because it needs {self.clause}{failure}"
-        return f"guards too narrow: they refuse {at}, which runs, for they want {self.clause}"
+        return f"guards too narrow: they refuse {at}, which runs, because they require {self.clause}"
 
 
 class Comparison(NamedTuple):

@@ -175,7 +175,7 @@ def repeated(call: TorchCall) -> Value:
 def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
     found = layout.tile(call, dims, repeats)
     for size in found:
-        call.is_size(size, "an axis must not be repeated less than 0 times")
+        call.is_size(size, "an axis must not be repeated a negative number of times")
     return found
 
 
@@ -194,7 +194,7 @@ def interleaved(call: TorchCall) -> Value:
     dims, times = call.given("self"), call.size("repeats")
     if dims is None or times is None or call.given("dim") is None:
         return next(iter(call.recorded()))
-    call.is_size(times, "an element must not be repeated less than 0 times")
+    call.is_size(times, "an element must not be repeated a negative number of times")
     shape = call.dims("self")
     place = call.axis(call.number("dim"), len(shape))
     return Value(tuple(multiply(d, times) if n == place else d for n, d in enumerate(shape)))
@@ -227,7 +227,7 @@ def _are_nothing(call: TorchCall, shapes: Sequence[Dims]) -> None:
 
 @operator("stack")
 def stacked(call: TorchCall) -> Value:
-    """Tensors of one shape along a new axis."""
+    """Tensors of the same shape along a new axis."""
     return Value(joins.stack(call, call.tensors("tensors"), call.number("dim", 0)))
 
 
@@ -275,7 +275,7 @@ def along(dims: Dims, place: int, sizes: list[Dim]) -> list[Value]:
 
 @operator("unbind", "unbind_copy")
 def unbound(call: TorchCall) -> list[Value]:
-    """Each element along an axis as a tensor of its own."""
+    """Each element along an axis as a separate tensor."""
     dims, count = call.dims("self"), len(call.node.outputs)
     place = call.axis(call.number("dim", 0), len(dims))
     call.equal(dims[place], count, f"the exported graph splits it into {count}")

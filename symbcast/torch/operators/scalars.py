@@ -193,9 +193,9 @@ def ranged(call: TorchCall) -> Value:
     low, high = call.given("min"), call.given("max")
     if size is not None:
         if isinstance(low, int) and low > 0:
-            call.at_most(low, size, f"the program asserts that it is at least {low}")
+            call.at_most(low, size, f"the program asserts that the value is at least {low}")
         if isinstance(high, int) and high < (1 << 62):
-            call.at_most(size, high, f"the program asserts that it is at most {high}")
+            call.at_most(size, high, f"the program asserts that the value is at most {high}")
     return Value(None)
 
 

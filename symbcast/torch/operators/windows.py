@@ -120,7 +120,7 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Wi
         call.require(no_batch, "the padding of the output must be smaller than the stride or the dilation")
     may_be_empty = any_of([no_batch, *_runs_in_mkldnn(call, dims, windows, groups)])
     for size in sizes:
-        call.at_most(0, size, "the output must not be smaller than nothing")
+        call.at_most(0, size, "the size of the output must not be negative")
         if not call.bounds.is_at_least(size, 1):
             call.require(any_of([at_most(1, size), may_be_empty]), "the output must not be empty")
     return (dims[0], channels, *sizes)
@@ -157,7 +157,7 @@ def pooled(call: TorchCall) -> list[Value]:
     windows = [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
     if any(isinstance(w.span, int) and w.before > w.span // 2 for w in windows):
         call.refuse("the padding must be at most half of the window")
-    _at_least(call, 1, *dims[1:], reason="the input must have elements, but for its batch")
+    _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
     if call.node.op_type == "aten.avg_pool3d":
         for size, window in zip(dims[2:], kernel, strict=True):
             call.at_most(window, size, "the input must not be smaller than the window")
@@ -225,7 +225,7 @@ def columns(call: TorchCall) -> Value:
     if len(dims) != 4:
         call.refuse("the input must have 3 or 4 axes")
     windows = _plain_windows(call)
-    _at_least(call, 1, *dims[1:], reason="the input must have elements, but for its batch")
+    _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
     positions = [fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
     found = (dims[0], multiply(dims[1], *(w.kernel for w in windows)), multiply(*positions))
     return Value(found[1:] if is_single else found)

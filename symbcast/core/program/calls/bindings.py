@@ -67,7 +67,7 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
     for assumption in result.assumptions:
         if not holds_at(assumption.formula, at):
             told = ", ".join(f"{name}={size}" for name, size in whole.items())
-            raise BindingError(f"{told} is against the assumption {assumption.text}", "ask without assuming it")
+            raise BindingError(f"{told} contradicts the assumption {assumption.text}", "ask without assuming it")
     values.update(sizes_at(scope.names, axes))
     return Bound(_shapes_of_ranks(result, axes, values), whole)
 
@@ -143,7 +143,7 @@ def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
             continue
         if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
             given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
-            raise BindingError(f"{given} is against the assumption {assumption.text}", "ask without assuming it")
+            raise BindingError(f"{given} contradicts the assumption {assumption.text}", "ask without assuming it")
 
 
 def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:

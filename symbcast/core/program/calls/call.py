@@ -120,7 +120,7 @@ class Call:
 
     @property
     def laid(self) -> tuple[Shape, ...]:
-        """The operands as the rule lays them: one of unknown rank has a single axis for all its unknown ones."""
+        """The operands as the rule lays them: an operand of unknown rank has a single axis for all its unknown axes."""
         return tuple(map(shape_of, self._dims))
 
     @property
@@ -363,7 +363,7 @@ class Call:
         return self.rule, self.rule.called, operands, assumed, 0 if scope is None else scope.min_size, self.budget
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the question is the same. Each ``?`` in text is a size of its own."""
+        """Return whether the question is the same. Each ``?`` in text is a separate size."""
         return isinstance(other, Call) and self._question() == other._question()
 
     def __hash__(self) -> int:

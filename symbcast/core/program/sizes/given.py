@@ -148,7 +148,7 @@ def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
     """Return the error for a name that no size has; ``wanted`` are the existing names."""
     close = closest(name, wanted)
     hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
-    return BindingError(f"no size here is called {name!r}", hint)
+    return BindingError(f"no size here is named {name!r}", hint)
 
 
 def given_twice(name: str, first: object, second: object) -> BindingError:

@@ -48,4 +48,4 @@ def _unlinked(text: str, strange: Iterable[str], own: Collection[str]) -> Assump
     close = next(filter(None, (closest(name, own) for name in strange)), None)
     there = f"their sizes are {listed([quoted(name) for name in own], limit=20)}" if own else "all sizes are numbers"
     hint = f"did you mean {quoted(close)}? {there[0].upper()}{there[1:]}" if close else there
-    return AssumptionError(f"{text!r} is about no size of these shapes", hint=hint)
+    return AssumptionError(f"{text!r} mentions no size of these shapes", hint=hint)

@@ -76,7 +76,7 @@ class Names:
             if isinstance(s, UserSymbol) and not s.is_Dummy:
                 self._table(s.name).setdefault(s.name, s)
         for s in found:
-            if isinstance(s, Dummy) and dummies[s.name] == 1:  # else a text of that name means none of them
+            if isinstance(s, Dummy) and dummies[s.name] == 1:  # otherwise a text with that name would mean none of them
                 self._table(s.name).setdefault(s.name, s)
         for s in found:
             if type(s) is Symbol:  # so that no dummy is shown by a name that text has
@@ -153,7 +153,7 @@ class Names:
         return found
 
     def fresh(self, lower: int, upper: int | None) -> Unknown:
-        """Return an unknown of its own."""
+        """Return a new unknown."""
         made = Unknown(self._free_label(), lower, upper)
         self._meet(made)
         return made
@@ -208,7 +208,7 @@ class Names:
         kept = self._unknowns.get(s.identity) or self._labels.get(s.name)
         if kept is None:
             known = f"the labels are {', '.join(self._labels)}" if self._labels else "there is no unknown size yet"
-            raise AssumptionError(f"no size here is called {s.name}", hint=known)
+            raise AssumptionError(f"no size here is named {s.name}", hint=known)
         return kept
 
     def _bindings(self, symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:

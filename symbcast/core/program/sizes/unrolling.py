@@ -12,8 +12,8 @@ axis, or on any, as those of the rests; a sequence that does not reach it has th
 and sizes: let every rest have its size on one axis, at the place given by `_COLUMN` where that matters. Let the other
 axes that a rank requires all have the least allowed size, at least 1. Neither these nor the 1 where a sequence does
 not reach adds a requirement: a join of equal sizes and of ones is defined, data of size 1 or of the target's fits, and
-sequences that must be equal have one rank; for assumptions, `checked` ensures it. So formulas hold on all axes if they
-do for the symbols, and fail on one if they fail for the symbols.
+sequences that must be equal have the same rank; for assumptions, `checked` ensures it. So formulas hold on all axes if
+they do for the symbols, and fail on one if they fail for the symbols.
 
 Where formulas cut one sequence at two axes, as ``(*a, N)`` with ``*a`` does, no formula about one axis represents
 all. Then ranks are tried up to a bound: answers are about these ranks only, and larger ones stay open.
@@ -198,8 +198,8 @@ def checked(assumption: Assumption, min_size: int) -> Formula:
         ones: dict[Symbol, Dim] = {s: 1 if s in some else max(min_size, 1) for s in rests}
         if normal(put_in(formula, ones)) != TRUE:
             axes = "axes that do not exist" if some else f"existing axes, whose sizes are at least {min_size}"
-            hint = "name the axis, as batch[-1], or say how great the rank is"
-            raise AssumptionError(f"{assumption.text!r} need not hold for {axes}", hint=hint)
+            hint = "name the axis, as batch[-1], or state the rank"
+            raise AssumptionError(f"{assumption.text!r} might not hold for {axes}", hint=hint)
     return formula
 
 

@@ -86,7 +86,7 @@ class Trace:
         return self.names.bind_formula(formula)
 
     def add(self, op: Op) -> bool:
-        """Add an operation, with its output; return whether it can hold together with the operations so far.
+        """Add an operation and its output; return whether all operations so far can hold together.
 
         The output of a replayed operation that cannot is kept, as later ones may be about the unknown sizes in it.
         """

@@ -137,7 +137,7 @@ class _Groups:
     def _grown(self, broken: Sequence[int], sizes: dict[Symbol, int], chosen: frozenset[int]) -> set[int]:
         """Change the sizes so that as many of the broken groups as possible hold, and return those that do not.
 
-        Of groups known to clash the last is left out that is not one of the chosen.
+        Among clashing groups, the last one that was not chosen is left out.
         """
         out: set[int] = set()
         while all(self.clashes):

@@ -208,7 +208,7 @@ def _grouped_keys(call: NodeCall, heads: int, width: Dim) -> Dim:
     call.one_of(key[1], (length, 0), "there must be as many keys as queries")
     expect(call, 1, "the key", (batch, None, None))
     expect(call, 2, "the value", (batch, key[1], key[2]))
-    call.equal(floor_divide(key[2], heads), width, "the heads of queries and keys must be as wide")
+    call.equal(floor_divide(key[2], heads), width, "the heads of queries and keys must have the same width")
     return key[1]
 
 
@@ -218,7 +218,7 @@ def _check_total(call: NodeCall, total: Dim, before: Dim, added: Dim, width: Dim
     fits = any_of([at_most(total, before), equal(total, add(before, added))])
     call.require(fits, "total_sequence_length must fit the cache, or count all keys")
     alone = any_of([at_most(length, 1), equal(length, total), equal(batch, 1)])
-    call.require(alone, "a batch must be one where several queries join those of a cache")
+    call.require(alone, "the batch must be 1 where several queries are appended to a cache")
     cosines = known_shape(call, 7, "cos_cache")
     if cosines is not None and len(cosines) == 2:
         expect(call, 8, "sin_cache", cosines)
@@ -248,7 +248,7 @@ def rotary_embedding(call: NodeCall) -> Value:
 def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     """Require an angle for each pair of numbers that is rotated."""
     heads, turned = call.integer("num_heads"), call.integer("rotary_embedding_dim")
-    reason = "the width of cos_cache must be half of what is turned"
+    reason = "the width of cos_cache must be half of the rotated width"
     if heads < 0 or turned < 0:
         call.refuse("num_heads and rotary_embedding_dim must not be below 0")
     if turned and not heads:

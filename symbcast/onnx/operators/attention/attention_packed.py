@@ -134,7 +134,7 @@ def relative_positions(call: NodeCall) -> Value:
     expect_numbers(call, 1, 2)
     lengths = (*asked_shape(call, 1), *asked_shape(call, 2)) if call.shape(1) and call.shape(2) else None
     if lengths is None or len(lengths) != 2:
-        call.give_up("how long queries and keys are is not known")
+        call.give_up("the lengths of queries and keys are not known")
     return Value((1, heads, *lengths), call.dtype())
 
 

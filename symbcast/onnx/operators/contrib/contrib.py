@@ -57,7 +57,7 @@ def fused_matmul(call: NodeCall) -> Value:
     left, right = call.shape(0), call.shape(1)
     is_batch_moved = call.integer("transBatchA") or call.integer("transBatchB")
     if is_batch_moved and not 3 <= len(left) == len(right):
-        call.refuse("to be transposed with their batch, A and B must have one rank, of 3 or more")
+        call.refuse("to be transposed with their batch, A and B must have the same rank, 3 or more")
     shape = matmul(call, _transposed(call, left, "A"), _transposed(call, right, "B"))
     return Value(shape, call.dtype())
 
@@ -146,9 +146,11 @@ def _check_rows(call: NodeCall, position: int, size: Dim) -> None:
         if not needs:
             return
     if not found.is_attained:
-        call.note(f"not checked: {name}, which is data, must be rows of the table", is_about_data=True, by=[position])
+        call.note(
+            f"not checked: {name}, which is data, must be row indices of the table", is_about_data=True, by=[position]
+        )
     elif needs:
-        call.require(any_of([empty, all_of(needs)]), f"{name} must be rows of the table")
+        call.require(any_of([empty, all_of(needs)]), f"{name} must be row indices of the table")
 
 
 def _check_positions(call: NodeCall, ids: Dims) -> None:

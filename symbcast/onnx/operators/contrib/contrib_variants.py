@@ -122,7 +122,10 @@ def gated_norm(call: NodeCall) -> Value:
     scale = known_shape(call, 1, "the scale")
     if scale is not None:
         call.at_most(1, scale[0], "the scale must not be empty")
-        call.require(equal(modulo(dims[-1], call.bounds.larger(scale[0], 1)), 0), "the last size must be whole groups")
+        call.require(
+            equal(modulo(dims[-1], call.bounds.larger(scale[0], 1)), 0),
+            "the last size must be a multiple of the group size",
+        )
     expect(call, 2, "the gate", dims)
     return Value(dims, call.dtype())
 

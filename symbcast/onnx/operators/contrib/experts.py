@@ -48,10 +48,10 @@ def _routed(call: NodeCall) -> tuple[Value, Dim, Dim]:
     """Return the output, the width of a token and the number of experts."""
     dims = call.rank(0, (2, 3), "the input")
     router = call.rank(1, (2,), "router_probs")
-    call.equal(router[0], multiply(*dims[:-1]), "router_probs must have a line for each token")
+    call.equal(router[0], multiply(*dims[:-1]), "router_probs must have a row for each token")
     if call.integer("k", 1) < 1 or call.text(_ACTIVATION, "relu") not in _ACTIVATIONS:
         call.refuse(f"k must be positive, and the activation one of {', '.join(_ACTIVATIONS)}")
-    call.at_most(call.integer("k", 1), router[1], "there must be as many experts as each token goes through")
+    call.at_most(call.integer("k", 1), router[1], "there must be at least as many experts as each token uses")
     return Value(dims, call.dtype()), dims[-1], router[1]
 
 

@@ -130,9 +130,9 @@ def quantized_gemm(call: NodeCall) -> Value:
     scale, zero = known_shape(call, 4, "b_scale"), known_shape(call, 5, "b_zero_point")
     if scale is not None and zero is not None:
         if len(scale) != len(zero):
-            call.refuse("the scale and the zero point of B must have one shape")
+            call.refuse("the scale and the zero point of B must have the same shape")
         for left, right in zip(scale, zero, strict=True):
-            call.equal(left, right, "the scale and the zero point of B must have one shape")
+            call.equal(left, right, "the scale and the zero point of B must have the same shape")
     return Value(shape, call.dtype(8) if call.has(8) else FLOAT)
 
 

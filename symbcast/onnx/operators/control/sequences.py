@@ -47,7 +47,7 @@ def sequence(call: NodeCall, position: int = 0) -> SequenceValue:
     """Return an input that is a sequence; raises `UnknownShapeError` if nothing is known about it."""
     found = call.value(position)
     if not isinstance(found, SequenceValue):
-        call.give_up(f"what is in the sequence {call.input_name(position)} is not known")
+        call.give_up(f"the content of the sequence {call.input_name(position)} is not known")
     return found
 
 
@@ -81,7 +81,7 @@ def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | 
 def construct(call: NodeCall) -> Value:
     """A sequence of the inputs."""
     if not call.inputs:
-        call.refuse("there must be a tensor to put into the sequence")
+        call.refuse("there must be a tensor to insert into the sequence")
     return sequence_of([call.value(n) for n in range(len(call.inputs))])
 
 
@@ -178,7 +178,7 @@ def split(call: NodeCall) -> Value:
         return _cut(call, dims, axis, 1, keeps)
     shape, given = call.shape(1), call.sizes(1)
     if len(shape) > 1:
-        call.refuse("split must be one number or a line of them")
+        call.refuse("split must be one number or a vector of numbers")
     if not shape:
         return _cut_evenly(call, dims, axis, given[0] if given else None)
     if given is None:
@@ -189,7 +189,7 @@ def split(call: NodeCall) -> Value:
 
 
 def _cut_evenly(call: NodeCall, dims: Dims, axis: int, each: Dim | None) -> Value:
-    """Return the parts of a tensor that is split into parts of one size, if that is known."""
+    """Return the parts of a tensor that is split into parts of equal size, if that is known."""
     keeps = call.integer("keepdims", 1) != 0 or not call.does(SPLIT_TO_SEQUENCE_KEEPDIMS)
     if each is None:
         each = call.fresh("split", f"what {call.input_name(1)} holds", least=1, by=[1])
@@ -205,7 +205,7 @@ def _rest(dims: Dims, axis: int) -> Dims:
 
 
 def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> SequenceValue:
-    """Return the parts of a tensor that is split into parts of one size, with the axis or without."""
+    """Return the parts of a tensor that is split into parts of equal size, with the axis or without."""
     whole, before, after = dims[axis], dims[:axis], dims[axis + 1 :]
     count = ceil_divide(whole, size)
     if not keeps:
@@ -225,7 +225,7 @@ def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> Seque
 def concat_from(call: NodeCall) -> Value:
     """The tensors of a sequence, concatenated or stacked along a new axis."""
     given, axis, is_new = sequence(call), call.integer("axis"), call.integer("new_axis") != 0
-    call.at_most(1, given.length, "there must be a tensor to put together")
+    call.at_most(1, given.length, "there must be a tensor to concatenate")
     if given.items is None:
         return _joined_alike(call, given, axis, is_new)
     shapes = [i.shape for i in given.items if i.shape is not None]
@@ -318,7 +318,7 @@ def mapped(call: NodeCall) -> Sequence[Value]:
 def _mapped_parts(
     call: NodeCall, body: Any, values: Sequence[Value], parts: Parts, around: frozenset[Symbol]
 ) -> Sequence[Value] | None:
-    """Return the graph's results for a tensor's parts: for those of one size, and for the smaller last one.
+    """Return the graph's results for a tensor's parts: for those of equal size, and for the smaller last one.
 
     None if another sequence is split differently, or if a size of the result differs between parts.
     """

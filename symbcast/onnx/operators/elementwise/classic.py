@@ -79,8 +79,8 @@ def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
     elif numbers:
         low, high = min(numbers), max(numbers)
         if is_strict and low < 0:
-            call.refuse("no feature may be counted from the end")
-        call.at_most(max(high + 1, -low), features, "there must be each feature that is taken")
+            call.refuse("no feature index may be negative")
+        call.at_most(max(high + 1, -low), features, "the input must have each selected feature")
 
 
 @operator("FeatureVectorizer", domain=ML)
@@ -88,10 +88,10 @@ def vectorizer(call: NodeCall) -> Value:
     """The features of several tensors side by side, each made as long as ``inputdimensions`` says."""
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     if any(len(shape) not in (1, 2) for shape in shapes):
-        call.give_up("what it makes of other than lines of features is not known")
+        call.give_up("its result for anything but rows of features is not known")
     batch: Dim = shapes[0][0] if len(shapes[0]) == 2 else 1
     for shape in shapes:
-        call.equal(shape[0] if len(shape) == 2 else 1, batch, "the inputs must have one batch")
+        call.equal(shape[0] if len(shape) == 2 else 1, batch, "the inputs must have the same batch")
     widths = call.integers("inputdimensions") or []
     if len(widths) != len(shapes):
         call.refuse("inputdimensions must have a number for each input")
@@ -177,7 +177,7 @@ def _of_trees(call: NodeCall) -> Dim:
     batch, features = call.rank(0, (2,), "the input")
     places = call.integers("nodes_featureids")
     if places:
-        call.at_most(max(places) + 1, features, "there must be each feature that the trees look at")
+        call.at_most(max(places) + 1, features, "the input must have each feature that the trees use")
     return batch
 
 

@@ -97,7 +97,7 @@ class _Sizes:
         free = len(dims) - count
         if free < 0 or (free and pattern.rest is None):
             more = " or more" if pattern.rest is not None else ""
-            call.refuse(f"{name} must have {count} axes{more}, and has {len(dims)}")
+            call.refuse(f"{name} must have {count} axes{more}, but has {len(dims)}")
         if pattern.rest is not None:
             self._meet_rest(name, dims[pattern.rest : pattern.rest + free])
             dims = dims[: pattern.rest] + dims[pattern.rest + free :]

@@ -204,7 +204,7 @@ def local_response_normalization(call: NodeCall) -> Value:
 
 @operator("GroupNormalization")
 def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
-    """The channels are in groups of one size; scale and bias have one number for each channel, or group.
+    """The channels are in groups of equal size; scale and bias have one number for each channel, or group.
 
     ONNX Runtime has no kernel for it; it uses the definition by other operators, which broadcasts.
     """

@@ -37,7 +37,7 @@ def normalizer(call: NodeCall) -> Value:
     """The texts left after dropping stop words; a single empty text if none are left."""
     dims = call.rank(0, (1, 2), "the input")
     if len(dims) == 2:
-        call.equal(dims[0], 1, "an input of two axes must have one line")
+        call.equal(dims[0], 1, "an input of two axes must have one row")
     count = call.fresh("count", f"how many texts of {call.input_name(0)} are left", least=1)
     return Value((*dims[:-1], count), STRING)
 

@@ -38,7 +38,7 @@ def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
 
 @operator("Split")
 def split(call: NodeCall) -> Sequence[Value]:
-    """A tensor split along ``axis`` into parts of given sizes, or of one size with a smaller last part."""
+    """A tensor split along ``axis`` into parts of given sizes, or of equal size with a smaller last part."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
     count = len(call.node.outputs)
@@ -68,10 +68,10 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         return parts
     if given is not None:
         if len(given) != count:
-            call.refuse(f"{len(given)} parts are asked for, and {count} taken")
+            call.refuse(f"{len(given)} parts are requested, but {count} taken")
         return split_as(call, size, given)
     if call.version < 18 or call.attribute("num_outputs") is None:
         return split_evenly(call, size, count)
     if call.integer("num_outputs") != count:
-        call.refuse(f"{call.integer('num_outputs')} parts are asked for, and {count} taken")
+        call.refuse(f"{call.integer('num_outputs')} parts are requested, but {count} taken")
     return split_rounded_up(call, size, count)

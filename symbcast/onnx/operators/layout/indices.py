@@ -62,7 +62,7 @@ def gather_nd_(call: NodeCall) -> Value:
     data, indices = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims")
     if batch < 0 and call.does(GATHER_ND_BATCHES):
-        call.give_up("what comes of batch_dims below 0 is not known")
+        call.give_up("the result of a negative batch_dims is not known")
     length = index_length(call, indices)
     batches = divided_batches if call.does(GATHER_ND_BATCHES) else same_batches
     shape = gather_nd(call, data, indices, length, batch, batches)

@@ -50,7 +50,7 @@ def squeeze_(call: NodeCall) -> Value:
     if axes is None or (call.does(SQUEEZE_NO_AXES) and not axes):
         open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
         if open_axes:
-            call.give_up(f"whether axis {open_axes[0]} is 1, and so taken out, depends on the sizes")
+            call.give_up(f"whether axis {open_axes[0]} is 1, and therefore removed, depends on the sizes")
         axes = [n for n, d in enumerate(dims) if d == 1]
     shape = squeeze(call, dims, axes)
     return Value(shape, data.dtype, without_axes(data.content, {call.axis(a, len(dims)) for a in axes}))
@@ -81,7 +81,7 @@ def tile_(call: NodeCall) -> Value:
     if call.version < 6:
         counts, axes = call.sizes(1), call.numbers(2)
         if counts is None or axes is None:
-            call.give_up("how often it repeats the data is not known")
+            call.give_up("the number of repetitions is not known")
         place = call.axis(axes[0], len(dims))
         return Value((*dims[:place], multiply(dims[place], counts[0]), *dims[place + 1 :]), call.dtype())
     expect_line(call, 1)

@@ -78,7 +78,7 @@ def center_crop_pad(call: NodeCall) -> Value:
     """Axes cut, or padded, to a size at both ends."""
     dims = call.shape(0)
     given = call.integers("axes")
-    axes = call.distinct_axes(range(len(dims)) if given is None else given, len(dims), "no axis may be cut twice")
+    axes = call.distinct_axes(range(len(dims)) if given is None else given, len(dims), "no axis may be sliced twice")
     known = call.sizes(1) if call.does(CENTER_CROP_SIZES) else None
     # The runtime treats a negative size as 0.
     sizes = asked_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)

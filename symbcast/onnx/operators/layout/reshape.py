@@ -42,7 +42,7 @@ def _reshape_to_data(call: NodeCall) -> Value:
     """A reshape to a shape that data decide: new sizes whose product is the number of elements."""
     shape = asked_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
     if call.value(0).shape is not None:
-        call.note("the shape that it makes is data: where it holds a 0 or -1 was not followed")
+        call.note("the requested shape is data: positions of 0 and -1 in it were not followed")
     return Value(shape, call.dtype())
 
 

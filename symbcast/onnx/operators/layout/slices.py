@@ -29,9 +29,9 @@ def slice_(call: NodeCall) -> Value:
         axes = call.numbers(3)
         steps = call.numbers(4)
         if (call.has(3) and axes is None) or (call.has(4) and steps is None):
-            call.give_up("which axes it cuts, or in which steps, is not known")
+            call.give_up("the axes or steps of the slices are not known")
     if starts is None or ends is None:
-        call.give_up("where it cuts is not known")
+        call.give_up("the starts or ends of the slices are not known")
     backwards = _GREATEST if call.does(SLICE_GREATEST_END) else ()
     return cut_out(call, call.value(0), Cuts(starts, ends, axes, steps), backwards)
 

@@ -110,7 +110,7 @@ def max_unpool(call: NodeCall) -> Value:
         if axis < 2:
             call.equal(asked, inferred, "batch and channels must stay as they are")
         elif call.does(UNPOOL_SHAPE):
-            call.at_most(inferred, asked, "the output that is asked for must be as large as the pool's input at least")
+            call.at_most(inferred, asked, "the requested output must be at least as large as the pool's input")
     return Value(shape, call.dtype())
 
 

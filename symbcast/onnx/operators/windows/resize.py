@@ -107,7 +107,7 @@ def _ask_for_region(call: NodeCall, count: int) -> None:
 
 def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -> dict[int, Resized]:
     if _keeps_ratio(call):
-        call.refuse("the ratio of the axes is kept with sizes only")
+        call.refuse("the aspect ratio can be kept only with sizes, not scales")
     factors = _counted(call, _scales(call, position), len(axes))
     for factor in factors:
         if factor is not None:
@@ -176,7 +176,7 @@ def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> Resized:
     if not call.does(RESIZE_SIZES):
         call.is_size(wanted, "a size must not be negative")
     elif call.bounds.is_at_least(size, 1):
-        call.at_most(1, wanted, "a size that is asked for must be positive")
+        call.at_most(1, wanted, "a requested size must be positive")
     else:
         both = all_of([at_most(1, size), at_most(1, wanted)]), all_of([equal(size, 0), equal(wanted, 0)])
         call.require(any_of(both), "an empty axis must stay empty, and another must not become so")
@@ -229,14 +229,14 @@ def _ask_of_mode(call: NodeCall, axes: Sequence[Resized]) -> None:
         return
     allowed: list[list[Formula | None]] = {"linear": _linear, "cubic": _cubic}[mode](call, axes)
     if not allowed:
-        call.refuse(f"mode {mode} does not go with {len(axes)} axes")
+        call.refuse(f"mode {mode} does not support {len(axes)} axes")
     if any(None in parts and FALSE not in parts for parts in allowed):
         call.note(f"not checked: the scales, which are data, must suit mode {mode}")
         return
     call.require(any_of(all_of(f for f in parts if f is not None) for parts in allowed), f"mode {mode} {_ONLY}")
 
 
-_ONLY = "resizes the last axes only, or those but the last; batch and channels must stay"
+_ONLY = "resizes the last axes only, or all but the last; batch and channels must stay"
 
 
 def _linear(call: NodeCall, axes: Sequence[Resized]) -> list[list[Formula | None]]:

@@ -88,7 +88,7 @@ def short_transform(call: NodeCall) -> Value:
     if step is None:
         call.refuse("frame_step must be given")
     if not isinstance(step, int):
-        call.give_up("in which steps it cuts frames is not known")
+        call.give_up("the step between frames is not known")
     call.at_most(1, step, "frame_step must be positive")
     window = call.rank(2, (1,), "the window")[0] if call.has(2) else None
     given = _number(call, 3, "frame_length")
