@@ -104,7 +104,8 @@ class Names:
         if isinstance(value, Shape):
             return () if self._is_known(value) else symbols_of(value.dims)
         dims = value if isinstance(value, (tuple, list)) else (value,)
-        return (s for d in dims for s in getattr(d, "free_symbols", ()))
+        found = (getattr(d, "free_symbols", ()) for d in dims)
+        return (s for symbols in found if isinstance(symbols, (set, frozenset)) for s in symbols)
 
     def _reserve(self, unknowns: Sequence[tuple[Unknown, bool]]) -> None:
         """Reserve the labels of unknowns that come together, before any is met; each is paired with whether it is held.
