@@ -72,6 +72,19 @@ class Regions:
         costs = self._literals.costs()
         self.within = Table(everywhere, within, costs)
         self.beside = Table(everywhere, [everywhere & ~within[n ^ 1] for n in range(len(within))], costs)
+        self._open_overlapped()
+
+    def _open_overlapped(self) -> None:
+        """Take the paths that share sizes with a path of unknown end for unknown too.
+
+        What a real call refuted is unknown from the step in doubt on, and other paths may have the same beginning.
+        """
+        for number in [n for n, end in enumerate(self._ends) if end.kind == "open"]:
+            shared = self.within.everywhere
+            for literal in self._cubes[number]:
+                shared &= self.beside.masks[literal]
+            for cell in bits(shared):
+                self._ends[cell.bit_length() - 1] = self._ends[number]
 
     def of(self, is_wanted: Callable[[End], bool]) -> Formula:
         """Return the region of the wanted paths."""
