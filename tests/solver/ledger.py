@@ -122,6 +122,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "satisfiability/local_search": {"Near.possible": _none, "Near.ask": lambda *_: (None, {})},
     "satisfiability/samples": {"_points": _one_point},
     "sets/monotone": {"by_thresholds": _none},
+    "simplification/decided_operations": {"decided": list},
     "simplification/difference_constraints": {"Region.point": _none},
     "simplification/grids": {"complete_axes": _none},
 }

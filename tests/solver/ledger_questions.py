@@ -190,6 +190,7 @@ def pinned() -> Iterator[Question]:
     yield Question("the first five that are not 0", of_function(lambda a, b: np.flatnonzero(a)[:5] + b, "N", "M"))
     yield Question("a hundred cases of six literals", of_condition(hundred_cases()))
     yield Question("forty cases of differences", of_condition(cases_of_differences()))
+    yield Question("a slice beside what it is added to", of_condition("M <= N or min(M, N) == 1 or M == 1"))
     for given, asked in PINNED_IMPLICATIONS:
         yield Question(f"{given} implies {asked}", of_implication(given, asked))
 
