@@ -13,11 +13,11 @@ from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, all_of
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.graphs.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.contents import Elements
 from symbcast.graphs.values.value import Value
-from symbcast.graphs.walker import GraphScope
+from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
+from symbcast.graphs.walking.walker import GraphScope
 from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.node_call import INT64, TorchCall
 from symbcast.torch.operators.elementwise import pointwise

@@ -14,8 +14,8 @@ from onnx_backend import at, is_refused
 from recorded_nodes import checked, disagreement, is_closed, recorded
 
 import symbcast.onnx
-from symbcast.graphs.node_call import NodeCall
-from symbcast.onnx import differences
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.runtime import differences
 
 DATA = Path(__file__).parent / "data" / "onnx"
 FILES = ("differences", "windows", "resampling", "nodes", "sequences", "contrib")

@@ -14,8 +14,8 @@ from symbcast.graphs.model import Model
 from symbcast.graphs.registry import Registered
 from symbcast.graphs.report.report import GraphReport
 from symbcast.graphs.values.value import Value
-from symbcast.operators.joins import concat
 from symbcast.operators.matmul import matmul
+from symbcast.operators.rearranging.joins import concat
 
 
 class ToyNode(Node):

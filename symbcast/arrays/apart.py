@@ -25,8 +25,8 @@ from symbcast.batch.isolation import Child
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import Shape
-from symbcast.paths.exploration import MAX_PATHS, Exploration, Outcome
-from symbcast.paths.steps import UntracedError
+from symbcast.paths.runs.exploration import MAX_PATHS, Exploration, Outcome
+from symbcast.paths.runs.steps import UntracedError
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.paths.path import current
+from symbcast.paths.runs.path import current
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

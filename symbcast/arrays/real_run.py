@@ -14,8 +14,8 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation.evaluation import value_at
 from symbcast.paths.confirmation import Raised
-from symbcast.paths.real import Real
-from symbcast.paths.size import Size
+from symbcast.paths.values.real import Real
+from symbcast.paths.values.size import Size
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

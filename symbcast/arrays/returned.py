@@ -8,7 +8,7 @@ import numpy as np
 
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.shapes import shape_of
-from symbcast.paths import returned
+from symbcast.paths.values import returned
 
 
 def told(value: Any) -> Any:

@@ -18,9 +18,9 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.paths.confirmation import confirmed
-from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.places import home_of
-from symbcast.paths.size import sized
+from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, explored
+from symbcast.paths.values.size import sized
 
 
 def trace(

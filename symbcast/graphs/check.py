@@ -14,13 +14,13 @@ from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.graphs.deciding import decider_of_content
 from symbcast.graphs.inputs.given import Given, read_given
 from symbcast.graphs.model import Checked
 from symbcast.graphs.requirements.condition import Conditions
 from symbcast.graphs.requirements.recorder import Asker
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import OptionalValue, Value
+from symbcast.graphs.walking.deciding import decider_of_content
 
 if TYPE_CHECKING:
     from symbcast.core.shapes import ShapeLike
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.given import ContentsLike
     from symbcast.graphs.inputs.inputs import Inputs
     from symbcast.graphs.model import Model
-    from symbcast.graphs.walk import Walk
+    from symbcast.graphs.walking.walk import Walk
 
 MAX_WALKS = 3
 """The maximum number of walks through a model; bounds that are found late, and that help, cause another walk."""

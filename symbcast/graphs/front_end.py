@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symbcast.batch.endings import nothing
-from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.reaches import none_of
-from symbcast.graphs.walk import Walk
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.reaches import none_of
+from symbcast.graphs.walking.walk import Walk
 
 if TYPE_CHECKING:
     from symbcast.graphs.graph import Node
     from symbcast.graphs.model import Model
     from symbcast.graphs.operators.table import Operator
-    from symbcast.graphs.reaches import Reaches
     from symbcast.graphs.report.report import GraphReport
     from symbcast.graphs.requirements.recorder import Asker
     from symbcast.graphs.values.value import Value
+    from symbcast.graphs.walking.reaches import Reaches
 
 
 def unknown_operator(call: NodeCall) -> Sequence[Value]:

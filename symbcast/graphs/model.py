@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.inputs import Inputs
     from symbcast.graphs.requirements.condition import Conditions
     from symbcast.graphs.requirements.recorder import Asker
-    from symbcast.graphs.walk import Walk
+    from symbcast.graphs.walking.walk import Walk
 
 
 class Model(ABC):

@@ -14,16 +14,16 @@ from weakref import ref
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.bounds import reduced_fraction
 from symbcast.core.logic.formulas import equal
-from symbcast.paths.path import Path
 from symbcast.paths.places import is_call, is_subscript, numbers_at_hand
-from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
-from symbcast.paths.steps import Alternative
+from symbcast.paths.runs.path import Path
+from symbcast.paths.runs.steps import Alternative
+from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from symbcast.core.algebra.terms import Dim, Term
-    from symbcast.paths.asker import Asker
+    from symbcast.paths.values.asker import Asker
 
 _HASH = 0x51D_5EED_0000
 _COMPARING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "sorted", "min", "max", "index"})

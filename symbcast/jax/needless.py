@@ -24,8 +24,8 @@ from symbcast.arrays.standins.standins import StandIns
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import Compatible, all_of, any_of, equal
 from symbcast.jax.dimension import Dimension
-from symbcast.paths.path import Path, current
-from symbcast.paths.size import dim_of, sized
+from symbcast.paths.runs.path import Path, current
+from symbcast.paths.values.size import dim_of, sized
 
 SHORTCUTS = frozenset({
     "_broadcast_arrays",  # arrays of the same shape are returned unchanged

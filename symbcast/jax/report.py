@@ -13,7 +13,7 @@ from symbcast.core.algebra.terms import Operation, Symbol, symbols_of
 from symbcast.core.logic.formulas import Comparison, Compatible, Formula, all_of, clauses, expand, literals
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.errors import DimensionError
-from symbcast.paths.exploration import Exploration
+from symbcast.paths.runs.exploration import Exploration
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

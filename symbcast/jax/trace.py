@@ -20,14 +20,14 @@ from symbcast.jax.dimension import Dimension, register
 from symbcast.jax.needless import standins
 from symbcast.jax.report import JaxReport
 from symbcast.paths.confirmation import Limits, Raised, confirmed
-from symbcast.paths.exploration import MAX_PATHS, current, explored
 from symbcast.paths.places import home_of, place_of_error
-from symbcast.paths.size import Size, dim_of, is_whole, sized
+from symbcast.paths.runs.exploration import MAX_PATHS, current, explored
+from symbcast.paths.values.size import Size, dim_of, is_whole, sized
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
+    from symbcast.paths.runs.path import Path
 
 
 def trace(

@@ -22,7 +22,7 @@ from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.paths.answer import PathsAnswer
+from symbcast.paths.conclusions.answer import PathsAnswer
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

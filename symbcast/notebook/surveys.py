@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
     from symbcast.onnx.report.report import ModelReport
-    from symbcast.paths.answer import PathsAnswer
+    from symbcast.paths.conclusions.answer import PathsAnswer
 
 __all__ = ["MAX_CELLS", "Blame", "Cell", "Outcome", "Survey", "survey", "survey_of"]
 

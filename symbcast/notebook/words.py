@@ -14,7 +14,7 @@ from symbcast.core.characters import clipped, listed, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, clauses
 from symbcast.notebook.subjects import NOT_FOLLOWED, RANKS, Blame
 from symbcast.notebook.surveys import Outcome, Survey
-from symbcast.paths.answer import PathsAnswer
+from symbcast.paths.conclusions.answer import PathsAnswer
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.report import ModelReport

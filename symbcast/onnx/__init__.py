@@ -3,7 +3,7 @@
 from symbcast.batch.results import FileResult
 from symbcast.graphs.findings.findings import Finding
 from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape
-from symbcast.graphs.walk import Unanalysed
+from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.onnx.check_many import check_many
 from symbcast.onnx.check_model import check
 from symbcast.onnx.report.confirmation import Confirmation

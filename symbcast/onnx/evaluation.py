@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Element, Elements, from_array, listed
 from symbcast.graphs.values.elements import BINARY, UNARY, truth
 from symbcast.graphs.values.numbers import BOOL, FLOATS, INTEGERS, held
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 
 if TYPE_CHECKING:
     from symbcast.graphs.values.known_sizes import KnownSizes

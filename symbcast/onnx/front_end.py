@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from symbcast.graphs.check import checked, read_asked
 from symbcast.graphs.front_end import FrontEnd
+from symbcast.onnx.declared.reaches import reaches_of
 from symbcast.onnx.operators.families import OPERATORS
-from symbcast.onnx.reaches import reaches_of
 from symbcast.onnx.reader import read
 from symbcast.onnx.report.report import ModelReport
 from symbcast.onnx.tail import infer

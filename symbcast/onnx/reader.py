@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 from symbcast.core.logic.formulas import FALSE
 from symbcast.graphs.model import Model
 from symbcast.graphs.values.value import UNKNOWN
-from symbcast.onnx.graph import OnnxGraph, OnnxNode
 from symbcast.onnx.inputs.models import input_names, load, read_inputs
 from symbcast.onnx.opening.session import Refusal, refusal
 from symbcast.onnx.opening.values import value_of
+from symbcast.onnx.protobuf.graph import OnnxGraph, OnnxNode
 from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.validity.models import Examined, examined
 from symbcast.onnx.validity.opsets import Runtime, normal
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.given import Given
     from symbcast.graphs.inputs.inputs import Inputs
     from symbcast.graphs.requirements.recorder import Asker, Place
-    from symbcast.graphs.walk import Walk
+    from symbcast.graphs.walking.walk import Walk
     from symbcast.onnx.walk import OnnxWalk
 
 

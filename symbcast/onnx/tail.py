@@ -13,14 +13,14 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.values.contents import sizes_of
 from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
-from symbcast.onnx.functions import definition_of, with_defaults
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.onnx.protobuf.functions import definition_of, with_defaults
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.walker import GraphScope
+    from symbcast.graphs.walking.walker import GraphScope
 
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 """The domains whose operators onnx knows."""

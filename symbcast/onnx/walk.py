@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from symbcast.graphs.deciding import decider_of_made, joined
-from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import UNKNOWN, Value
-from symbcast.graphs.walk import MAX_DEPTH, Walk, Walkable
-from symbcast.graphs.walker import GraphScope
+from symbcast.graphs.walking.deciding import decider_of_made, joined
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.walking.walk import MAX_DEPTH, Walk, Walkable
+from symbcast.graphs.walking.walker import GraphScope
 from symbcast.onnx.evaluation import with_contents
-from symbcast.onnx.functions import body_of
-from symbcast.onnx.graph import nodes_of
 from symbcast.onnx.operators.elementwise.intervals import with_intervals
+from symbcast.onnx.protobuf.functions import body_of
+from symbcast.onnx.protobuf.graph import nodes_of
 from symbcast.onnx.validity.opsets import key_of, normal
 from symbcast.onnx.validity.schemas import Mistyped, mistyped
 
@@ -38,7 +38,7 @@ class WalkableOnnx(Walkable, Protocol):
 
 
 class OnnxWalk(Walk):
-    """A walk through one model; see `symbcast.graphs.walk` for what it keeps."""
+    """A walk through one model; see `symbcast.graphs.walking.walk` for what it keeps."""
 
     def __init__(self, model: WalkableOnnx, front_end: FrontEnd, asker: Asker) -> None:
         super().__init__(model, front_end, asker)

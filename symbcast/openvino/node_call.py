@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.openvino.element_types import number_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How far OpenVINO nodes look into inputs of unknown rank; the counterpart of `symbcast.onnx.reaches`."""
+"""How far OpenVINO nodes look into inputs of unknown rank; the counterpart of `symbcast.onnx.declared.reaches`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.broadcasting.unknown_rank import place_of
-from symbcast.graphs.node_call import NodeCall, UnknownShapeError
-from symbcast.graphs.reaches import Reaches, axes_held, padded
 from symbcast.graphs.values.value import Dims
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.walking.reaches import Reaches, axes_held, padded
 from symbcast.openvino.operators.elementwise import KEEP_SHAPE, TWO_OPERANDS
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 from symbcast.operators.recorded.operator import find_operator

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from symbcast.graphs.deciding import decider_of_made, joined
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
-from symbcast.graphs.walk import Walk
-from symbcast.graphs.walker import GraphScope
+from symbcast.graphs.walking.deciding import decider_of_made, joined
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.walk import Walk
+from symbcast.graphs.walking.walker import GraphScope
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OpenVinoWalk(Walk):
-    """A walk through one model; see `symbcast.graphs.walk` for what it keeps."""
+    """A walk through one model; see `symbcast.graphs.walking.walk` for what it keeps."""
 
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of a node and add them to the scope."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at, value_at
 from symbcast.paths.confirmation import Raised
-from symbcast.paths.path import current
-from symbcast.paths.real import Real
-from symbcast.paths.size import Size, sized
+from symbcast.paths.runs.path import current
+from symbcast.paths.values.real import Real
+from symbcast.paths.values.size import Size, sized
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
+    from symbcast.paths.runs.path import Path
 
 
 MAX_NUMBER = 1 << 12

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from symbcast.core.characters import sizes_text
 from symbcast.core.logic.formulas import Formula, negate
-from symbcast.paths.exploration import Exploration, Outcome, diverged
 from symbcast.paths.places import NOWHERE, Place, lines_of_error
 from symbcast.paths.points import Condition, Points
-from symbcast.paths.steps import Step, UntracedError
+from symbcast.paths.runs.exploration import Exploration, Outcome, diverged
+from symbcast.paths.runs.steps import Step, UntracedError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from symbcast.paths.answer import PathsAnswer
-from symbcast.paths.findings import PathFinding, findings_of
+from symbcast.paths.conclusions.answer import PathsAnswer
+from symbcast.paths.conclusions.findings import PathFinding, findings_of
 
 
 class Paths(PathsAnswer):

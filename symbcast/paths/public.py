@@ -10,10 +10,10 @@ from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.paths.calls import Calls
 from symbcast.paths.confirmation import confirmed
-from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.paths import Paths
 from symbcast.paths.places import home_of
-from symbcast.paths.returned import told
+from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, explored
+from symbcast.paths.values.returned import told
 
 
 def explore_paths(

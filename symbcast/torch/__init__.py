@@ -1,7 +1,7 @@
 """PyTorch programs: the sizes at which their graphs run, what their guards accept, and where the two differ."""
 
 from symbcast.graphs.findings.findings import Finding
-from symbcast.graphs.walk import Unanalysed
+from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.check import check
 from symbcast.torch.guards.comparison import Comparison, Disagreement
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised

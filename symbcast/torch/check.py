@@ -11,8 +11,8 @@ from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import checked, read_asked
 from symbcast.torch.export import by_argument, exported, names_of
 from symbcast.torch.front_end import FRONT_END
-from symbcast.torch.library import load
-from symbcast.torch.reader import read
+from symbcast.torch.reading.library import load
+from symbcast.torch.reading.reader import read
 from symbcast.torch.report import TorchReport
 
 if TYPE_CHECKING:

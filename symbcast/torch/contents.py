@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.errors import DimensionError
-from symbcast.graphs.deciding import joined, symbols_of_element
-from symbcast.graphs.node_call import UnknownShapeError
 from symbcast.graphs.operators import estimates
 from symbcast.graphs.operators.axes import stretched, transposed, with_axes
 from symbcast.graphs.operators.cutting import Cuts, cut_out
@@ -30,10 +28,12 @@ from symbcast.graphs.values.intervals import interval_of, some_of
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.tensors import cast
 from symbcast.graphs.values.value import Value
-from symbcast.operators.indexing import meet, within
-from symbcast.operators.layout import new_axes
-from symbcast.torch.element_types import INT64, number_of
+from symbcast.graphs.walking.deciding import joined, symbols_of_element
+from symbcast.graphs.walking.node_call import UnknownShapeError
+from symbcast.operators.rearranging.layout import new_axes
+from symbcast.operators.selecting.indexing import meet, within
 from symbcast.torch.node_call import element_of, shape_of, size_of
+from symbcast.torch.reading.element_types import INT64, number_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

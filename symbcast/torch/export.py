@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.guards.refusals import Refusal, read_error
-from symbcast.torch.library import load
+from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.suggestions import Suggestion

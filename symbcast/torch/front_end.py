@@ -8,7 +8,7 @@ from symbcast.graphs.front_end import FrontEnd
 from symbcast.graphs.values.value import Value
 from symbcast.torch.node_call import TorchCall
 from symbcast.torch.operators.families import OPERATORS, by_tag
-from symbcast.torch.reader import read
+from symbcast.torch.reading.reader import read
 from symbcast.torch.report import TorchReport
 from symbcast.torch.walk import TorchWalk
 

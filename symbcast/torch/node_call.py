@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from symbcast.core.logic.formulas import FORMULA_KINDS
-from symbcast.graphs.deciding import joined
-from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.values.contents import Elements, Ratio, is_size
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.torch.element_types import INT64, number_of
-from symbcast.torch.library import load
+from symbcast.graphs.walking.deciding import joined
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.torch.reading.element_types import INT64, number_of
+from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
     from symbcast.graphs.requirements.recorder import Place
     from symbcast.graphs.values.contents import Element
-    from symbcast.graphs.walker import GraphScope, Walker
-    from symbcast.torch.graph import TorchNode
+    from symbcast.graphs.walking.walker import GraphScope, Walker
+    from symbcast.torch.reading.graph import TorchNode
 
     Recorded = Callable[[Any, bool], "Dims | None"]
 

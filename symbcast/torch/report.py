@@ -19,9 +19,9 @@ from symbcast.torch.guards.weak_rules import WeakRules
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
-    from symbcast.graphs.walk import Unanalysed
+    from symbcast.graphs.walking.walk import Unanalysed
     from symbcast.torch.guards.refusals import Refusal
-    from symbcast.torch.reader import TorchModel
+    from symbcast.torch.reading.reader import TorchModel
 
 
 class TorchReport(GraphReport):

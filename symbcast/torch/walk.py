@@ -12,12 +12,12 @@ from symbcast.adapters.torch_expressions import read_term
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
-from symbcast.graphs.deciding import joined
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.numbers import FLOATS
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.graphs.walk import Walk
+from symbcast.graphs.walking.deciding import joined
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.walk import Walk
 from symbcast.torch.contents import with_contents
 from symbcast.torch.node_call import TorchCall
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.graph import Node
     from symbcast.graphs.requirements.recorder import Asker
-    from symbcast.torch.reader import TorchModel
+    from symbcast.torch.reading.reader import TorchModel
 
 
 class TorchWalk(Walk):
-    """A walk through one program; see `symbcast.graphs.walk` for what it keeps."""
+    """A walk through one program; see `symbcast.graphs.walking.walk` for what it keeps."""
 
     def __init__(self, model: TorchModel, front_end: FrontEnd, asker: Asker) -> None:
         super().__init__(model, front_end, asker)

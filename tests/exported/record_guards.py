@@ -17,7 +17,7 @@ from exported_models import CASES
 from exported_others import OTHERS
 
 from symbcast.torch.guards.recorded_guards import guards_of
-from symbcast.torch.inputs import read_inputs
+from symbcast.torch.reading.inputs import read_inputs
 
 TARGET = Path(__file__).parent.parent / "data" / "torch" / "guards.json"
 

@@ -30,7 +30,7 @@ from symbcast.graphs.values.contents import (
     ratio,
     sizes_of,
 )
-from symbcast.onnx.constant import TensorConstant
+from symbcast.onnx.protobuf.constant import TensorConstant
 
 N, M = symbol("N"), symbol("M")
 

@@ -9,7 +9,7 @@ pytest.importorskip("onnx")
 from onnx import defs, parser
 
 import symbcast.onnx
-from symbcast.onnx.declarations import DECLARATIONS
+from symbcast.onnx.declared.declarations import DECLARATIONS
 from symbcast.onnx.operators.elementwise.declared import read
 
 DECLARED = [(d, name) for d in DECLARATIONS for name in d.operators.split() if not d.domain.startswith("com.")]

@@ -9,7 +9,7 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
 from symbcast.core.logic.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.paths.path import Path
+from symbcast.paths.runs.path import Path
 
 JOINED = (lambda x, y: np.concatenate([x, y]), "N, M", "K, M")
 ADDED = (lambda x, y: x + y, "N", "M")

@@ -75,7 +75,7 @@ def test_traces_do_not_add_up(monkeypatch):
     from jax._src import util
 
     from symbcast.jax import caches
-    from symbcast.paths.path import Path
+    from symbcast.paths.runs.path import Path
 
     def entries():
         return sum(c.cache_info().currsize for c in list(util._caches) if hasattr(c, "cache_keys"))

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.paths.real import Real
+from symbcast.paths.values.real import Real
 
 SIZES = range(6)
 

@@ -29,7 +29,7 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, 
 from symbcast.arrays.symbolic.writers import assign_out
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.paths.size import dim_of, is_whole
+from symbcast.paths.values.size import dim_of, is_whole
 
 
 @known(np.flip)

@@ -20,9 +20,9 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Dims
-from symbcast.paths.path import current
-from symbcast.paths.real import Real
-from symbcast.paths.size import Size, dim_of, is_whole
+from symbcast.paths.runs.path import current
+from symbcast.paths.values.real import Real
+from symbcast.paths.values.size import Size, dim_of, is_whole
 
 DISTRIBUTIONS = frozenset({
     "beta", "chisquare", "exponential", "f", "gamma", "gumbel", "laplace", "logistic", "lognormal",

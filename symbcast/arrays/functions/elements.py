@@ -18,7 +18,7 @@ from symbcast.arrays.symbolic.writers import assign_out, whole_indices
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.reductions import reduce
-from symbcast.paths.size import dim_of, is_whole
+from symbcast.paths.values.size import dim_of, is_whole
 
 
 @method("partition")

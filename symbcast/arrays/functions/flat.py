@@ -12,7 +12,7 @@ from symbcast.arrays.symbolic.dims import dims_of, dtype_of, here
 from symbcast.arrays.symbolic.indices import check_indices, check_mask, indexed
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.paths.size import is_whole
+from symbcast.paths.values.size import is_whole
 
 
 class Flat:

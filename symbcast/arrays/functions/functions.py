@@ -34,12 +34,12 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, 
 from symbcast.arrays.symbolic.writers import assign_out, copy_to, fill_diagonal, place, put_mask, write_out
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.logic.formulas import at_most, equal
-from symbcast.operators import joins, layout
 from symbcast.operators.context import Dims
 from symbcast.operators.einsum import einsum as einsum_shape
-from symbcast.operators.padding import Padding
-from symbcast.operators.padding import pad as padded
-from symbcast.paths.size import dim_of, is_whole
+from symbcast.operators.rearranging import joins, layout
+from symbcast.operators.rearranging.padding import Padding
+from symbcast.operators.rearranging.padding import pad as padded
+from symbcast.paths.values.size import dim_of, is_whole
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 _OWN_CODE = True

@@ -15,9 +15,9 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, method
 from symbcast.arrays.symbolic.writers import assign_out, check_cast
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply, subtract
 from symbcast.core.logic.formulas import at_most, equal
-from symbcast.operators import layout
-from symbcast.operators.reshape import reshape as reshaped
-from symbcast.paths.size import dim_of, is_whole
+from symbcast.operators.rearranging import layout
+from symbcast.operators.rearranging.reshape import reshape as reshaped
+from symbcast.paths.values.size import dim_of, is_whole
 
 NO_VALUE = np._NoValue
 _CLIP: Any = vars(np)["_core"].umath.clip

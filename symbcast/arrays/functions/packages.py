@@ -17,7 +17,7 @@ from symbcast.arrays.symbolic.dims import axes_of, common_dtype, dims_of, dtype_
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.logic.formulas import Comparison, any_of, equal
-from symbcast.paths.size import dim_of, sized
+from symbcast.paths.values.size import dim_of, sized
 
 _met: set[str] = set()
 

@@ -25,9 +25,9 @@ from symbcast.arrays.symbolic.lists import Listed
 from symbcast.arrays.symbolic.patterns import Pattern
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import ceil_divide, subtract
-from symbcast.paths.path import current
-from symbcast.paths.real import Real
-from symbcast.paths.size import Size, dim_of, greatest, is_whole, sized, smallest
+from symbcast.paths.runs.path import current
+from symbcast.paths.values.real import Real
+from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
 
 _SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat)
 

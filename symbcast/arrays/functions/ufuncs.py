@@ -19,9 +19,9 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, 
 from symbcast.arrays.symbolic.writers import assign_out, write_at, write_out
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.reductions import reduce
-from symbcast.paths.asker import Arrays
-from symbcast.paths.real import Real
-from symbcast.paths.size import greatest, is_whole, smallest
+from symbcast.paths.values.asker import Arrays
+from symbcast.paths.values.real import Real
+from symbcast.paths.values.size import greatest, is_whole, smallest
 
 TRUE_OF_FINITE = {"isfinite": True, "isnan": False, "isinf": False}
 """The facts about finite numbers; arguments are assumed to be finite."""

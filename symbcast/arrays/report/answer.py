@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from symbcast.core.program.sizes.scope import Scope
-from symbcast.paths.exploration import Exploration
 from symbcast.paths.paths import Paths
+from symbcast.paths.runs.exploration import Exploration
 
 
 class TraceAnswer(Paths):

@@ -30,7 +30,7 @@ from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.arrays.report.answer import TraceAnswer
-    from symbcast.paths.findings import PathFinding
+    from symbcast.paths.conclusions.findings import PathFinding
 
 WIDTH = 100
 SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}

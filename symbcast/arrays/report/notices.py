@@ -12,7 +12,7 @@ from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.arrays.report.answer import TraceAnswer
-    from symbcast.paths.findings import PathFinding
+    from symbcast.paths.conclusions.findings import PathFinding
 
 FAILS = Kind("function-fails", "A function must work for all sizes of its arguments.")
 UNKNOWN = Kind("function-unknown", "For some sizes of its arguments nothing is known about a function.", "note")

@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from symbcast.paths.path import current
+from symbcast.paths.runs.path import current
 
 Aside = Callable[[], AbstractContextManager[None]]
 

@@ -25,7 +25,7 @@ from typing import Any
 from symbcast.arrays.standins.imports import imports_aside
 from symbcast.arrays.standins.proxies import ProxyModule, real_module
 from symbcast.arrays.standins.reach import Reach, cells_of, is_full
-from symbcast.paths.path import current
+from symbcast.paths.runs.path import current
 
 _ABSENT = object()
 _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}

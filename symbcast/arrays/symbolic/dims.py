@@ -9,14 +9,14 @@ import numpy as np
 
 from symbcast.core.logic.formulas import at_most
 from symbcast.operators.context import Dims
-from symbcast.paths.path import current
-from symbcast.paths.real import Real
-from symbcast.paths.size import Size, dim_of, is_whole
-from symbcast.paths.steps import UntracedError
+from symbcast.paths.runs.path import current
+from symbcast.paths.runs.steps import UntracedError
+from symbcast.paths.values.real import Real
+from symbcast.paths.values.size import Size, dim_of, is_whole
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
+    from symbcast.paths.runs.path import Path
 
 WEAK: dict[type, type] = {bool: np.bool_, int: int, float: float, complex: complex, Size: int, Real: float}
 """How Python's number types are promoted together with array dtypes."""

@@ -15,13 +15,13 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.logic.formulas import Comparison, all_of, any_of, at_most, equal
 from symbcast.operators.context import Dims
-from symbcast.operators.indexing import meet
-from symbcast.operators.slices import cut, length
-from symbcast.paths.size import dim_of, is_whole
+from symbcast.operators.rearranging.slices import cut, length
+from symbcast.operators.selecting.indexing import meet
+from symbcast.paths.values.size import dim_of, is_whole
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
+    from symbcast.paths.runs.path import Path
 
 
 def indexed(array: Any, key: Any) -> SymbolicArray:

@@ -10,7 +10,7 @@ import numpy as np
 from symbcast.arrays.symbolic.dims import here
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.logic.formulas import equal
-from symbcast.paths.size import is_whole
+from symbcast.paths.values.size import is_whole
 
 
 class Listed:

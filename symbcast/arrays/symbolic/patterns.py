@@ -10,7 +10,7 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtra
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
+    from symbcast.paths.runs.path import Path
 
 
 @dataclass(frozen=True)

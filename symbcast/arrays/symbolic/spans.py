@@ -13,12 +13,12 @@ from symbcast.arrays.symbolic.indices import ramp_contents
 from symbcast.arrays.symbolic.integers import Span
 from symbcast.arrays.symbolic.symbolic_array import contents_of, is_of_data
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.paths.size import dim_of, is_whole
+from symbcast.paths.values.size import dim_of, is_whole
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.operators.context import Dims
-    from symbcast.paths.path import Path
+    from symbcast.paths.runs.path import Path
 
 
 def contents_after(ufunc: Any, inputs: Sequence[Any]) -> Contents:

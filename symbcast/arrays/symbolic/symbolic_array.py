@@ -16,9 +16,9 @@ from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import Comparison, equal
 from symbcast.operators.context import Dims
-from symbcast.paths.exploration import WITHOUT_DATA
 from symbcast.paths.places import called_by
-from symbcast.paths.size import sized
+from symbcast.paths.runs.exploration import WITHOUT_DATA
+from symbcast.paths.values.size import sized
 
 _ARRAY = 100
 """Units of effort per array, so that a run that makes arrays endlessly is stopped."""

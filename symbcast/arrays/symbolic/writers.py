@@ -16,7 +16,7 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, method
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.operators.context import Dims
-from symbcast.paths.size import is_whole
+from symbcast.paths.values.size import is_whole
 
 
 def as_array(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.text.printing import dim_text
-from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.operands import expect_shape
 
 if TYPE_CHECKING:

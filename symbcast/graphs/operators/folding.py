@@ -6,12 +6,12 @@ from functools import reduce as fold
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply, subtract
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.contents import Content, Elements, Ramp, as_ramp
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.intervals import extent
 from symbcast.graphs.values.numbers import held
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds

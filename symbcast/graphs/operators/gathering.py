@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.text.printing import dim_text
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.contents import (
     MAX_ELEMENTS,
     Content,
@@ -23,7 +22,8 @@ from symbcast.graphs.values.contents import (
 )
 from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.operators.indexing import meet, within
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.selecting.indexing import meet, within
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds

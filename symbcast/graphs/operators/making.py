@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect_numbers
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ratio, is_size
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.numbers import is_rounded
 from symbcast.graphs.values.value import Constant, Dims, Value
+from symbcast.graphs.walking.node_call import NodeCall
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

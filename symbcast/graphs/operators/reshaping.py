@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.logic.formulas import Formula, equal, negate
-from symbcast.graphs.node_call import NodeCall, RefusedError
 from symbcast.graphs.values.contents import Content, Element, Elements, Ramp, as_ramp, is_size
 from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.operators.context import Context
-from symbcast.operators.reshape import copied, copied_where_zero, reshape
+from symbcast.operators.rearranging.reshape import copied, copied_where_zero, reshape
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

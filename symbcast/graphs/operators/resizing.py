@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.graphs.values.contents import Element, Ratio, is_size
-from symbcast.operators.scales import Rounding, Scale, quotient_scale, scale_of
+from symbcast.operators.networks.scales import Rounding, Scale, quotient_scale, scale_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.node_call import NodeCall
+    from symbcast.graphs.walking.node_call import NodeCall
 
 
 def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 
 Call = TypeVar("Call", bound=NodeCall)
 Operator: TypeAlias = Callable[[Call], Value | Sequence[Value]]

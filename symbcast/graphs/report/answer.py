@@ -15,7 +15,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
 from symbcast.graphs.model import Checked
 from symbcast.graphs.values.value import sizes_in
-from symbcast.graphs.walk import Unanalysed, shapes_of
+from symbcast.graphs.walking.walk import Unanalysed, shapes_of
 
 if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition

@@ -59,7 +59,7 @@ class Value:
 class OpenValue(Value):
     """A value of unknown rank with a partly known shape: ``ends`` contains a sequence of axes.
 
-    Only `symbcast.graphs.unknown_ranks` and the reports use ``ends``; for all other code the shape is unknown.
+    Only `symbcast.graphs.walking.unknown_ranks` and the reports use ``ends``; for all other code the shape is unknown.
     """
 
     __slots__ = ("ends",)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.result import Result
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.onnx.report.report import ModelReport
-    from symbcast.paths.answer import PathsAnswer
+    from symbcast.paths.conclusions.answer import PathsAnswer
 
 MOST_PANELS = 36
 """The most plots in one figure."""

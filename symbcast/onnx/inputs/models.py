@@ -22,7 +22,7 @@ from symbcast.graphs.inputs.inputs import Inputs, free_name, inputs_of
 from symbcast.graphs.inputs.knowledge import identifier, place_name
 from symbcast.graphs.values.value import Value
 from symbcast.onnx.inputs.external import take_in
-from symbcast.onnx.types import TENSORS, number, value_of
+from symbcast.onnx.protobuf.types import TENSORS, number, value_of
 
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv

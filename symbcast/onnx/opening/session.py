@@ -18,7 +18,6 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.graphs.values.value import NEVER, Value
-from symbcast.onnx.functions import body_of, definition_of, with_defaults
 from symbcast.onnx.opening.attributes import problem_of
 from symbcast.onnx.opening.bodies import BODIES, stub
 from symbcast.onnx.opening.constants import constant_of, folded, is_short
@@ -28,6 +27,7 @@ from symbcast.onnx.opening.shape_values import ShapeValues
 from symbcast.onnx.opening.signatures import MistypedError, outputs_of
 from symbcast.onnx.opening.types import declared_type, has_type, is_real, kept_type, merge, tensor_type, text_of
 from symbcast.onnx.opening.values import type_of
+from symbcast.onnx.protobuf.functions import body_of, definition_of, with_defaults
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import Key, key_of, normal
 

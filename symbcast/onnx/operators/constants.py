@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.making import asked_shape, counted, filled
 from symbcast.graphs.values.contents import (
     Elements,
@@ -13,7 +12,8 @@ from symbcast.graphs.values.contents import (
 )
 from symbcast.graphs.values.numbers import BOOL
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.constant import TensorConstant
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.protobuf.constant import TensorConstant
 from symbcast.onnx.registry import operator
 
 if TYPE_CHECKING:

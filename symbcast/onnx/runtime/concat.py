@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import FALSE, Formula, any_of, equal, negate
-from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.joins import off_axis_reason
+from symbcast.operators.rearranging.joins import off_axis_reason
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.padding import NOT_BELOW, Padding, has_elements, require_elements
+from symbcast.operators.rearranging.padding import NOT_BELOW, Padding, has_elements, require_elements
 
 
 def pad_in_runtime(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:

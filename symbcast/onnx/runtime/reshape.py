@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import any_of, equal, negate
-from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.reshape import SAME_NUMBER, infer_size, whole_quotient
+from symbcast.operators.rearranging.reshape import SAME_NUMBER, infer_size, whole_quotient
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, subtract
-from symbcast.graphs.node_call import NodeCall
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.context import Context
-from symbcast.operators.windows import NOT_NEGATIVE, Window, covering
+from symbcast.operators.networks.windows import NOT_NEGATIVE, Window, covering
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

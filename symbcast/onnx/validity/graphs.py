@@ -14,7 +14,7 @@ from symbcast.onnx.validity.opsets import Key, key_of, title
 from symbcast.onnx.validity.tensors import problem_of, sparse_problem_of
 
 MAX_DEPTH = 64
-"""How many levels of nested graphs are examined; `symbcast.graphs.walk` follows fewer."""
+"""How many levels of nested graphs are examined; `symbcast.graphs.walking.walk` follows fewer."""
 _OVERRIDABLE = 4
 """The first version of the IR in which constants need not be inputs."""
 _TENSOR, _GRAPH, _GRAPHS = 4, 5, 10

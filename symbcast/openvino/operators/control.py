@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.graphs.operators.branches import branched, chosen_of, rank_of
+from symbcast.graphs.operators.control.branches import branched, chosen_of, rank_of
 from symbcast.graphs.values.value import NEVER, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator

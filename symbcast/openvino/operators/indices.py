@@ -14,8 +14,15 @@ from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
-from symbcast.operators.indexing import gather, gather_elements, gather_nd, scatter, scatter_elements, scatter_nd
-from symbcast.operators.selection import one_hot, top_k
+from symbcast.operators.selecting.indexing import (
+    gather,
+    gather_elements,
+    gather_nd,
+    scatter,
+    scatter_elements,
+    scatter_nd,
+)
+from symbcast.operators.selecting.selection import one_hot, top_k
 
 
 @operator("Gather")

@@ -12,8 +12,8 @@ from symbcast.graphs.values.contents import Content, Elements
 from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
-from symbcast.operators.joins import concat, split_as, split_evenly
-from symbcast.operators.layout import (
+from symbcast.operators.rearranging.joins import concat, split_as, split_evenly
+from symbcast.operators.rearranging.layout import (
     depth_to_space,
     expand,
     new_axes,

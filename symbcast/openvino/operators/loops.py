@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import TRUE
-from symbcast.graphs.operators.loops import Loop, Turn, condition_of, looped, slices
+from symbcast.graphs.operators.control.loops import Loop, Turn, condition_of, looped, slices
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.openvino.node_call import OpenVinoCall

@@ -7,10 +7,10 @@ from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
-from symbcast.operators.attention import attend
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul
-from symbcast.operators.normalisation import group_norm, per_channel
+from symbcast.operators.networks.attention import attend
+from symbcast.operators.networks.normalisation import group_norm, per_channel
 from symbcast.operators.reductions import reduce
 
 

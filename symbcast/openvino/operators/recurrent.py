@@ -8,8 +8,8 @@ from symbcast.graphs.operators.expected_shapes import known_shape
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
+from symbcast.operators.networks.recurrent import GATES, STATES, Layer, Layout, Role, recurrent
 from symbcast.operators.operands import Operand
-from symbcast.operators.recurrent import GATES, STATES, Layer, Layout, Role, recurrent
 
 
 @operator("RNNSequence", "GRUSequence", "LSTMSequence")

@@ -12,8 +12,8 @@ from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
-from symbcast.operators.padding import Padding, pad
-from symbcast.operators.scales import SINGLE_NUDGED, resize
+from symbcast.operators.networks.scales import SINGLE_NUDGED, resize
+from symbcast.operators.rearranging.padding import Padding, pad
 
 if TYPE_CHECKING:
     from symbcast.graphs.values.contents import Element

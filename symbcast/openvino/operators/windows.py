@@ -12,7 +12,7 @@ from symbcast.graphs.values.value import Dims, Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 from symbcast.operators.context import Context
-from symbcast.operators.windows import Window, covering, fitting, pool, spatial_axes, transposed_length
+from symbcast.operators.networks.windows import Window, covering, fitting, pool, spatial_axes, transposed_length
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.broadcasting import Parameter
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.indexing import (
+from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+from symbcast.operators.recorded import attributes as kind
+from symbcast.operators.recorded.operator import Operator, reading, recorded
+from symbcast.operators.selecting.indexing import (
     gather_elements,
     gather_nd,
     indexable,
@@ -16,10 +19,7 @@ from symbcast.operators.indexing import (
     scatter_nd,
     within,
 )
-from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
-from symbcast.operators.recorded import attributes as kind
-from symbcast.operators.recorded.operator import Operator, reading, recorded
-from symbcast.operators.selection import one_hot, top_k
+from symbcast.operators.selecting.selection import one_hot, top_k
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -8,16 +8,16 @@ from typing import cast
 from symbcast.core.broadcasting import Kind as AttributeKind
 from symbcast.core.broadcasting import Parameter
 from symbcast.core.broadcasting.unknown_rank import known_rank, place_of
-from symbcast.operators.attention import attend, broadcast_stack, grouped_stack
 from symbcast.operators.context import TWICE, Context, Dims
-from symbcast.operators.normalisation import check_channels, group_norm, layer_norm, per_channel
+from symbcast.operators.networks.attention import attend, broadcast_stack, grouped_stack
+from symbcast.operators.networks.normalisation import check_channels, group_norm, layer_norm, per_channel
+from symbcast.operators.networks.recurrent import GATES, Layer, Layout, Role, recurrent
+from symbcast.operators.networks.scales import Scale, resize
 from symbcast.operators.operands import Operand
 from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.recorded import attributes as kind
 from symbcast.operators.recorded.operator import Operator, reading, recorded
 from symbcast.operators.recorded.parts import Silent
-from symbcast.operators.recurrent import GATES, Layer, Layout, Role, recurrent
-from symbcast.operators.scales import Scale, resize
 
 
 @recorded

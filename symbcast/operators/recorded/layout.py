@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from symbcast.core.broadcasting import Parameter
 from symbcast.core.broadcasting.unknown_rank import place_of
 from symbcast.operators.context import TWICE, Context, Dims
-from symbcast.operators.layout import expand, squeeze, tile, transpose, unsqueeze
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+from symbcast.operators.rearranging.layout import expand, squeeze, tile, transpose, unsqueeze
+from symbcast.operators.rearranging.reshape import copied, flatten, reshape, reshape_beside
 from symbcast.operators.recorded import attributes as kind
 from symbcast.operators.recorded.attributes import Others
 from symbcast.operators.recorded.operator import Operator, reading, recorded
-from symbcast.operators.reshape import copied, flatten, reshape, reshape_beside
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -9,13 +9,13 @@ from symbcast.core.algebra.arithmetic import add
 from symbcast.core.broadcasting import Kind as AttributeKind
 from symbcast.core.broadcasting import Parameter
 from symbcast.operators.context import TWICE, Context, Dims
-from symbcast.operators.indexing import gather, indexable
-from symbcast.operators.joins import concat, split_as, split_evenly, stack
-from symbcast.operators.padding import MODES, Padding, ends_of, pad
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+from symbcast.operators.rearranging.joins import concat, split_as, split_evenly, stack
+from symbcast.operators.rearranging.padding import MODES, Padding, ends_of, pad
+from symbcast.operators.rearranging.slices import cut
 from symbcast.operators.recorded import attributes as kind
 from symbcast.operators.recorded.operator import Operator, Seen, reading, recorded
-from symbcast.operators.slices import cut
+from symbcast.operators.selecting.indexing import gather, indexable
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

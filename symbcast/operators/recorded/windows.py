@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.core.broadcasting import Parameter
 from symbcast.core.broadcasting.unknown_rank import known_rank
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.padding import ends_of
-from symbcast.operators.reach import Reach
-from symbcast.operators.recorded import attributes as kind
-from symbcast.operators.recorded.operator import Operator, reading, recorded
-from symbcast.operators.windows import (
+from symbcast.operators.networks.windows import (
     Positions,
     Window,
     conv,
@@ -26,6 +22,10 @@ from symbcast.operators.windows import (
     transposed_length,
     weights_of_rank,
 )
+from symbcast.operators.reach import Reach
+from symbcast.operators.rearranging.padding import ends_of
+from symbcast.operators.recorded import attributes as kind
+from symbcast.operators.recorded.operator import Operator, reading, recorded
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.characters import clipped
-from symbcast.torch.library import load
+from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
-    from symbcast.torch.inputs import Axis, Inputs
+    from symbcast.torch.reading.inputs import Axis, Inputs
 
 LARGEST = 1 << 26
 """The largest total number of elements of all arguments for a run."""

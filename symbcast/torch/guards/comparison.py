@@ -23,7 +23,7 @@ from symbcast.torch.guards.arguments import Arguments, error_of
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.torch.guards.guards import Guards
-    from symbcast.torch.inputs import Inputs
+    from symbcast.torch.reading.inputs import Inputs
 
 Kind = Literal["too wide", "too narrow"]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.sets.size_sets import SizeSet
-    from symbcast.torch.graph import TorchNode
+    from symbcast.torch.reading.graph import TorchNode
 
 
 class Guard(NamedTuple):

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.logic.formulas import at_most
 from symbcast.errors import DimensionError
-from symbcast.torch.graph import Source, is_of_torch
 from symbcast.torch.guards.guard_texts import GuardReader, shown_guard
 from symbcast.torch.guards.guards import Guard, Guards, Specialised
-from symbcast.torch.inputs import Axis, Inputs, shape_env_of
+from symbcast.torch.reading.graph import Source, is_of_torch
+from symbcast.torch.reading.inputs import Axis, Inputs, shape_env_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.torch.graph import TorchNode
+    from symbcast.torch.reading.graph import TorchNode
 
 _NO_END = 1 << 62
 

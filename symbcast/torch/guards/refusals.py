@@ -11,7 +11,7 @@ from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.graphs.inputs.knowledge import identifier
 from symbcast.torch.guards.guard_texts import GuardReader, shown_guard
 from symbcast.torch.guards.guards import Guard, Guards, Specialised
-from symbcast.torch.inputs import shown_source
+from symbcast.torch.reading.inputs import shown_source
 
 _SIZE = re.compile(r"L\['\w+'\](?:\[[^\]]*\])*\.size\(\)\[\d+\]")
 _NAMED = re.compile(rf"values of (\w+) = ({_SIZE.pattern})")

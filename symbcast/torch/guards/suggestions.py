@@ -20,7 +20,7 @@ from symbcast.core.solver.sets.univariate import narrow
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
-    from symbcast.torch.inputs import Axis, Inputs
+    from symbcast.torch.reading.inputs import Axis, Inputs
 
 AUTO = "Dim.AUTO"
 _MOST = 1 << 16

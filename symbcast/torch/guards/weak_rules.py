@@ -17,9 +17,9 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Formula, at_m
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError
 from symbcast.graphs.findings.sizes import knowing
-from symbcast.graphs.walk import Unanalysed
-from symbcast.torch.graph import type_of
-from symbcast.torch.library import load
+from symbcast.graphs.walking.walk import Unanalysed
+from symbcast.torch.reading.graph import type_of
+from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv

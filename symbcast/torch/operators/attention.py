@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.graphs.values.value import Value
-from symbcast.operators.attention import attend, broadcast_stack, grouped_stack
+from symbcast.operators.networks.attention import attend, broadcast_stack, grouped_stack
+from symbcast.operators.networks.recurrent import GATES, STATES, Layer, Layout, recurrent
 from symbcast.operators.operands import Operand
-from symbcast.operators.recurrent import GATES, STATES, Layer, Layout, recurrent
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 

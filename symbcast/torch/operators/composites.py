@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide
 from symbcast.graphs.values.value import Value
-from symbcast.operators import joins
 from symbcast.operators.context import TWICE
+from symbcast.operators.rearranging import joins
 from symbcast.operators.reductions import reduce
 from symbcast.torch.operators.layout import along, joined
 from symbcast.torch.registry import operator

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.graphs.node_call import UnknownShapeError
-from symbcast.graphs.operators.branches import branched, taken_by_data
-from symbcast.graphs.operators.loops import Loop, Turn, condition_of, looped, runs_by_data, scanned, slices, stacked
+from symbcast.graphs.operators.control.branches import branched, taken_by_data
+from symbcast.graphs.operators.control.loops import (
+    Loop,
+    Turn,
+    condition_of,
+    looped,
+    runs_by_data,
+    scanned,
+    slices,
+    stacked,
+)
 from symbcast.graphs.values.value import UNKNOWN, Value
+from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.torch.node_call import scalar
 from symbcast.torch.operators.scalars import truth_of
 from symbcast.torch.registry import operator

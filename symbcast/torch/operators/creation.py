@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.logic.formulas import at_most
 from symbcast.graphs.values.value import Value
-from symbcast.operators.selection import one_hot
+from symbcast.operators.selecting.selection import one_hot
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import size_of
 from symbcast.torch.registry import operator

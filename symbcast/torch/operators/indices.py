@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.deciding import joined
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
-from symbcast.operators.indexing import gather, gather_elements, index, not_beyond, scatter
+from symbcast.graphs.walking.deciding import joined
+from symbcast.operators.selecting.indexing import gather, gather_elements, index, not_beyond, scatter
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.logic.formulas import Comparison, any_of, at_most, equal
 from symbcast.graphs.values.value import Value
-from symbcast.operators import joins, layout
 from symbcast.operators.context import TWICE
-from symbcast.operators.reshape import flatten, reshape
+from symbcast.operators.rearranging import joins, layout
+from symbcast.operators.rearranging.reshape import flatten, reshape
 from symbcast.torch.node_call import size_of
 from symbcast.torch.registry import operator
 

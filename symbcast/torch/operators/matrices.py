@@ -8,7 +8,7 @@ from symbcast.core.algebra.arithmetic import multiply
 from symbcast.graphs.values.value import Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import inner_product, matmul
-from symbcast.operators.normalisation import check_channels, group_norm, layer_norm, per_channel
+from symbcast.operators.networks.normalisation import check_channels, group_norm, layer_norm, per_channel
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import any_of, at_most
 from symbcast.graphs.values.value import Value
-from symbcast.operators.padding import Padding, pad
+from symbcast.operators.rearranging.padding import Padding, pad
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import add, maximum, minimum
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
-from symbcast.operators.indexing import within
-from symbcast.operators.slices import cut, from_front
+from symbcast.operators.rearranging.slices import cut, from_front
+from symbcast.operators.selecting.indexing import within
 from symbcast.torch.node_call import TO_THE_END
 from symbcast.torch.registry import operator
 

@@ -9,7 +9,7 @@ from symbcast.core.logic.formulas import TRUE
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.reductions import reduce, search
-from symbcast.operators.selection import top_k
+from symbcast.operators.selecting.selection import top_k
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:

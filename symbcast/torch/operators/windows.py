@@ -9,9 +9,8 @@ from symbcast.core.algebra.arithmetic import floor_divide, minimum, modulo, mult
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
 from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.value import Value
-from symbcast.operators.grids import affine_grid, grid_sample
-from symbcast.operators.scales import DOUBLE, resize
-from symbcast.operators.windows import (
+from symbcast.operators.networks.scales import DOUBLE, resize
+from symbcast.operators.networks.windows import (
     Window,
     conv,
     convolved_channels,
@@ -22,6 +21,7 @@ from symbcast.operators.windows import (
     transposed_channels,
     transposed_length,
 )
+from symbcast.operators.selecting.grids import affine_grid, grid_sample
 from symbcast.torch.node_call import element_of
 from symbcast.torch.registry import operator
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.logic.formulas import any_of, at_most
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_shape
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import (
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import (
     ATTENTION_EMPTY,
     ATTENTION_HEADS,
     ATTENTION_MASK,
     ATTENTION_SCALE,
     ROTARY_CACHE,
 )
-from symbcast.onnx.registry import operator
-from symbcast.operators.attention import (
+from symbcast.operators.networks.attention import (
     attend,
     cached,
     check_scores_bias,

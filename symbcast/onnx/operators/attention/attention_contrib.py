@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import UNKNOWN, Dims, Value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.attention.attention import past_length
 from symbcast.onnx.registry import MICROSOFT, operator
-from symbcast.operators.attention import check_scores_bias, head_width, in_heads, present
+from symbcast.operators.networks.attention import check_scores_bias, head_width, in_heads, present
 from symbcast.operators.operands import expect_one_of
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import UNKNOWN, Value
-from symbcast.onnx.differences import DECODER_BUFFER
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.attention.attention_contrib import (
     equal_hidden_size,
     head_count,
@@ -17,7 +16,8 @@ from symbcast.onnx.operators.attention.attention_contrib import (
     projection,
 )
 from symbcast.onnx.registry import MICROSOFT, operator
-from symbcast.operators.attention import cached, head_width
+from symbcast.onnx.runtime.differences import DECODER_BUFFER
+from symbcast.operators.networks.attention import cached, head_width
 
 _FILLED = "not checked: how far the cache is filled"
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_rank, known_shape
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import MICROSOFT, operator
-from symbcast.operators.attention import head_width
+from symbcast.operators.networks.attention import head_width
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

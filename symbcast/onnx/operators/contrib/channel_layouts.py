@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, cast
 
 from symbcast.core.algebra.arithmetic import modulo, multiply
 from symbcast.core.logic.formulas import equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
 from symbcast.graphs.operators.table import Operator
 from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.reductions import (
     batch_normalization,
     instance_normalization,
@@ -28,7 +28,7 @@ from symbcast.onnx.registry import MICROSOFT, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.graph import OnnxNode
+    from symbcast.onnx.protobuf.graph import OnnxNode
 
 NHWC, BLOCKED = "com.ms.internal.nhwc", "com.microsoft.nchwc"
 BLOCK = 16

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.logic.formulas import all_of, any_of, at_most
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_shape, known_shapes
 from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.matrices import gemm_product
 from symbcast.onnx.registry import MICROSOFT, OPERATORS, operator
+from symbcast.onnx.runtime.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
 from symbcast.operators.matmul import matmul
-from symbcast.operators.normalisation import group_norm, layer_norm
+from symbcast.operators.networks.normalisation import group_norm, layer_norm
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

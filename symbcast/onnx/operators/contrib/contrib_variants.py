@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import add, modulo, multiply, subtract
 from symbcast.core.logic.formulas import equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_rank, known_shape
 from symbcast.graphs.operators.making import asked_shape, counted
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.attention.attention_contrib import check_angles
 from symbcast.onnx.operators.contrib.contrib import fused_gemm, fused_matmul
 from symbcast.onnx.operators.layout.indices import gather_nd_
@@ -18,9 +18,9 @@ from symbcast.onnx.operators.windows.convolutions import transposed_convolution
 from symbcast.onnx.operators.windows.pools import pool_
 from symbcast.onnx.operators.windows.resize import grid_sample
 from symbcast.onnx.registry import MICROSOFT, operator
-from symbcast.operators.indexing import gather
 from symbcast.operators.matmul import matmul
 from symbcast.operators.reductions import reduce
+from symbcast.operators.selecting.indexing import gather
 
 BOOL, INT32 = 9, 6
 

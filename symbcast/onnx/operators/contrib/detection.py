@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import NMS_THRESHOLDS
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import NMS_THRESHOLDS
 
 INT64 = 7
 

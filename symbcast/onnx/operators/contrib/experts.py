@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_rank
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import EXPERTS_LAYERS
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.onnx.runtime.differences import EXPERTS_LAYERS
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import Formula, all_of, any_of, equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import (
     expect,
     expect_number_or_line,
@@ -15,9 +14,10 @@ from symbcast.graphs.operators.expected_shapes import (
     known_shape,
 )
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import COLUMN_POINTS, ROW_POINTS
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.matrices import gemm_product
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.onnx.runtime.differences import COLUMN_POINTS, ROW_POINTS
 from symbcast.operators.matmul import matmul
 
 if TYPE_CHECKING:

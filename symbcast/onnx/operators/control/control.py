@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.graphs.node_call import NodeCall
-from symbcast.graphs.operators.branches import branched, chosen_of
+from symbcast.graphs.operators.control.branches import branched, chosen_of
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 
 

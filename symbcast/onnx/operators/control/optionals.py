@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from symbcast.core.logic.formulas import FALSE, TRUE
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.contents import Element, Elements
 from symbcast.graphs.values.value import UNKNOWN, OptionalValue, Value
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.protobuf.types import value_of
 from symbcast.onnx.registry import operator
-from symbcast.onnx.types import value_of
 
 BOOL = 9
 

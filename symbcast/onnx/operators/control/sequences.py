@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, modulo, multiply, subtract
 from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
-from symbcast.graphs.node_call import NodeCall, RefusedError
 from symbcast.graphs.operators.expected_shapes import expect_numbers
 from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import (
@@ -25,11 +24,12 @@ from symbcast.graphs.values.value import (
     sequence_of,
     whole_shape,
 )
-from symbcast.onnx.declarations import ML
-from symbcast.onnx.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
+from symbcast.graphs.walking.node_call import NodeCall, RefusedError
+from symbcast.onnx.declared.declarations import ML
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
-from symbcast.operators.joins import concat, split_as, stack
+from symbcast.onnx.runtime.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
+from symbcast.operators.rearranging.joins import concat, split_as, stack
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.value import UNKNOWN, Dims, Value
-from symbcast.onnx.differences import FEATURES_FROM_FRONT
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import FEATURES_FROM_FRONT
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

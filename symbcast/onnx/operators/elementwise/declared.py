@@ -1,4 +1,4 @@
-"""The operators that are declared as data (`symbcast.onnx.declarations` and others), each followed by its signature."""
+"""The operators declared as data, each followed by its signature: see `symbcast.onnx.declared.declarations`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, equal
 from symbcast.core.text.printing import dim_text
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.elementwise import of_each, of_several
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.operators.table import Operator
@@ -18,8 +17,9 @@ from symbcast.graphs.values.contents import Content
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.tensors import cast
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.contrib_declarations import CONTRIB_DECLARATIONS
-from symbcast.onnx.declarations import DECLARATIONS, Declaration
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.declared.contrib_declarations import CONTRIB_DECLARATIONS
+from symbcast.onnx.declared.declarations import DECLARATIONS, Declaration
 from symbcast.onnx.operators.elementwise.elementwise import pair_broadcast
 from symbcast.onnx.operators.elementwise.reductions import reduced, reduced_content
 from symbcast.onnx.registry import operator

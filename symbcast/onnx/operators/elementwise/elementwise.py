@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.logic.formulas import any_of, different, equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.elementwise import chosen, clipped, of_several
 from symbcast.graphs.operators.expected_shapes import expect_numbers
 from symbcast.graphs.operators.folding import summed_along
@@ -14,8 +13,9 @@ from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
 
 
 @operator("Identity")

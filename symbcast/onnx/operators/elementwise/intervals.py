@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators import estimates
 from symbcast.graphs.operators.estimates import Estimate, places, with_estimate
 from symbcast.graphs.values.contents import Bands, Interval
 from symbcast.graphs.values.intervals import UNBOUNDED, interval_of, largest, smallest, some_of
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 
 Estimator: TypeAlias = "Callable[[NodeCall, Sequence[Value], int], Estimate]"
 """From a call, its outputs and the position of one of them to the bounds of its elements."""

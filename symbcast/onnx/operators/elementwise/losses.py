@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import LOSS_FUNCTION
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import LOSS_FUNCTION
 from symbcast.onnx.tail import infer
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect, known_shape
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import RECURRENT_EMPTY, RECURRENT_HIDDEN_SIZE, RECURRENT_LAYOUT
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.onnx.runtime.differences import RECURRENT_EMPTY, RECURRENT_HIDDEN_SIZE, RECURRENT_LAYOUT
+from symbcast.operators.networks.recurrent import GATES, Layer, Layout, Role, recurrent
 from symbcast.operators.operands import Operand
-from symbcast.operators.recurrent import GATES, Layer, Layout, Role, recurrent
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

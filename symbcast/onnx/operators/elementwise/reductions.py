@@ -12,23 +12,23 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.sequences import AxisSequence
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.graphs.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.operators.expected_shapes import expect_line, known_shape, known_shapes
 from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.contents import Content, Elements, Ramp
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.intervals import extent
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import (
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import (
     ARG_EMPTY,
     GROUP_NORM_FUNCTION,
     INSTANCE_NORM_AXES,
     LAYER_NORM_EMPTY,
     LRN_IMAGES,
 )
-from symbcast.onnx.registry import operator
 from symbcast.onnx.tail import infer
-from symbcast.operators.normalisation import check_channels, group_norm, layer_norm, per_channel
+from symbcast.operators.networks.normalisation import check_channels, group_norm, layer_norm, per_channel
 from symbcast.operators.reductions import reduce, search
 
 if TYPE_CHECKING:

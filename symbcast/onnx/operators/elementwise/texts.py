@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.numbers import BOOL
 from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 
 FLOAT, INT64, STRING = 1, 7, 8

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.logic.formulas import TRUE, all_of, at_most
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.gathering import check_indices, gathered, index_length
 from symbcast.graphs.values.contents import (
     Bands,
@@ -19,10 +18,11 @@ from symbcast.graphs.values.contents import (
 )
 from symbcast.graphs.values.intervals import interval_of, some_of
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import GATHER_ND_BATCHES, GATHER_ND_EMPTY
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import GATHER_ND_BATCHES, GATHER_ND_EMPTY
 from symbcast.onnx.runtime.gather_nd import divided_batches
-from symbcast.operators.indexing import (
+from symbcast.operators.selecting.indexing import (
     gather,
     gather_elements,
     gather_nd,

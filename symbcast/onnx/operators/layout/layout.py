@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.axes import stretched, transposed, with_axes, without_axes
 from symbcast.graphs.operators.expected_shapes import expect_line
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import SQUEEZE_NO_AXES
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.operators.layout import (
+from symbcast.onnx.runtime.differences import SQUEEZE_NO_AXES
+from symbcast.operators.rearranging.layout import (
     depth_to_space,
     expand,
     new_axes,

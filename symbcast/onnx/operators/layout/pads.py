@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import known_rank
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import CENTER_CROP_SIZES, PAD_ELEMENTS, PAD_NUMBER
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import CENTER_CROP_SIZES, PAD_ELEMENTS, PAD_NUMBER
 from symbcast.onnx.runtime.padding import pad_in_runtime
-from symbcast.operators.padding import MODES, Padding, pad
+from symbcast.operators.rearranging.padding import MODES, Padding, pad
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

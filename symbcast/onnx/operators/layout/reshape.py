@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect_line
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.operators.reshaping import Wanted, content_reshaped, reshaped
 from symbcast.graphs.values.contents import Element
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import RESHAPE_BESIDE_ZERO
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import RESHAPE_BESIDE_ZERO
 from symbcast.onnx.runtime.reshape import infer_size_beside_zero
-from symbcast.operators.reshape import flatten
+from symbcast.operators.rearranging.reshape import flatten
 
 if TYPE_CHECKING:
     pass

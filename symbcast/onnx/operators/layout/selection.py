@@ -7,13 +7,13 @@ from itertools import product
 
 from symbcast.core.algebra.arithmetic import maximum, multiply
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import expect_line, expect_numbers
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.operators.selection import one_hot, top_k
+from symbcast.onnx.runtime.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH
+from symbcast.operators.selecting.selection import one_hot, top_k
 
 INT64 = 7
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.cutting import Cuts, cut_out, places_given
 from symbcast.graphs.operators.expected_shapes import expect_line
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import SLICE_GREATEST_END
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import SLICE_GREATEST_END
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.expected_shapes import known_rank, known_shapes
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import Dims, Value
-from symbcast.onnx.differences import (
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.operators.windows.windows import SAME, auto_pad, numbers, windows
+from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import (
     COL2IM_BLOCK_FITS,
     COL2IM_EMPTY,
     CONV_INTEGER_POINT,
@@ -25,12 +27,10 @@ from symbcast.onnx.differences import (
     DEFORM_CONV_EMPTY,
     DEFORM_CONV_POSITIONS,
 )
-from symbcast.onnx.operators.windows.windows import SAME, auto_pad, numbers, windows
-from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.windows import rounded_towards_zero, transposed_positions
 from symbcast.operators.context import Context
-from symbcast.operators.normalisation import per_channel
-from symbcast.operators.windows import (
+from symbcast.operators.networks.normalisation import per_channel
+from symbcast.operators.networks.windows import (
     Window,
     conv,
     convolved_channels,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.differences import (
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.operators.windows.windows import SAME, auto_pad, nonempty, windows
+from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import (
     GLOBAL_POOL_EMPTY,
     POOL_INPUT,
     POOL_POSITIONS,
@@ -20,11 +22,9 @@ from symbcast.onnx.differences import (
     UNPOOL_PADDING,
     UNPOOL_SHAPE,
 )
-from symbcast.onnx.operators.windows.windows import SAME, auto_pad, nonempty, windows
-from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.windows import covering_positions, rounded_towards_zero
 from symbcast.operators.context import Context
-from symbcast.operators.windows import Window, covering, pool, rounded_down, rounded_up, spatial_axes
+from symbcast.operators.networks.windows import Window, covering, pool, rounded_down, rounded_up, spatial_axes
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

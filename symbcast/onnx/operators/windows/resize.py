@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.contents import Element, is_size
 from symbcast.graphs.values.value import Constant, Dims, Value
-from symbcast.onnx.differences import (
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import (
     AFFINE_GRID_EMPTY,
     FLOAT_RATIO,
     FLOAT_SCALES,
@@ -24,10 +25,9 @@ from symbcast.onnx.differences import (
     RESIZE_MODES,
     RESIZE_SIZES,
 )
-from symbcast.onnx.registry import operator
-from symbcast.operators.grids import affine_grid as affine_grid_shape
-from symbcast.operators.grids import grid_sample as grid_sample_shape
-from symbcast.operators.scales import DOCUMENT, SINGLE, Scale
+from symbcast.operators.networks.scales import DOCUMENT, SINGLE, Scale
+from symbcast.operators.selecting.grids import affine_grid as affine_grid_shape
+from symbcast.operators.selecting.grids import grid_sample as grid_sample_shape
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

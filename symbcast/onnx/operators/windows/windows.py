@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.graphs.node_call import NodeCall
 from symbcast.graphs.values.value import Dims
-from symbcast.operators.windows import Window
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.networks.windows import Window
 
 SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 

@@ -1,0 +1,251 @@
+"""Loops and scans: their bodies are walked, under the condition that they run at all.
+
+A front end describes a loop as a `Loop`: its carried values, how to walk its body, and when it ends; `looped` answers
+for it. A scan cuts its inputs into `slices`, and walks its body with `scanned`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from symbcast.core.algebra.arithmetic import add, subtract
+from symbcast.core.logic.formulas import TRUE, Formula, at_most, equal
+from symbcast.graphs.operators.control.loop_states import States
+from symbcast.graphs.values.contents import Elements, listed
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.elements import truth
+from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.walking.walker import either
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+INT64 = 7
+
+
+class Turn(NamedTuple):
+    """The outputs of a body in one iteration.
+
+    Attributes:
+        goes_on: Whether there is another iteration.
+        carried: The values of the next iteration.
+        made: Values that are concatenated over all iterations, and so need one shape.
+        final: Values that are kept only from the last iteration.
+    """
+
+    goes_on: Value
+    carried: Sequence[Value]
+    made: Sequence[Value] = ()
+    final: Sequence[Value] = ()
+
+
+class Loop(NamedTuple):
+    """A loop of a graph.
+
+    Attributes:
+        initial: The carried values before the first iteration.
+        turn: Walks the body, given the number of the iteration and the carried values.
+        limit: The maximum number of iterations; None if unknown.
+        start: The formula that the first iteration may run, whatever the limit; None if unknown.
+        is_kept: Whether the body passes its condition on unchanged.
+        is_counted: Whether the body uses the number of the iteration.
+        ends: The values that decide, with the condition, when the loop ends.
+        decided_by: The positions of the inputs that decide whether the body runs at all; None for all of them.
+    """
+
+    initial: Sequence[Value]
+    turn: Callable[[Value, Sequence[Value]], Turn]
+    limit: Dim | None
+    start: Formula | None = TRUE
+    is_kept: bool = False
+    is_counted: bool = False
+    ends: Sequence[Value] = ()
+    decided_by: Sequence[int] | None = None
+
+
+class Looped(NamedTuple):
+    """The result of a loop: the number of iterations, the carried values after the last, and the outputs."""
+
+    trips: Dim
+    last: Sequence[Value]
+    made: Sequence[Value]
+    final: Sequence[Value]
+    around: frozenset[Symbol]
+
+    def check_alike(self, call: NodeCall, position: int, value: Value) -> None:
+        """Note an output whose shape contains sizes that may change from iteration to iteration."""
+        if any(not isinstance(d, int) and not d.symbols().keys() <= self.around for d in value.shape or ()):
+            call.note(f"not checked: output {position} must keep its shape across iterations")
+
+
+_UNNUMBERED = Value((), INT64)
+
+
+def looped(call: NodeCall, loop: Loop) -> Looped:
+    """Walk the body of a loop in any iteration, and return the result."""
+    states = States(call, loop.initial)
+    condition = _settle(states, loop)
+    never_stops = loop.start == TRUE and (loop.is_kept or condition_of(condition) == TRUE)
+    trips = loop.limit if never_stops else None
+    if trips is not None and states.is_open:
+        return _after_first(call, loop, trips, states)
+    number = _numbered(call, loop, trips, states)
+    with call.asker.under(_runs(call, loop)):
+        turn = loop.turn(number, states.carried)
+    if trips is None:
+        trips = call.fresh("trips", "how often the loop runs")
+        if any(v.decided_by == Decider.DATA for v in (turn.goes_on, *loop.ends)):
+            call.asker.undecided.discard(trips)
+    last = [states.last(n, trips, value) for n, value in enumerate(turn.carried)]
+    return Looped(trips, last, turn.made, turn.final, states.around)
+
+
+def _settle(states: States, loop: Loop) -> Value:
+    """Find values that represent the carried values in any iteration; return whether the loop goes on after one."""
+    states.settle(lambda carried: loop.turn(_UNNUMBERED, carried)[:2])
+    return states.condition
+
+
+def _after_first(call: NodeCall, loop: Loop, trips: Dim, states: States) -> Looped:
+    """Return the result of a loop whose first iteration is walked separately: sizes may change in that one only."""
+    with call.asker.under(at_most(1, trips)), call.walk.apart() as inner:
+        first = loop.turn(Value((), INT64, Elements((0,))), states.initial)
+    rest = States(call, first.carried, states.around)
+    _settle(rest, loop)
+    number = _numbered(call, loop, subtract(trips, 1), rest, start=1)
+    with call.asker.under(at_most(2, trips)):
+        later = loop.turn(number, rest.carried)
+    call.walk.keep_common(inner)
+    last = [
+        states.after_first(n, trips, rest.last(n, subtract(trips, 1), value)) for n, value in enumerate(later.carried)
+    ]
+    for n, (one, other) in enumerate(zip(first.made, later.made, strict=True), len(last)):
+        if one.shape != other.shape:
+            with call.asker.under(at_most(2, trips)):
+                require_same(call, f"output {n}", one.shape, other.shape, "across iterations")
+    name = f"{call.place.name}_final"
+    final = [
+        either(call.asker, f"{name}_{n}", at_most(2, trips), b, a)
+        for n, (a, b) in enumerate(zip(first.final, later.final, strict=True))
+    ]
+    return Looped(trips, last, first.made, final, states.around)
+
+
+def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, start: int = 0) -> Value:
+    """Return the number of any iteration, counted from ``start``; unknown if the number of iterations is."""
+    if trips is None or not (states.is_counted or loop.is_counted):
+        return _UNNUMBERED
+    number = call.fresh("turn", "the iteration number")
+    call.asker.turns[number] = subtract(trips, 1)
+    states.write_by_turn(number)
+    return Value((), INT64, Elements((add(number, start),)))
+
+
+def _runs(call: NodeCall, loop: Loop) -> Formula:
+    """Return when the body runs at least once, as far as the number of iterations determines it."""
+    if loop.limit is None or loop.start != TRUE:
+        return runs_by_data(call, loop.decided_by)
+    return at_most(1, loop.limit)
+
+
+def runs_by_data(call: NodeCall, by: Sequence[int] | None = None) -> Formula:
+    """Return the formula that a new size is 1, which says that a body runs; the inputs at ``by`` decide it."""
+    runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not", by=by)
+    call.asker.assume(at_most(runs, 1))
+    return equal(runs, 1)
+
+
+def condition_of(value: Value) -> Formula | None:
+    """Return the truth value that a tensor of one element holds; None if unknown."""
+    items = listed(value.content, value.shape)
+    return truth(items[0]) if items else None
+
+
+def stacked(length: Dim, value: Value, axis: int) -> Value:
+    """Return values of the same shape stacked along a new axis."""
+    if value.shape is None:
+        return value.with_content(None)
+    place = axis + len(value.shape) + 1 if axis < 0 else axis
+    return value.with_content(None).with_sizes((*value.shape[:place], length, *value.shape[place:]))
+
+
+# Scans.
+
+
+def slices(
+    call: NodeCall, scanned: Sequence[Value], axes: Sequence[int], *, keeps_axis: bool = False, is_cut: bool = False
+) -> tuple[Dim, list[Value]]:
+    """Return how many slices there are, and a slice of each scanned input, without its axis unless it is kept.
+
+    ``is_cut`` says that inputs may be longer than the first one, and the slices beyond it are dropped.
+    """
+    length: Dim | None = None
+    kept = (1,) if keeps_axis else ()
+    found = []
+    for value, axis in zip(scanned, axes, strict=True):
+        dims = value.shape
+        if dims is None:
+            raise UnknownShapeError
+        place = call.axis(axis, len(dims))
+        length = dims[place] if length is None else length
+        if is_cut:
+            call.at_most(length, dims[place], "scanned inputs must be at least as long as the first")
+        else:
+            call.equal(length, dims[place], "scanned inputs must have the same length")
+        found.append(value.with_content(None).with_sizes((*dims[:place], *kept, *dims[place + 1 :])))
+    if length is None:
+        call.refuse("there must be something to scan")
+    return length, found
+
+
+Body: TypeAlias = "Callable[[Sequence[Value]], Sequence[Value]]"
+"""Walks a body, given its states; returns its outputs, the states first."""
+MayChange: TypeAlias = "Callable[[Dims, Dims], bool]"
+"""Returns whether a runtime lets a state of one shape become one of another shape."""
+
+
+def scanned(  # noqa: PLR0913 - a body, and what a runtime does otherwise
+    call: NodeCall,
+    runs: Formula,
+    states: Sequence[Value],
+    body: Body,
+    *,
+    may_change: MayChange | None = None,
+    again: Formula = TRUE,
+) -> tuple[Sequence[Value], Sequence[Value]]:
+    """Return the states after a body has run any number of times, and its outputs in any iteration.
+
+    The body runs at least once if the formula ``runs`` holds, and again if ``again`` holds. States must keep their
+    shape, except for a change in the first iteration that a runtime allows: ``may_change``.
+    """
+    count = len(states)
+    with nullcontext() if runs == TRUE else call.asker.under(runs):
+        outputs = body(states)
+        last = [_state(call, n, *pair, may_change) for n, pair in enumerate(zip(states, outputs[:count], strict=True))]
+    if any(a is not b for a, b in zip(states, last, strict=True)):
+        call.note("not checked: a state that changes its shape, which the runtime allows if it infers the new one")
+        with call.asker.under(again):
+            repeated = body(last)
+            for n, (before, after) in enumerate(zip(last, repeated[:count], strict=True)):
+                require_same(call, f"state {n}", before.shape, after.shape)
+    return last, outputs
+
+
+def _state(call: NodeCall, position: int, before: Value, after: Value, may_change: MayChange | None) -> Value:
+    if may_change is None or before.shape is None or after.shape is None or not may_change(before.shape, after.shape):
+        require_same(call, f"state {position}", before.shape, after.shape)
+        return before
+    return after
+
+
+def require_same(call: NodeCall, what: str, one: Dims | None, other: Dims | None, when: str = "") -> None:
+    """Require that an output of a body keep its shape; note it if a shape is unknown."""
+    reason = f"{what} must keep its shape" if not when else f"{what} must have the same shape {when}"
+    if one is None or other is None:
+        call.note(f"not checked: {reason}")
+    else:
+        call.same_shape(one, other, reason)

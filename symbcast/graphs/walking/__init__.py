@@ -1,0 +1,1 @@
+"""The walk of a graph, from node to node, and what it knows of the values."""

@@ -1,0 +1,167 @@
+"""Nodes with inputs of unknown rank: their requirements and outputs, as far as these hold for all ranks at once.
+
+If a node determines the rank of an input, or uses only its last axes, its own function answers for it: it sees these
+axes, and a sequence of all others as one axis (`symbcast.onnx.declared.reaches`). Its requirements then apply to a
+sequence that a caller gives, and to each axis that the node determines. For values of unspecified rank, the
+requirements of nodes are not checked, which is noted; what is known about the last axes of their outputs holds at all
+sizes at which they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.sequences import SequenceSymbol, is_sequence, mentions_rest, sequences_of
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.broadcasting.unknown_rank import place_of
+from symbcast.core.logic.formulas import TRUE
+from symbcast.errors import SymbcastError
+from symbcast.graphs.values.value import NEVER, UNKNOWN, Dims, OpenValue, Value
+from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
+from symbcast.graphs.walking.reaches import Reaches
+from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank, put_back
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
+
+_AS_FIRST = """
+    CumProd CumSum DequantizeLinear GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax
+    LpNormalization LRN QuantizeLinear ReverseSequence RMSNormalization ScatterElements ScatterND Softmax Trilu
+"""
+"""Operators whose output has the shape of the first input, even if some axes that they use are unknown."""
+
+
+class Operators(NamedTuple):
+    """How many axes nodes use of inputs of unknown rank (see `symbcast.onnx.declared.reaches`), and their functions."""
+
+    reaches: Reaches
+    answer: Callable[[NodeCall], Value | Sequence[Value]]
+
+
+def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Value] | None:
+    """Return the outputs of a node whose inputs of unknown rank all come from sequences that a caller gives.
+
+    Its requirements are recorded. Returns None if there is no such input, or if the answer differs between ranks.
+    """
+    shapes = [None if v is None else call.walk.open.ends(v) for v in call.inputs]
+    sequences = sequences_of(symbols_of(d for s in shapes if s is not None for d in s if is_sequence(d)))
+    if not sequences or not call.asker.sequences.issuperset(sequences):
+        return None
+    try:
+        seen = _seen(call, shapes, operators.reaches(call, shapes))
+    except (ReachError, UnknownShapeError):
+        return None
+    for requirement, reason in seen.asked:
+        call.require(requirement, reason)
+    return _answers(operators, seen.call, seen.taken)
+
+
+def outputs_of_unknown_rank(call: NodeCall, operators: Operators, reason: str) -> Sequence[Value]:
+    """Return the outputs of a node with inputs of unknown rank, as far as they are known.
+
+    Its requirements on sizes are checked only if it determines the rank of an input; otherwise ``reason`` is noted.
+    """
+    shapes = [None if v is None else call.walk.open.ends(v) for v in call.inputs]
+    try:
+        reaches = operators.reaches(call, shapes)
+        if any(map(_says_rank, shapes, reaches)):
+            return _answers(operators, _with_axes_named(call, shapes, reaches))
+    except RefusedError:
+        return [NEVER] * len(call.node.outputs)
+    except (ReachError, UnknownShapeError):
+        pass
+    call.note(reason)
+    try:
+        seen = _seen(call, shapes, operators.reaches(call, shapes))
+        known = set(call.asker.origins)
+        with call.asker.trying(call.walk.trying()):
+            found = _answers(operators, seen.call, seen.taken)
+            made = call.asker.origins.keys() - known
+        return [UNKNOWN if _speaks_of(v, made) else v for v in found]
+    except (SymbcastError, ReachError, UnknownShapeError):
+        return _as_first(call)
+
+
+def _as_first(call: NodeCall) -> Sequence[Value]:
+    if call.node.op_type not in _AS_FIRST.split() or call.node.domain or not call.has(0):
+        return ()
+    ends = call.walk.open.ends(call.value(0))
+    return (call.walk.open.opened(ends, call.dtype()),) if any(map(is_sequence, ends)) else ()
+
+
+class Seen(NamedTuple):
+    """A node as its function sees it, the requirements on ranks and their reasons, and the axes split off sequences."""
+
+    call: NodeCall
+    asked: list[tuple[Formula, str]]
+    taken: list[tuple[Dim, Dims]]
+
+
+def _answers(operators: Operators, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
+    """Return the outputs from the operator's function, as values of unknown rank if their shapes have a sequence."""
+    found = operators.answer(call)
+    return [_opened(call, v, taken) for v in ([found] if isinstance(found, Value) else found)]
+
+
+def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> Value:
+    if value is NEVER or value.shape is None or not any(map(mentions_rest, value.shape)):
+        return value
+    if not is_shape(value.shape):
+        raise UnknownShapeError
+    return call.walk.open.opened(put_back(value.shape, taken), value.dtype)
+
+
+def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> Seen:
+    """Return the node with each sequence as one axis. Raises `ReachError`."""
+    seen: dict[int, Dims] = {}
+    asked: list[tuple[Formula, str]] = []
+    taken = []
+    for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
+        if shape is not None and place_of(shape) is not None:
+            found = laid(shape, reach)
+            seen[n] = found.dims
+            asked.append((found.requirement, f"{call.input_name(n)}: {found.reason}"))
+            taken += [] if found.taken is None else [found.taken]
+    if call.node.op_type == "Concat":
+        given = [s for s in shapes if s is not None]
+        dims, ranks = of_one_rank(given, [seen.get(n, s) for n, s in enumerate(given)])
+        seen = dict(enumerate(dims))
+        asked += [(f, "the operands must have the same rank") for f in ranks]
+    for dim in (d for s in seen.values() for d in symbols_of(s) if isinstance(d, SequenceSymbol)):
+        call.bounds.learn(dim, call.bounds.least(dim.sequence.rest()) or 0)
+    return Seen(_with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE], taken)
+
+
+def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> NodeCall:
+    """Return the node with new sizes for the axes of the inputs whose ranks it determines.
+
+    Note that these ranks were not checked; the other inputs stay unknown.
+    """
+    seen: dict[int, Dims] = {}
+    for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
+        if shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None:
+            name, dims = call.input_name(n), laid(shape, reach).dims
+            call.note(f"not checked: {name} must have rank {reach.rank}, but its rank is unknown")
+            seen[n] = tuple(call.walk.open.axis_named(name, axis, d) for axis, d in enumerate(dims))
+    return _with_shapes(call, seen)
+
+
+def _with_shapes(call: NodeCall, shapes: Mapping[int, Dims]) -> NodeCall:
+    inputs = list(call.inputs)
+    for n, dims in shapes.items():
+        value = call.value(n)
+        inputs[n] = value if value.shape is not None else value.with_sizes(dims)
+    return call.of(inputs, call.version)
+
+
+def _says_rank(shape: Dims | None, reach: Reach | None) -> bool:
+    return shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None
+
+
+def _speaks_of(value: Value, symbols: Container[Symbol]) -> bool:
+    """Return whether a value's sizes contain some of the symbols, or axes of a sequence that it does not have."""
+    found = symbols_of(value.ends if isinstance(value, OpenValue) else value.shape or ())
+    return any(s in symbols or (isinstance(s, SequenceSymbol) and value.shape is not None) for s in found)

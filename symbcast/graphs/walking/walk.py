@@ -1,0 +1,284 @@
+"""The walk through a graph: node after node, each answered by the function of its operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from symbcast.core.logic.formulas import FALSE, negate
+from symbcast.core.shapes import Shape, any_shape_of, shape_of
+from symbcast.errors import DimensionError
+from symbcast.graphs.requirements.recorder import Asker, Place
+from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, SequenceValue, Value
+from symbcast.graphs.walking.deciding import decider_of_content, joined
+from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
+from symbcast.graphs.walking.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
+from symbcast.graphs.walking.walker import Fork, GraphScope, OpenValues, either
+
+if TYPE_CHECKING:
+    from symbcast.graphs.graph import Graph, Node
+    from symbcast.graphs.values.deciders import Decider
+    from symbcast.graphs.walking.answering import Answering
+
+MAX_FORKS, MAX_FORKED_NODES = 3, 300
+"""How deeply nested, and for how many nodes, the rest of a graph is walked once for each branch."""
+MAX_DEPTH = 32
+"""The maximum nesting depth of graphs and functions."""
+MAX_AGAIN, MAX_TURNS = 10_000, 8
+"""The walk budget for nodes of functions and inner graphs: a fixed number of nodes, plus a multiple of their count.
+
+Functions that call one another twice, branches in branches and loops in loops double the walk with each level.
+"""
+
+MAX_BRANCHES = 1_000
+"""How many graphs are walked under conditions: each adds a new size that says whether it is taken."""
+
+
+class Unanalysed(NamedTuple):
+    """A node whose own conditions were not checked, or not all of them, and why.
+
+    ``is_about_data`` says that only conditions on data are unchecked: all conditions on sizes were checked.
+    """
+
+    node: str
+    op_type: str
+    reason: str
+    is_about_data: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.node} ({self.op_type}): {self.reason}"
+
+
+class Walkable(Protocol):
+    """The part of a model that a walk uses: the number of nodes in graphs within its graph, and in functions."""
+
+    inner: int
+
+
+class Walk:
+    """A walk through one model; ``top`` has the values of its own graph, ``inner`` those of the graphs within it.
+
+    A front end that needs more than a table of operators derives its own walk.
+    """
+
+    def __init__(self, model: Walkable, front_end: Answering, asker: Asker) -> None:
+        self.asker = asker
+        self.front_end = front_end
+        self.top = GraphScope()
+        self.inner: dict[str, Value] = {}
+        self.unanalysed: dict[Unanalysed, None] = {}
+        self._operators = Operators(front_end.reaches, self.answer)
+        self._names: dict[str, int] = {}
+        """The used names, each with the number for the next node of that name."""
+        self._left = MAX_AGAIN + MAX_TURNS * model.inner
+        """How many nodes of functions and inner graphs may still be walked."""
+        self._branches_left = MAX_BRANCHES
+        self.open = OpenValues(asker)
+        """The knowledge about values of unknown rank."""
+        self.fork: Fork | None = None
+        """Set by an If whose branches give no common value to go on with."""
+        self._forks = 0
+
+    # Graphs.
+
+    def graph(self, graph: Graph, scope: GraphScope) -> list[Value]:
+        """Walk through a graph whose inputs are already in the scope; return its outputs."""
+        scope.values.update(graph.constants)
+        self._nodes(graph.nodes, 0, scope)
+        return [scope.find(name) or UNKNOWN for name in graph.outputs]
+
+    def _nodes(self, nodes: Sequence[Node], start: int, scope: GraphScope) -> None:
+        """Walk through the nodes from ``start`` on."""
+        for position in range(start, len(nodes)):
+            self.node(nodes[position], scope)
+            fork = self.fork
+            self.fork = None
+            if fork is not None and self._forks < MAX_FORKS and len(nodes) - position <= MAX_FORKED_NODES:
+                self._both(fork, nodes, position, scope)
+                return
+
+    def _both(self, fork: Fork, nodes: Sequence[Node], position: int, scope: GraphScope) -> None:
+        """Walk through the nodes after an If once for each branch, and merge the results.
+
+        The two branches give outputs of different ranks, so there is no single value to go on with.
+        """
+        self._forks += 1
+        before, names = dict(scope.values), dict(self._names)
+        ends = []
+        for formula, outputs in ((fork.chosen, fork.yes), (negate(fork.chosen), fork.no)):
+            scope.values, self._names = dict(before), dict(names)
+            scope.values.update(zip(nodes[position].outputs, outputs, strict=False))
+            with self.asker.under(formula):
+                self._nodes(nodes, position + 1, scope)
+            ends.append(scope.values)
+        self._forks -= 1
+        yes, no = ends
+        for name in yes:
+            if yes[name] is not no[name]:
+                scope.values[name] = either(self.asker, name, fork.chosen, yes[name], no[name])
+
+    def within(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
+        """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
+        own = GraphScope(scope)
+        if own.depth > MAX_DEPTH:
+            raise UnknownShapeError("graphs are nested too deeply")
+        self.spend(len(graph.nodes))
+        if self.asker.guards:
+            self._branches_left -= 1
+            if self._branches_left < 0:
+                raise UnknownShapeError(f"more than {MAX_BRANCHES} branches and loops are run under conditions")
+        own.values.update(zip(graph.inputs, inputs, strict=False))
+        outputs = self.graph(graph, own)
+        for name, value in own.values.items():
+            if not isinstance(value, Constant):
+                self.inner.setdefault(name, value)
+        return outputs
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Forget notes from this context afterwards."""
+        inner, unanalysed, names = self.inner, self.unanalysed, self._names
+        self.inner, self.unanalysed, self._names = dict(inner), dict(unanalysed), dict(names)
+        try:
+            yield
+        finally:
+            self.inner, self.unanalysed, self._names = inner, unanalysed, names
+
+    @contextmanager
+    def apart(self) -> Iterator[dict[str, Value]]:
+        """Do not keep the values of inner graphs that are walked in this context; return them instead."""
+        inner, self.inner = self.inner, dict(self.inner)
+        try:
+            yield self.inner
+        finally:
+            self.inner = inner
+
+    def keep_common(self, inner: Mapping[str, Value]) -> None:
+        """Leave shapes of values in inner graphs open if another walk through them gave different ones."""
+        for name, value in self.inner.items():
+            if name in inner and inner[name].shape != value.shape:
+                self.inner[name] = Value(None, value.dtype)
+
+    def spend(self, count: int) -> None:
+        """Charge nodes against the walk budget; raises `UnknownShapeError` if it is exhausted."""
+        if count > self._left:
+            raise UnknownShapeError("nested functions, branches and loops expand to too many nodes")
+        self._left -= count
+
+    # Nodes.
+
+    def node(self, node: Node, scope: GraphScope) -> None:
+        """Compute the outputs of a node and put them into the scope."""
+        inputs = [scope.find(name) for name in node.inputs]
+        outputs = self._outputs(node, inputs, scope)
+        self.mark(node, inputs, outputs)
+        for position, name in enumerate(node.outputs):
+            if name:
+                scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
+
+    def mark(self, node: Node, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
+        """Set what decides the elements of the outputs of a node, if that is not known yet."""
+        for position, value in enumerate(outputs):
+            if value.decided_by is not None:
+                continue
+            found = decider_of_content(value.content, value.shape, self.asker)
+            value.decided_by = self.decided(node, inputs, position, value) if found is None else found
+            if isinstance(value, SequenceValue):
+                for item in value.items or ():
+                    item.decided_by = value.decided_by if item.decided_by is None else item.decided_by
+
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of the output at a position, if they are not known exactly."""
+        return joined(inputs)
+
+    def _outputs(self, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
+        place = self._place(node, inputs)
+        if self.asker.foreknown:
+            self.asker.restate(place)
+        if NEVER in inputs:
+            return [NEVER] * len(node.outputs)
+        try:
+            outputs = self.answered(place, scope)
+            if place.name in self.asker.unfollowed:
+                self.leave(place, self.asker.unfollowed.pop(place.name))
+            return outputs
+        except RefusedError:
+            return [NEVER] * len(node.outputs)
+        except UnknownShapeError as error:
+            reason = str(error) or _missing(node, inputs)
+        except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
+            reason = f"could not be followed: {error}"
+        return self.unknown(self.front_end.call(place, self, scope), reason)
+
+    def answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+        """Return the outputs of a node; raises `UnknownShapeError` if they are unknown."""
+        call = self.front_end.call(place, self, scope)
+        found = self.of_given_rank(call)
+        return self.asker.written(self.followed(call, as_sequence(self.answer(call))) if found is None else found)
+
+    def of_given_rank(self, call: NodeCall) -> Sequence[Value] | None:
+        """Return the outputs of a node with inputs that a caller gives as sequences of axes; None for other nodes."""
+        return outputs_of_given_rank(call, self._operators) if self.asker.sequences else None
+
+    def answer(self, call: NodeCall) -> Value | Sequence[Value]:
+        """Answer a node by the function of its operator, or by the tail of its front end."""
+        operator = self.front_end.operator(call.node)
+        return self.front_end.tail(call) if operator is None else operator(call)
+
+    def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return outputs with additional knowledge about their elements."""
+        return outputs
+
+    def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
+        """Return the outputs of a node without an answer, as far as they are known; note why."""
+        return outputs_of_unknown_rank(call, self._operators, reason)
+
+    def _place(self, node: Node, inputs: Sequence[Value | None]) -> Place:
+        name = base = node.title
+        while name in self._names:
+            name = f"{base} ({self._names[base]})"
+            self._names[base] += 1
+        self._names[name] = 2
+        return Place(name, node.op_type, node, inputs)
+
+    # Notes.
+
+    def refuse(self, node: Node, reason: str, inputs: Sequence[Value | None]) -> None:
+        """Refuse all sizes at a node, whether or not the walk reached it."""
+        self.asker.require(Place(node.title, node.op_type, node, inputs), FALSE, reason)
+
+    def doubt(self, node: Node, reason: str) -> None:
+        """Note a node that may refuse all sizes."""
+        self.leave(Place(node.title, node.op_type, node, []), reason)
+
+    def found(self, name: str) -> Value | None:
+        """Return what was found about a value, in any graph; None if the walk did not reach it."""
+        return self.top.values.get(name) or self.inner.get(name)
+
+    def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
+        """Note a node whose conditions, or only those on data, were not checked."""
+        self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
+
+
+def as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:
+    """Return outputs as a sequence, even a single one."""
+    return (outputs,) if isinstance(outputs, Value) else outputs
+
+
+def _missing(node: Node, inputs: Sequence[Value | None]) -> str:
+    names = [n for n, v in zip(node.inputs, inputs, strict=True) if v is not None and v.shape is None]
+    if names:
+        return f"the shape of {', '.join(names)} is not known"
+    return "its requirements on its inputs are not known"
+
+
+def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:
+    """Return the shapes of values by name."""
+    return {name: _shape(v) for name, v in values.items()}
+
+
+def _shape(value: Value) -> Shape | None:
+    if isinstance(value, OpenValue):
+        return any_shape_of(value.ends)
+    return None if value.shape is None else shape_of(value.shape)

@@ -1,0 +1,1 @@
+"""Operators whose shapes a table declares."""

@@ -1,0 +1,1 @@
+"""What is read from protobuf: graphs, nodes, constants, types and functions."""

@@ -1,0 +1,1 @@
+"""Operators of neural networks: attention, normalisation, recurrent cells, windows, scales."""

@@ -1,0 +1,1 @@
+"""Operators that pick elements: by indices, by rank, on a grid."""

@@ -1,0 +1,1 @@
+"""What the paths of a run say together: regions, conditions, findings, and the answer."""

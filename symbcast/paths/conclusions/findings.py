@@ -1,0 +1,124 @@
+"""Findings of runs: each conjunct of the condition, with the line that fails first where it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import in_words
+from symbcast.answers.report.failures import shape_at
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.solver.decision.counterexamples import breaking
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.solver.decision.decision import Decision
+    from symbcast.operators.context import Dims
+    from symbcast.paths.conclusions.answer import PathsAnswer
+    from symbcast.paths.conclusions.regions import Branch
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathFinding:
+    """A conjunct of the condition of a run; or, if the run works at no known sizes, a line that fails.
+
+    Attributes:
+        file: The file of the line that fails first at `counterexample`; empty if unknown.
+        line: Its line number, from 1.
+        source: The text of the line.
+        operation: The operation on the line that fails, such as ``"matmul"``; empty if the code itself raises.
+        operands: The shapes of its operands.
+        formula: The requirement.
+        text: The requirement as text that `symbcast.Condition` reads back.
+        words: The requirement in words.
+        error: The type of the error, and why it is raised.
+        counterexample: The smallest sizes at which this fails and, if possible, nothing else does.
+        sizes_there: The operands at these sizes.
+        fix: The suggested fix.
+    """
+
+    file: str = ""
+    line: int = 0
+    source: str = ""
+    operation: str = ""
+    operands: tuple[Dims, ...] = ()
+    formula: Formula = field(repr=False)
+    text: str
+    words: str
+    error: str = ""
+    counterexample: dict[str, int] | None = field(default=None, hash=False)
+    sizes_there: str = ""
+    fix: str = ""
+
+    @property
+    def works(self) -> str:
+        """When the run works according to this finding: "works only when N is even"."""
+        return "works for no sizes" if self.formula == FALSE else f"works only when {self.words}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.words}"
+
+
+def findings_of(paths: PathsAnswer) -> Iterator[PathFinding]:
+    """Yield the findings of a run: each conjunct, with the line that fails first where it does not hold."""
+    namer = Namer.of(paths.names)
+    decision = paths.decision
+    if decision.verdict is not Verdict.ALWAYS:
+        yield from _of_clauses(paths, decision, decision.clauses, namer)
+    if paths.suitable.data and decision.verdict is not Verdict.NEVER:
+        data = paths.data_decision
+        about = [c for c in data.clauses if not paths.exploration.data.keys().isdisjoint(symbols_in(c))]
+        yield from _of_clauses(paths, data, about, namer)
+
+
+def _of_clauses(
+    paths: PathsAnswer, decision: Decision, clauses: Iterable[Formula], namer: Namer
+) -> Iterator[PathFinding]:
+    for clause in clauses:
+        sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause)
+        branch = None if sizes is None else paths.failing_at(sizes)
+        if branch is not None or paths.complete:
+            yield _finding(paths, clause, sizes, branch, namer)
+
+
+def _finding(
+    paths: PathsAnswer, clause: Formula, sizes: Mapping[Symbol, int] | None, branch: Branch | None, namer: Namer
+) -> PathFinding:
+    place = branch.end.place if branch is not None else None
+    step = branch.steps[-1] if branch is not None and branch.steps and branch.steps[-1].error else None
+    operands = () if step is None else tuple(o for o in step.operands if o)
+    text, said = namer.formula(clause), in_words(clause, namer)
+    return PathFinding(
+        file="" if place is None else place.file,
+        line=0 if place is None else place.line,
+        source="" if place is None else place.source,
+        operation="" if step is None else step.operation,
+        operands=operands,
+        formula=clause,
+        text=text,
+        words="no sizes work" if clause == FALSE else said,
+        error="" if branch is None else branch.end.error,
+        counterexample=None if sizes is None else {name: sizes[s] for s, name in paths.names.items() if s in sizes},
+        sizes_there="" if sizes is None else _there(operands, sizes),
+        fix=_fix(paths, clause, text) if clause != FALSE else "",
+    )
+
+
+def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
+    """Return operands at some sizes as text; empty if a data-dependent size is not given."""
+    if any(s not in sizes for o in operands for s in symbols_of(o)):
+        return ""
+    return " beside ".join(shape_at(o, sizes) for o in operands)
+
+
+def _fix(paths: PathsAnswer, clause: Formula, text: str) -> str:
+    if paths.exploration.data.keys().isdisjoint(symbols_in(clause)):
+        return f"call it only where {text}, or check that before"
+    return f"check that the data satisfy {text} before"

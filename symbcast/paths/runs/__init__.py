@@ -1,0 +1,1 @@
+"""Runs of code over symbolic sizes: their steps, their paths, and all paths of one."""

@@ -1,0 +1,356 @@
+"""One run along one path: its decisions and requirements so far, from which it answers the next question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from symbcast.core.algebra.arithmetic import join
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.symbols import Symbol, Unknown
+from symbcast.core.broadcasting import Joined, find_rule
+from symbcast.core.effort import EffortSpentError, charge, share
+from symbcast.core.effort import current as effort_in_force
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
+from symbcast.core.program.facts.facts import Facts
+from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.answer import Satisfiability
+from symbcast.core.solver.evaluation.evaluation import UndefinedError, holds_at, size_at
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.satisfiability.incremental import Growing
+from symbcast.core.solver.sets.set_formulas import describe
+from symbcast.core.solver.sets.size_sets import ALL
+from symbcast.core.text.printing import formula_text
+from symbcast.errors import DimensionError
+from symbcast.operators.context import Context, Dims, evaluated
+from symbcast.paths.places import Place, message_of, place_of, would_be_caught
+from symbcast.paths.runs.steps import Alternative, Question, Step, UntracedError
+from symbcast.paths.values.size import sized
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+current: ContextVar[Path | None] = ContextVar("current", default=None)
+"""The path that is run in this context."""
+
+QUESTION = 200_000
+"""Units of effort for one question about the facts of a path, within what is left for all paths; beyond, it is open."""
+_ASKED = 50
+"""The fixed cost of each question, so that a run with endless questions is stopped."""
+
+
+class Path(Context):
+    """One run: its facts are the assumptions, its decisions and its requirements.
+
+    A comparison that the facts decide is answered from them. Otherwise the run takes the answer that holds at the
+    current sizes and keeps the other answer as an `Alternative`.
+
+    Attributes:
+        steps: the decisions and requirements, in order.
+        questions: the questions, in order; first those of ``begun``, with the same answers.
+        alternatives: the alternatives to try in other runs.
+        size_class: the class of its sizes, if not `symbcast.paths.values.size.Size`.
+        untraced: why the path is unknown; None if it was traced.
+        hashes: whether sizes can be hashed, by their number; False if libraries might keep sizes in their caches.
+        has_told: whether an error that may be caught has a size in its message.
+        diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not.
+        room: how many of its alternatives may still be followed.
+        numbers: the places where sizes had to become numbers.
+    """
+
+    def __init__(
+        self, assumed: Iterable[Formula], begun: Alternative, min_size: int, data: dict[tuple[Any, ...], Unknown]
+    ) -> None:
+        self.min_size = min_size
+        self.bounds = Bounds({})
+        self.steps: list[Step] = []
+        self.questions: list[Question] = []
+        self.alternatives: list[Alternative] = []
+        self.untraced: UntracedError | None = None
+        self.diverged = ""
+        self.room = sys.maxsize
+        self.numbers: list[Place] = []
+        self.home = ""
+        self.has_told = False
+        self._handled = sys.exc_info()[1]
+        self.hashes = True
+        self.size_class: Callable[..., Any] | None = None
+        self.root: FrameType | None = None
+        self.operation = ""
+        self.operands: tuple[Dims, ...] = ()
+        self._begun = begun
+        self._data = data
+        self._data_count: dict[Place, int] = {}
+        self._facts = Facts(min_size)
+        self._growing = Growing()
+        for size, value in begun.sizes.items():
+            self._growing.start(size, value)
+        self._known: dict[Formula, bool] = {}
+        self._met: set[Symbol] = set()
+        self.assumed = tuple(assumed)
+        for formula in self.assumed:
+            self._learn(formula)
+
+    # Questions.
+
+    def ask(self, formula: Formula, *, is_number: bool = False) -> bool:
+        """Return whether a formula holds on this path; decide it if the facts leave it open."""
+        self.check_current()
+        charge(_ASKED)
+        formula = evaluated(formula)
+        if formula in (TRUE, FALSE):
+            return formula == TRUE
+        settled = self._settled(formula)
+        if settled is not None:
+            return settled
+        self._meet(formula)
+        number = len(self.questions)
+        if number < len(self._begun.questions):
+            question = self._begun.questions[number]
+            if question.formula != formula:
+                now, before = map(formula_text, (formula, question.formula))
+                self.diverged = f"it compares {now} where it compared {before} before"
+                self.fail_to_trace(self.diverged)
+        else:
+            question = self._answered(formula, is_number)
+        self.questions.append(question)
+        self._known[formula] = question.answer
+        self._known[negate(formula)] = not question.answer
+        if question.is_open:
+            held = formula if question.answer else negate(formula)
+            self.steps.append(Step("decide", held, self.place()))
+            self._learn(held)
+        return question.answer
+
+    def _answered(self, formula: Formula, is_number: bool) -> Question:
+        """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
+
+        If there is no room to follow the other answer, or no effort left, it is kept without checking the facts.
+        """
+        answer = holds_at(formula, self._growing.sizes)
+        other = negate(formula) if answer else formula
+        effort = effort_in_force()
+        has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
+        found, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
+        if found is Satisfiability.UNSATISFIABLE:
+            return Question(formula, answer, False)
+        question = Question(formula, answer, True, is_number)
+        turned = (*self.questions, question._replace(answer=not answer))
+        steps = (*self.steps, Step("decide", other, self.place()))
+        self.alternatives.append(Alternative(turned, sizes or dict(self._growing.sizes), steps))
+        return question
+
+    def _checked(self, other: Formula) -> tuple[Satisfiability, dict[Symbol, int]]:
+        """Return whether a formula is consistent with the facts, and sizes at which it holds."""
+        with suppress(EffortSpentError), share(QUESTION):
+            return self._growing.check([other])
+        return Satisfiability.UNKNOWN, {}
+
+    def _can_hold(self) -> Satisfiability:
+        """Return whether the facts are consistent."""
+        with suppress(EffortSpentError), share(QUESTION):
+            return self._growing.can_hold()
+        return Satisfiability.UNKNOWN
+
+    def number(self, dim: Dim) -> int:
+        """Return a dimension as a number, to which this path is then restricted."""
+        if isinstance(dim, int):
+            return dim
+        self.check_current()
+        known = self._facts.dim(dim)
+        if isinstance(known, int):
+            return known
+        self.numbers.append(self.place())
+        while True:
+            value = self._value_to_try(dim)
+            if self.ask(equal(dim, value), is_number=True):
+                return value
+
+    def _value_to_try(self, dim: Dim) -> int:
+        number = len(self.questions)
+        if number < len(self._begun.questions):
+            begun = self._begun.questions[number].formula
+            if isinstance(begun, Comparison) and begun.left == dim and isinstance(begun.right, int):
+                return begun.right
+        self._meet(equal(dim, 0))
+        try:
+            return size_at(dim, self._growing.sizes)
+        except (ZeroDivisionError, UndefinedError):
+            self.fail_to_trace(f"{dim} has no value")
+
+    def shown(self, dim: Dim) -> int:
+        """Return a number that a dimension may be on this path, without deciding anything."""
+        self._meet(equal(dim, 0))
+        return size_at(dim, self._growing.sizes)
+
+    def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
+        """Return symbols as numbers, to which this path is then restricted."""
+        return {s: self.number(s) for s in symbols}
+
+    def sized(self, dim: Dim) -> Any:
+        """Return a dimension as a number or size that code can compute with."""
+        return sized(dim, self)
+
+    # Requirements.
+
+    def require(self, formula: Formula, reason: str, error: type[Exception] = ValueError) -> None:
+        """Require that a formula holds; raise the error if it cannot.
+
+        The sizes at which it fails are not a separate path, unless the code would catch the error.
+        """
+        formula = evaluated(formula)
+        settled = self._settled(formula)
+        if formula == TRUE or settled:
+            return
+        if formula == FALSE or settled is False:
+            raise error(reason)
+        if would_be_caught(sys._getframe(1), self.root):
+            if not self.ask(formula):
+                raise error(reason)
+            return
+        length = len(self._growing)
+        self._meet(formula)
+        self._growing.add(formula)
+        if self._can_hold() is Satisfiability.UNSATISFIABLE:
+            self._growing.shrink(length)
+            raise error(reason)
+        self._told(formula)
+        place = self.place()
+        self.steps.append(Step("require", formula, place, self.operation, reason, self.operands, error.__name__))
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise ValueError(reason)
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        emission = find_rule(rule, attributes).emit(shapes)
+        for asked in emission.constraints:
+            self.require(asked.requirement, asked.reason)
+        found = []
+        for dim in emission.output:
+            if isinstance(dim, Joined):
+                members = [m for m in dict.fromkeys(dim) if m != 1]
+                if len(members) > 1:
+                    self.require(Compatible(tuple(members)), "the sizes must be equal or 1")
+                    found.append(self._facts.join(members))
+                else:
+                    found.append(join(members))
+            else:
+                found.append(dim)
+        return tuple(self.written(found))
+
+    def written(self, dims: Iterable[Dim]) -> Dims:
+        """Return dimensions simplified by the facts."""
+        return tuple(d if isinstance(d, int) else self._facts.dim(d) for d in dims)
+
+    # Facts.
+
+    def _settled(self, formula: Formula) -> bool | None:
+        """Return whether a formula holds, from known answers and from sizes fixed to numbers; None if neither tells."""
+        if formula not in self._known:
+            dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
+            sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
+            if not dims or len(sizes) < len(dims):
+                return None
+            self._known[formula] = holds_at(formula, sizes)
+        return self._known[formula]
+
+    def _learn(self, formula: Formula) -> None:
+        self._meet(formula)
+        self._growing.add(formula)
+        self._can_hold()
+        self._told(formula)
+
+    def _told(self, formula: Formula) -> None:
+        self._known[formula] = True
+        try:
+            self._facts.tell([formula])
+            self._facts.keep()
+        except DimensionError:
+            return
+        for size in symbols_in(formula):
+            self.bounds.learn(size, self._facts.least(size))
+
+    def _meet(self, formula: Formula) -> None:
+        for size in symbols_in(formula):
+            if size not in self._met:
+                self._met.add(size)
+                own = own_set(size, self.min_size)
+                if own is not ALL:
+                    self._growing.add(describe(size, own))
+                    self.bounds.learn(size, max(self.min_size, size.lower))
+                least = max(2, self.min_size, size.lower) if size.upper is None else size.lower
+                self._growing.start(size, least)
+
+    # Data.
+
+    def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
+        """Return a data-dependent number; runs get the same one for the same visit to the same line."""
+        place = self.place()
+        count = self._data_count[place] = self._data_count.get(place, 0) + 1
+        key = (place, count, what, lower, upper)
+        if key not in self._data:
+            self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
+        return self._data[key]
+
+    def suppose(self, formula: Formula) -> None:
+        """Add a fact that always holds, such as: the count of true elements is at most the element count."""
+        self._learn(formula)
+        self.steps.append(Step("suppose", formula, self.place()))
+
+    @property
+    def sizes(self) -> Mapping[Symbol, int]:
+        """Sizes at which all decisions and requirements hold, as far as is known."""
+        return self._growing.sizes
+
+    # Where it is.
+
+    def place(self) -> Place:
+        """Return the line of the user's code that is running."""
+        return place_of(sys._getframe(1), self.root, self.home)
+
+    def check_current(self) -> None:
+        """Raise `UntracedError` if another path or thread is running: then a size outlived its run."""
+        running = current.get()
+        if running is not self:
+            (running or self).fail_to_trace("a size is used outside its own run or thread")
+
+    def is_running(self) -> bool:
+        """Return whether this path is the one that runs in this thread."""
+        return current.get() is self
+
+    def is_for_message(self, frame: FrameType) -> bool:
+        """Return whether the text that a frame makes is used only in an error or a warning that is not caught.
+
+        An error with a size in its message may be caught, and its handler may raise no other error. Then the path is
+        unknown unless the run ends in an error.
+        """
+        is_handling = sys.exc_info()[1] not in (None, self._handled)
+        kind = "raise" if is_handling else message_of(frame, self.root)
+        is_caught = is_handling or (bool(kind) and would_be_caught(frame, self.root))
+        self.has_told = self.has_told or (kind == "raise" and is_caught)
+        return kind == "raise" or (kind == "warn" and not is_caught)
+
+    def is_begun_alike(self) -> bool:
+        """Return whether the run repeated the steps of the earlier run whose first answers it was given."""
+        begun = self._begun.steps
+        return [s.formula for s in begun] == [s.formula for s in self.steps[: len(begun)]]
+
+    def fail_to_trace(self, what: str) -> NoReturn:
+        """Mark this path as unknown from here on, with the reason. Raises `UntracedError`."""
+        error = UntracedError(what, self.place())
+        self.untraced = self.untraced or error
+        raise error
+
+    def doing(self, operation: str, operands: Iterable[Dims] = ()) -> Callable[[], None]:
+        """Set the current operation and its operands; return a function that restores the previous ones."""
+        before = self.operation, self.operands
+        self.operation, self.operands = operation, tuple(operands)
+
+        def undo() -> None:
+            self.operation, self.operands = before
+
+        return undo

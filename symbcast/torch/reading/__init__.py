@@ -1,0 +1,1 @@
+"""Exported programs as graphs: nodes, inputs, constants and element types."""

@@ -1,0 +1,217 @@
+"""The inputs of an exported program: where each comes from, and a size for each axis that is not fixed.
+
+A size has the name of the user's ``torch.export.Dim`` for that axis, or ``<input>_dim_<axis>`` without one. Axes that
+share a name are one size, as in ``torch.export``. Whether axes with different names must be equal is up to the guards
+and the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from symbcast.adapters.torch_expressions import read_term
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Dim, symbols_of, term
+from symbcast.core.logic.formulas import Formula, at_most, equal
+from symbcast.graphs.inputs.knowledge import place_name
+from symbcast.torch.reading.library import load
+
+
+class Axis(NamedTuple):
+    """An axis of an input: ``known`` is torch's expression for its size, ``size`` is ours."""
+
+    input: str
+    axis: int | None
+    source: str
+    """The source name that torch's guards use, such as ``L['x'].size()[2]``."""
+    known: Any
+    size: Dim
+    aliases: tuple[str, ...] = ()
+    """Other names that guards may use."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names that guards may use."""
+        return self.source, *self.aliases
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether torch left it open."""
+        return not isinstance(self.size, int)
+
+    @property
+    def text(self) -> str:
+        """Its name as users write it: ``x.shape[2]``, or ``n`` for an integer argument."""
+        shown = shown_source(self.source)
+        return shown if self.axis is None else f"{shown.rpartition('.size()')[0]}.shape[{self.axis}]"
+
+
+class Input(NamedTuple):
+    """A user input: ``source`` is the name that torch's guards use, such as ``L['x'][0]``."""
+
+    name: str
+    source: str
+    value: Any
+    axes: tuple[Axis, ...]
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is an integer that torch left open: its one "axis" is the integer itself."""
+        return bool(self.axes) and self.axes[0].axis is None
+
+
+class Inputs(NamedTuple):
+    """The user inputs, and the symbols of torch's own `ShapeEnv` in terms of their sizes."""
+
+    inputs: tuple[Input, ...]
+    symbols: dict[str, Dim]
+    holds: tuple[tuple[Axis, Formula], ...]
+    """Conditions that torch assumes for axes whose sizes share a symbol or are computed from one."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """All axes, in order."""
+        return tuple(axis for i in self.inputs for axis in i.axes)
+
+
+def shown_source(source: str) -> str:
+    """Return a source name of torch's guards as users write it: ``x[0]['k']`` for ``L['x'][0]['k']``."""
+    head, _, rest = source.removeprefix("L['").partition("']")
+    return f"{head}{rest}"
+
+
+def read_inputs(program: Any, names: dict[str, str] | None = None) -> Inputs:
+    """Return the inputs of an exported program; ``names`` gives names of sizes, keyed by torch's names of the axes."""
+    shape_env = shape_env_of(program)
+    called = {**getattr(shape_env, "source_name_to_debug_name", {}), **(names or {})}
+    reader = _Reader({source: str(name) for source, name in called.items()})
+    placed = enumerate(_placeholders(program))
+    inputs = tuple(reader.input(name, source, value, _aliases(source, n)) for n, (name, source, value) in placed)
+    return Inputs(inputs, *_solved([axis for i in inputs for axis in i.axes]))
+
+
+def shape_env_of(program: Any) -> Any:
+    """Return the `ShapeEnv` of an exported program; None if all its sizes are numbers."""
+    torch = load()
+    for node in program.graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and getattr(value, "fake_mode", None) is not None:
+            return value.fake_mode.shape_env
+        if isinstance(value, torch.SymInt):
+            return value.node.shape_env
+    return None
+
+
+def user_values(program: Any) -> list[Any]:
+    """Return the nodes of the user inputs, in the order of the flattened arguments."""
+    taken = program.graph_signature.input_specs
+    nodes = [n for n in program.graph.nodes if n.op == "placeholder"]
+    return [n for n, spec in zip(nodes, taken, strict=True) if spec.kind.name == "USER_INPUT"]
+
+
+def _placeholders(program: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield the user inputs: node name, source name in guards, and torch's recorded value."""
+    for node, source in zip(user_values(program), sources(program), strict=True):
+        yield node.name, source, node.meta.get("val")
+
+
+def sources(program: Any) -> list[str]:
+    """Return the source name in torch's guards of each flattened argument.
+
+    It is the name of the argument of ``forward`` and the path into it; arguments in ``*args`` are named by position.
+    """
+    pytree = load("torch.utils._pytree")
+    spec = program.call_spec.in_spec
+    args, kwargs = pytree.tree_unflatten(list(range(spec.num_leaves)), spec)
+    signature = program.module_call_graph[0].signature
+    names = list(getattr(signature, "forward_arg_names", None) or [])
+    names += [f"args_{n}" for n in range(len(names), len(args))]
+    found: dict[int, str] = {}
+    for name, given in [*zip(names, args, strict=False), *kwargs.items()]:
+        for path, place in pytree.tree_flatten_with_path(given)[0]:
+            found[place] = f"L['{name}']{pytree.keystr(path)}"
+    return [found[n] for n in range(spec.num_leaves)]
+
+
+def _aliases(source: str, place: int) -> tuple[str, ...]:
+    """Return other names that guards may use for an argument: by position, and as an element of ``*args``."""
+    found = f"L['flat_args'][{place}]"
+    gathered = re.sub(r"^L\['(\w+)_(\d+)'\]", r"L['\1'][\2]", source)
+    return (found, gathered) if gathered != source else (found,)
+
+
+class _Reader:
+    """Assigns sizes to the axes of one program's inputs."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+        self._taken = set(names.values())
+
+    def input(self, name: str, source: str, value: Any, aliases: tuple[str, ...]) -> Input:
+        """Return an input with its axes."""
+        torch = load()
+        if isinstance(value, torch.SymInt):
+            return Input(name, source, value, (self._axis(name, None, (source, *aliases), value),))
+        if not hasattr(value, "shape"):
+            return Input(name, source, value, ())
+        sources = (source, *aliases)
+        axes = (self._axis(name, n, tuple(f"{s}.size()[{n}]" for s in sources), d) for n, d in enumerate(value.shape))
+        return Input(name, source, value, tuple(axes))
+
+    def _axis(self, name: str, axis: int | None, sources: tuple[str, ...], known: Any) -> Axis:
+        source, *others = sources
+        aliases = tuple(others)
+        number = known if isinstance(known, int) else known.node.maybe_as_int()
+        if number is not None:
+            return Axis(name, axis, source, int(number), int(number), aliases)
+        expression = known.node.expr
+        given = next((self._names[s] for s in sources if s in self._names), "")
+        called = given if given.isidentifier() else self._free(name, axis)
+        return Axis(name, axis, source, expression, symbol(called), aliases)
+
+    def _free(self, name: str, axis: int | None) -> str:
+        found = name if axis is None else place_name(name, axis)
+        while found in self._taken:
+            found += "_"
+        self._taken.add(found)
+        return found
+
+
+def _solved(axes: list[Axis]) -> tuple[dict[str, Dim], tuple[tuple[Axis, Formula], ...]]:
+    """Express torch's symbols in the sizes of axes; return them with the conditions that this assumes.
+
+    A symbol equals an axis that torch records as that symbol; without one, it is solved from an axis ``a*s + b``.
+    """
+    symbols: dict[str, Dim] = {}
+    for axis in axes:
+        if axis.is_dynamic and axis.known.is_Symbol:
+            symbols.setdefault(axis.known.name, axis.size)
+    holds: list[tuple[Axis, Formula]] = []
+    for axis in axes:
+        if axis.is_dynamic and not axis.known.is_Symbol:
+            holds += [(axis, f) for f in _inverted(axis, symbols)]
+    for axis in axes:
+        if axis.is_dynamic and {s.name for s in axis.known.free_symbols} <= symbols.keys():
+            told = read_term(axis.known, lambda s: term(symbols[s.name])).dim()
+            if told != axis.size:
+                holds.append((axis, equal(axis.size, told)))
+    return symbols, tuple(holds)
+
+
+def _inverted(axis: Axis, symbols: dict[str, Dim]) -> Iterator[Formula]:
+    """Solve an axis of size ``a*s + b`` for its symbol ``s``; yield the conditions for ``s`` to be a size."""
+    (*others, s) = axis.known.free_symbols
+    if others or s.name in symbols:
+        return
+    own = symbol(f"{s.name} of {axis.source}")
+    told = read_term(axis.known, lambda _: own)
+    factor = told.coefficients.get((own,), 0)
+    if factor < 1 or symbols_of([told.dim()]) != (own,) or len([m for m in told.coefficients if m]) != 1:
+        return
+    rest = subtract(axis.size, told.constant)
+    symbols[s.name] = floor_divide(rest, factor)
+    yield equal(modulo(rest, factor), 0)
+    yield at_most(0, rest)
