@@ -44,7 +44,7 @@ class FunctionWalk(Protocol):
 def infer(call: NodeCall) -> Sequence[Value]:
     """Return the outputs as the standard's own definition, or onnx's inference, gives them."""
     if call.node.domain not in DOMAINS:
-        call.give_up(f"the operator is of {call.node.domain}, and not known")
+        call.give_up(f"unknown operator of the domain {call.node.domain}")
     schema = _schema(call.node.op_type, call.version, call.node.domain)
     if schema is None:
         call.give_up(f"the operator is not in version {call.version} of {call.node.domain or 'ONNX'}")

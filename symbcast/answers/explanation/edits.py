@@ -101,7 +101,7 @@ def _transposed(view: View, framework: Framework, name: str) -> str:
 
 
 def _index(view: View) -> Iterator[str]:
-    """Yield an index that has new axes, without the whole axes at its end, or in front where there is a sequence."""
+    """Yield an index with new axes. It omits whole axes at the end, or at the front after a sequence."""
     if view.is_open:
         yield "..."
     axes = view.axes[view.new[0] :] if view.is_open else view.axes[: view.new[-1] + 1]

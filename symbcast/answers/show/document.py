@@ -171,7 +171,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of prose, set in or not, and of less weight than the rest or not."""
+    """Lines of prose, which may be indented or faint."""
 
     lines: tuple[Line, ...]
     is_set_in: bool = False

@@ -47,7 +47,7 @@ def check(  # noqa: PLR0913 - each is an option
     shapes
         The shapes, each in quotes: "N, 3", "2..5, ?", "..., 3", "()" for rank 0. - reads them from standard input, a
         line each;
-        a shape that begins with "-", but not with a size such as -1, goes behind --.
+        a shape that begins with "-", but not with a size such as -1, goes after --.
     rule
         The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for as many
         shapes as they take.

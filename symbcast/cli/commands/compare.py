@@ -37,7 +37,7 @@ def compare(  # noqa: PLR0913 - each is an option
     ----------
     shapes
         The shapes, each in quotes: "N, 3", "2..5, ?", "()" for rank 0. - reads them from standard input, a line each;
-        a shape that begins with "-", but not with a size such as -1, goes behind --. None with --rank.
+        a shape that begins with "-", but not with a size such as -1, goes after --. None with --rank.
     rule
         A rule with its attributes, such as numpy or "pdpd(axis=1)"; given again for each. All that need no attributes
         where none is given.

@@ -57,7 +57,7 @@ def model(  # noqa: PLR0913 - each is an option
     files
         Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's,
         .pt2 files PyTorch's.
-        - reads one model from standard input; a file whose name begins with "-" goes behind --.
+        - reads one model from standard input; a file whose name begins with "-" goes after --.
     assume
         What is known of the sizes, such as "batch >= 2"; may be given again.
     bind

@@ -78,7 +78,7 @@ class Unidirectional(Rule):
         return not self.keep
 
     def law_at(self, axis: int, law: Law) -> Law:
-        """Return the law of one axis: that of its own for those to be kept."""
+        """Return the law of one axis; axes in ``keep`` have their own law."""
         return _KEPT if axis in self.keep else law
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:

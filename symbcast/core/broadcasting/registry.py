@@ -270,7 +270,7 @@ def takers_of(attribute: str) -> list[str]:
 
 
 def parameters_of(name: str) -> tuple[Parameter, ...]:
-    """Return the attributes of a rule by its name or an alias; none for a name that is no rule's."""
+    """Return the attributes of a rule by its name or an alias; none if no rule has the name."""
     found = _registry.find(name)
     return () if found is None else found.parameters
 

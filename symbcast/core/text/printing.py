@@ -149,7 +149,7 @@ def _numbered(symbols: Iterable[Symbol], other: Mapping[Unknown, Unknown]) -> di
 
 
 def _labels(names: Mapping[Symbol, str]) -> dict[Symbol, str]:
-    """Return how some sizes are written, of those that are not written by their own names."""
+    """Return the written form of each size that is not written as its own name."""
     return {
         s: name if isinstance(s, Unknown) else name_text(name)
         for s, name in names.items()

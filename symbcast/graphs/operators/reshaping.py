@@ -86,7 +86,7 @@ def _by_unknown(
         if yes is no:
             raise RefusedError
         return yes or no or ()
-    name, text = call.place.name, "by whether a requested size is -1"
+    name, text = call.place.name, "depending on whether a requested size is -1"
     return tuple(
         a if a == b else call.asker.by_cases(f"{name}_dim_{n}", f"axis {n}, {text}", is_unknown, a, b)
         for n, (a, b) in enumerate(zip(yes, no, strict=True))
@@ -94,7 +94,7 @@ def _by_unknown(
 
 
 def _dims_wanted(call: NodeCall, wanted: Wanted, data: Dims) -> list[Dim | None]:
-    """Return the requested sizes; None for the one to infer."""
+    """Return the requested sizes; None for the size to infer."""
     dims: list[Dim | None] = []
     for axis, item in enumerate(wanted.sizes):
         if isinstance(item, int) and item in (-1, 0):

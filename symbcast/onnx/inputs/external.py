@@ -49,7 +49,7 @@ def _data(tensor: Any, folders: Sequence[Path]) -> bytes | None:
 
 
 def _size(tensor: Any) -> int | None:
-    """Return how many bytes the data of a tensor have; None where they are not to be read."""
+    """Return how many bytes the data of a tensor have; None if they must not be read."""
     count = prod(tensor.dims)
     if any(d < 0 for d in tensor.dims):
         return None

@@ -161,7 +161,7 @@ def read_size(name: str, value: object) -> int:
     try:
         size = index_of(value)
     except DimensionError as error:
-        raise BindingError(f"{name}={value!r:.80}: {error.problem}", "write an integer from 0 on") from error
+        raise BindingError(f"{name}={value!r:.80}: {error.problem}", "write 0 or a larger integer") from error
     if size is None or isinstance(value, bool) or size < 0:
-        raise BindingError(f"{name}={value!r:.80} is not a size", "write an integer from 0 on")
+        raise BindingError(f"{name}={value!r:.80} is not a size", "write 0 or a larger integer")
     return size

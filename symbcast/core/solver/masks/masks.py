@@ -23,7 +23,7 @@ _ALWAYS, _SOMETIMES, _NEVER = Verdict.ALWAYS, Verdict.SOMETIMES, Verdict.NEVER
 
 
 class Conflict(NamedTuple):
-    """Two operands, by position, with different integers other than 1 on an axis of the ``rank`` aligned ones."""
+    """Two operands, by position, whose sizes on one of ``rank`` aligned axes are different integers other than 1."""
 
     axis: int
     rank: int

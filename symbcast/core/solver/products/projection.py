@@ -236,7 +236,7 @@ def _without_unequal(clause: Formula, size: Symbol) -> Formula:
 
 
 def _canonical(clause: Formula) -> Clause | None:
-    """Return the comparisons of a clause without those that never hold; None for a clause that always does."""
+    """Return the comparisons of a clause without those that never hold; None for a clause that always holds."""
     found = {_one_form(part) for part in literals(clause)}
     return None if TRUE in found else frozenset(found - {FALSE})
 

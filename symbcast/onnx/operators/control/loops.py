@@ -94,7 +94,7 @@ def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
         text = f"axis {n} of output {position}"
         otherwise = call.fresh(f"none_{position}_dim_{n}", f"{text} where the loop does not run")
         label = f"{call.place.name}_output_{position}_dim_{n}"
-        found.append(call.asker.by_cases(label, f"{text}, by whether the loop runs", runs, size, otherwise))
+        found.append(call.asker.by_cases(label, f"{text}, depending on whether the loop runs", runs, size, otherwise))
     return tuple(found)
 
 

@@ -131,7 +131,7 @@ def _at(call: NodeCall, parts: Parts, axis: int, index: Dim) -> Dim:
     found = parts.length_at(axis, index, call.bounds)
     if found is not None:
         return found
-    text = f"axis {axis} of an element of {call.input_name(0)}, by whether it is the last"
+    text = f"axis {axis} of an element of {call.input_name(0)}, depending on whether it is the last"
     is_whole = at_most(add(index, 1), parts.whole_count)
     name = f"{call.place.name}_element_dim_{axis}"
     return call.asker.by_cases(name, text, is_whole, parts.each[axis], parts.rest[axis])
@@ -283,7 +283,7 @@ def _sum_of_parts(call: NodeCall, parts: Parts, axis: int) -> Dim:
     if (each, rest) == (parts.size, modulo(parts.whole, parts.size)):
         return parts.whole
     together = multiply(parts.whole_count, each)
-    name, text = f"{call.place.name}_dim_{axis}", f"axis {axis} of all parts, by whether one is left"
+    name, text = f"{call.place.name}_dim_{axis}", f"axis {axis} of all parts, depending on whether one is left"
     return call.asker.by_cases(name, text, parts.has_rest, add(together, rest), together)
 
 
