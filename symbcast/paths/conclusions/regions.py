@@ -79,12 +79,17 @@ class Regions:
 
         What a real call refuted is unknown from the step in doubt on, and other paths may have the same beginning.
         """
-        for number in [n for n, end in enumerate(self._ends) if end.kind == "open"]:
-            shared = self.within.everywhere
+        ahead = [n for n, end in enumerate(self._ends) if end.kind == "open"]
+        left = self.within.everywhere & ~sum(1 << n for n in ahead)
+        while ahead and left:
+            number = ahead.pop()
+            shared = left
             for literal in self._cubes[number]:
                 shared &= self.beside.masks[literal]
+            left &= ~shared
             for cell in bits(shared):
-                self._ends[cell.bit_length() - 1] = self._ends[number]
+                ahead.append(cell.bit_length() - 1)
+                self._ends[ahead[-1]] = self._ends[number]
 
     def of(self, is_wanted: Callable[[End], bool]) -> Formula:
         """Return the region of the wanted paths."""
