@@ -94,7 +94,7 @@ def chain(count) -> Any:
 
 TO = node("Reshape", ["x", "s"], ["y"])
 MANY_AXES = "more than 1024 that data decide are not followed"
-TOO_MANY_NODES = "come to too many nodes"
+TOO_MANY_NODES = "expand to too many nodes"
 
 CASES = {
     "ConstantOfShape of 2**31": Case(

@@ -54,4 +54,4 @@ def test_axes_between_names_are_kept():
 def test_too_few_axes_are_refused_with_a_reason():
     report = check("g (float[N] x) => (float[n] y) { y = Det(x) }")
     assert report.condition == False  # noqa: E712 - a sympy Boolean
-    assert "x must have 2 axes or more, and has 1" in report.explain()
+    assert "x must have 2 axes or more, but has 1" in report.explain()
