@@ -65,7 +65,7 @@ def test_the_status_says_for_which_sizes_it_works(folder, arguments, status, sai
         (["nowhere_to_be_found:f", "N"], "cannot be imported"),
         (["functions_of_mine:np", "N"], "is no function"),
         (["functions_of_mine:steps", "size:N", "=2 +"], "write a Python literal"),
-        (["functions_of_mine:steps", "sort:N", "=2"], "is no type"),
+        (["functions_of_mine:steps", "sort:N", "=2"], "is not a type"),
         (["functions_of_mine:distances", "N, D"], "missing a required argument: 'y'"),
         (["functions_of_mine:distances", "N", "M", "K"], "too many positional arguments"),
         (["functions_of_mine:steps", "size:N, M", "=2"], "is not a size"),
