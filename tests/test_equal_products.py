@@ -56,6 +56,46 @@ def test_products_are_told_by_their_factors(condition, short):
     assert found.equivalent(wanted) and len(str(found)) <= len(str(wanted)) and "//" not in str(found)
 
 
+def drawn_joins(number):
+    """Return a condition of joins, spelled out or not, products and bounds."""
+    draw, parts = random.Random(number), []
+    for _ in range(draw.randint(2, 5)):
+        a, b, c, d = draw.sample("ABCD", 4)
+        spelled = [f"({a} == {b} or {b} == 1 or {a} == 1)", f"({a} == {b} or {a} == 1)"]
+        others = [f"compatible({a}, {b})", f"{a} >= {draw.randint(0, 3)}", f"({c}*{a} == {b}*{d} or {a} == 1)"]
+        parts.append(draw.choice(spelled + others))
+    return " and ".join(parts)
+
+
+def compatible(*sizes):
+    return len({size for size in sizes if size != 1}) <= 1
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_joins_beside_products_are_as_short_as_they_get(number):
+    text = drawn_joins(number)
+    found = sb.Condition(text).simplified()
+    assert found.simplified() == found
+    said = found.guard()
+    for sizes in itertools.product(range(4), repeat=4):
+        values = dict(zip("ABCD", sizes, strict=True))
+        holds = eval(text, {"compatible": compatible}, values)
+        assert said(**{n: values[n] for n in said.parameters}) == holds, (text, values)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "compatible(C, D) and (A == C or C == 1 or A == 1) and compatible(B, C) and compatible(A, B)",
+        "A >= 2 and (A*D == C*C or D == 1) and compatible(B, C) and compatible(C, D)",
+        "(D == A or D == 1) and (D*A == C*C or A == 1) and (B == C or C == 1 or B == 1) and compatible(B, D)",
+    ],
+)
+def test_a_simplified_condition_stays_as_it_is(condition):
+    found = sb.Condition(condition).simplified()
+    assert found.simplified() == found
+
+
 def test_patches_of_an_image():
     env = sb.ShapeEnv()
     env.reshape("N, 3, H, W", ("N", 3, "H//16", 16, "W//16", 16))

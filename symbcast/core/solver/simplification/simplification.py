@@ -53,6 +53,16 @@ def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
 
     Sizes that nothing ties to others are simplified separately.
     """
+    found = _simplified(formula, knowledge)
+    for _ in range(_ROUNDS):
+        if found == formula or not any(isinstance(with_joins(clause), Compatible) for clause in clauses(found)):
+            break
+        # A join that was spelled out, or is one now, may be read in another order: its form settles.
+        formula, found = found, _simplified(found, knowledge)
+    return found
+
+
+def _simplified(formula: Formula, knowledge: Knowledge) -> Formula:
     known = _split([put_in(formula, knowledge.values) if knowledge.values else formula], knowledge)
     if FALSE in known:
         return FALSE
