@@ -93,7 +93,7 @@ def chain(count) -> Any:
 
 
 TO = node("Reshape", ["x", "s"], ["y"])
-MANY_AXES = "more than 1024 that data decide are not followed"
+MANY_AXES = "whose sizes data decide; at most 1024 are supported"
 TOO_MANY_NODES = "expand to too many nodes"
 
 CASES = {
@@ -201,7 +201,7 @@ CASES = {
     ),
     "If in If, 20 deep": Case(lambda: _with_condition(of(branches_on_one_side(19))), "always"),
     "If in both branches of If, 11 deep": Case(
-        lambda: _with_condition(of(branches(11))), "more than 1000 branches and loops are run under conditions"
+        lambda: _with_condition(of(branches(11))), "more than 1000 branches and loops run under conditions"
     ),
     "If in functions, 20 deep": Case(branches_in_functions, "more than 1000 branches and loops"),
     "Loop of 10**9 turns": Case(

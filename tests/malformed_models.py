@@ -177,7 +177,8 @@ CASES = {
     # Element types.
     "types that differ": Case(
         lambda: text("g (float[N] x, int64[N] z) => (float[N] y) { y = Add(x, z) }"),
-        "'y' (Add) takes 'z' of type int64 as input 1; it must be like 'x', which is float; put a Cast before it",
+        "'y' (Add) takes 'z' of type int64 as input 1; it must have the type of 'x', which is float; "
+        "put a Cast before it",
     ),
     "type that is not taken": Case(
         lambda: text("g (float[N] x, float[2] i) => (float[2] y) { h = Neg(i) y = Gather(x, h) }"),
@@ -189,7 +190,7 @@ CASES = {
     "output declared of another type": Case(
         lambda: text("g (float[N] x) => (int64[N] y) { y = Relu(x) }"),
         RUNS,
-        "'y' is declared of type int64, and is float",
+        "'y' is declared as int64, but is float",
     ),
     "input of no element type": Case(lambda: of(RELU, dtype=0), "the input 'x' has the unknown element type 0"),
     "input of no type": Case(
@@ -213,7 +214,7 @@ CASES = {
         lambda: of(RELU, opset=9999), "version 9999 of the operators of 'ai.onnx' is imported"
     ),
     "format of the future": Case(
-        lambda: changed(of(RELU), lambda m: setattr(m, "ir_version", 9999)), "the model is of version 9999 of the IR"
+        lambda: changed(of(RELU), lambda m: setattr(m, "ir_version", 9999)), "the model has IR version 9999"
     ),
     "no version of ONNX": Case(
         lambda: of(RELU, imports=[("own", 1)]),

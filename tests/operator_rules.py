@@ -90,7 +90,7 @@ def answer(name, args, ranks):
     except UnknownShapeError as error:
         left_open = str(error) or "unknown shape"
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        left_open = f"could not be followed: {type(error).__name__}: {error}"
+        left_open = f"could not be analysed: {type(error).__name__}: {error}"
     notes = [u.reason for u in walk.unanalysed if not u.is_about_data]
     return Answer(all_of(env.clauses), outputs, left_open or "; ".join(notes))
 

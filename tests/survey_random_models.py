@@ -70,7 +70,7 @@ def _held(number: int, model: Any, counts: dict[str, Counter[str]], of_contents:
                     f"{verdict.sizes}: {verdict.detail[:300]} | {report.condition}",
                 )
         for node in report.unanalysed:
-            if "could not be followed" in node.reason:
+            if "could not be analysed" in node.reason:
                 faults["unfollowed"] = str(node)
     except Exception as error:  # whatever it is, it is the model's finding, and the others go on
         faults["error"] = repr(error)

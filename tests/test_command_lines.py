@@ -125,7 +125,7 @@ def test_a_model_is_read_from_standard_input(packed, folder, files, monkeypatch,
     }
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(forms[packed])))
     assert run(["model", "-", "--assume", "N >= 2"]) == Exit.FAILS
-    assert capsys.readouterr().out.startswith("-: runs for some sizes only")
+    assert capsys.readouterr().out.startswith("-: runs only for some sizes")
 
 
 # Completion.

@@ -172,12 +172,16 @@ BAD_CALLS = [
     (lambda e: e.broadcast("Q, , 3"), sb.ShapeSyntaxError, ["expected", "Q, , 3\n       ^"]),
     (lambda e: e.broadcast("Q", 3), sb.ShapeTypeError, ["3 (int) is not a shape", "write text"]),
     (lambda e: e.broadcast(sb.broadcast("N", "M")), sb.ShapeTypeError, ["Result", "pass its .shape"]),
-    (lambda e: e.broadcast("Q", origin=3), sb.ShapeTypeError, ["3 (int) is not an origin", "write text"]),
+    (lambda e: e.broadcast("Q", origin=3), sb.ShapeTypeError, ["3 (int) is not an origin", "as text"]),
     (lambda e: e.equal("Q", None), sb.ShapeTypeError, ["None (NoneType) is not a shape"]),
     (lambda e: e.equal("Q", 1.5), sb.ShapeTypeError, ["1.5 (float) is not a shape"]),
     (lambda e: e.equal("Q", -3), sb.DimensionError, ["-3: a size is not negative"]),
     (lambda e: e.equal("Q, 1", "R"), sb.IncompatibleProgramError, ["equal_1", "ranks must be equal", "2 and 1"]),
-    (lambda e: e.broadcast("Q, N", "2, 4"), sb.IncompatibleProgramError, ["broadcast_1", "beside three", "N == 3"]),
+    (
+        lambda e: e.broadcast("Q, N", "2, 4"),
+        sb.IncompatibleProgramError,
+        ["broadcast_1", "together with three", "N == 3"],
+    ),
     (lambda e: e.require("Q < Q", origin="r"), sb.IncompatibleProgramError, ["r cannot hold for any sizes", "Q < Q"]),
     (lambda e: e.require("Q"), sb.ShapeSyntaxError, ["a relation such as 'N >= 2'"]),
     (lambda e: e.require("Q = 2"), sb.ShapeSyntaxError, ["expected '=='"]),
@@ -191,7 +195,7 @@ BAD_CALLS = [
     (
         lambda e: e.assume("Q == 2 and N == 4"),
         sb.IncompatibleProgramError,
-        ["the assumption Q == 2 and N == 4 cannot hold beside three"],
+        ["the assumption Q == 2 and N == 4 cannot hold together with three"],
     ),
     (lambda e: e.broadcast((sympy.Symbol("N", even=True), "Q")), sb.IncompatibleProgramError, ["N % 2 == 0", "three"]),
     (lambda e: e.symbol(""), sb.ShapeTypeError, ["'' (str) is not a name"]),
@@ -358,7 +362,7 @@ def test_a_refusal_explains_itself():
     with pytest.raises(sb.IncompatibleProgramError) as caught:
         env.require("N % 2 == 0", origin="even")
     assert str(caught.value).splitlines() == [
-        "even cannot hold beside same and seven",
+        "even cannot hold together with same and seven",
         "    same: equality of (N,), (M,) asks N == M",
         "    seven: numpy of (M,), (7,) asks M == 1 or M == 7",
         "    even: require N % 2 == 0",

@@ -101,7 +101,7 @@ BAD_CALLS = [
     ({"asume": "N >= 2"}, sb.RuleArgumentError, ["has no attribute 'asume'", "did you mean assume=?"]),
     ({"dialect": "einops"}, sb.RuleArgumentError, ["symbcast.shape(text, dialect=...)"]),
     ({"assume": {"N": 3}}, sb.ShapeTypeError, ["is not an assumption"]),
-    ({"assume": "? >= 2"}, sb.AssumptionError, ["give it a label"]),
+    ({"assume": "? >= 2"}, sb.AssumptionError, ["give it the same label"]),
     ({"assume": "?a >= 2"}, sb.AssumptionError, ["no size here is named ?a"]),
     ({"rule": "pdpd", "axis": 3}, sb.RuleArgumentError, ["axis=3 is past the end of A", "write an axis from 0 to 2"]),
     ({"rule": "pdpd", "axis": -2}, sb.RuleArgumentError, ["axis=-2 is negative"]),

@@ -190,7 +190,7 @@ BAD_SHAPES = [
     ("N, 'abc", "a quote that is not closed", (3, 4)),
     ("N**17", "an exponent is at most 16", (3, 5)),
     ("N**-1", "unexpected '-'; expected a number", (3, 4)),
-    ("((N**16)**16)**2", "exponents upon exponents multiply to more than 256", (15, 16)),
+    ("((N**16)**16)**2", "nested exponents multiply to more than 256", (15, 16)),
 ]
 
 
@@ -229,7 +229,7 @@ def test_bad_formulas_say_what_and_where(text, message, span):
 @pytest.mark.parametrize(
     ("text", "dialect", "message", "span"),
     [
-        ("a (... b)", "einops", "an ellipsis in brackets is no axis", (3, 6)),
+        ("a (... b)", "einops", "an ellipsis in brackets is not an axis", (3, 6)),
         ("a (b", "einops", "the text ends too early; expected a name, a number or ')'", (4, 4)),
         ("a, b", "einops", "unexpected ','", (1, 2)),
         ("*#batch c", "jaxtyping", "axes that may broadcast ('*#name') are not supported", (0, 7)),
@@ -241,12 +241,12 @@ def test_bad_formulas_say_what_and_where(text, message, span):
         ("2, 3", "mlir", "this is not an MLIR tensor type", (0, 1)),
         ("tensor<?x?xf32, #stablehlo.bounds<10>>", "mlir", "the number of bounds is 1, of sizes 2", (34, 36)),
         ("tensor<?x3xf32, #stablehlo.bounds<?, 3>>", "mlir", "the size 3 is fixed and has a bound", (34, 38)),
-        ("tensor<?xf32, #stablehlo.bounds<n>>", "mlir", "'n' is no bound; expected a number, or '?'", (32, 33)),
+        ("tensor<?xf32, #stablehlo.bounds<n>>", "mlir", "'n' is not a bound; expected a number, or '?'", (32, 33)),
         ("memref<?xf32", "mlir", "expected an element type such as 'f32' and '>'", (9, 12)),
         (
             "vector<4xf32>",
             "default",
-            "MLIR types such as 'vector' are not read; expected tensor<...> or memref<...>",
+            "MLIR type 'vector' is not supported; expected tensor<...> or memref<...>",
             (0, 6),
         ),
         ("N", "onnx", "there is no dialect 'onnx'; expected one of default, mlir, einops, jaxtyping", (0, 4)),

@@ -44,7 +44,7 @@ class Question(NamedTuple):
         return sb.Condition(self.given or "0 == 0").implies(f"{self.left} {self.relation} {self.right}")
 
     def holds(self) -> Callable[[dict[str, int]], bool]:
-        """Return the question in Python, at some values; where a given divides by 0, nothing is asked."""
+        """Return the question in Python, at some values; where a given divides by 0, nothing is required."""
         relation = "==" if self.relation == "iff" else self.relation
         given = compile(self.given or "True", "given", "eval")
         asked = compile(f"({self.left}) {relation} ({self.right})", "asked", "eval")

@@ -687,11 +687,11 @@ def test_two_ranks_of_one_sequence_clash():
         (lambda e: e.gather("*a, 5", "*b", axis=-1), "two sequences of axes"),
         (lambda e: e.gather("*a, N", "2", axis=-1), "depends on an unknown number of elements"),
         (lambda e: e.expand("N, *a", "2, 3"), "the alignment of the axes depends on it"),
-        (lambda e: e.split("*a, N", "*parts", axis=-1), "how many parts"),
+        (lambda e: e.split("*a, N", "*parts", axis=-1), "the number of parts"),
         (lambda e: e.pad("*a, N", 1), "takes no operand of unknown rank"),
         (lambda e: e.conv("*x", "*w"), "takes no operand of unknown rank"),
         (lambda e: e.einsum("...i,...i", "*a, N"), "terms"),
-        (lambda e: e.transpose("A, B", (..., ...)), "more than once"),
+        (lambda e: e.transpose("A, B", (..., ...)), "more than one ellipsis"),
     ],
 )
 def test_what_no_one_answer_can_be_given_to_is_refused(ask, words):

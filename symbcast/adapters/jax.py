@@ -191,5 +191,5 @@ def _written(formula: Formula, names: dict[Any, str]) -> Iterator[str]:
             yield f"{_text(right, names)} >= {_text(left, names)}"
             yield f"{_text(left, names)} >= {_text(right, names)}"
         case _:
-            problem = "jax holds constraints with ==, >= and <= only"
+            problem = "jax supports only constraints with ==, >= and <="
             raise DimensionError(formula_text(formula), problem, "omit this assumption in jax, and keep it here")

@@ -135,7 +135,7 @@ def _check_symbol(s: Symbol, dim: Term, uses: Counter[Any]) -> None:
             dim, "onnx-ir allows an unknown only once and not in an expression", "write a name instead of ?"
         )
     if s.lower or s.upper is not None:
-        raise DimensionError(dim, "onnx-ir holds no bounds", "write '?', and keep the bounds as an assumption")
+        raise DimensionError(dim, "onnx-ir cannot store bounds", "write '?', and keep the bounds as an assumption")
 
 
 def _written_expression(onnx_ir: Any, dim: Term) -> Any:
@@ -158,7 +158,7 @@ def _written_expression(onnx_ir: Any, dim: Term) -> Any:
 def _check_division(division: Operation, dim: Term) -> None:
     dividend, divisor = division.args
     if not (divisor.is_constant and divisor.constant > 0):
-        raise DimensionError(dim, "onnx-ir cancels in a division by a symbol", "divide by a number")
+        raise DimensionError(dim, "onnx-ir cancels symbols in a division by a symbol", "divide by a number")
     if any(o.kind != "//" for o in operations(dividend)):
         problem = "onnx-ir, with sympy, evaluates a division of %, min or max wrongly"
         raise DimensionError(dim, problem, "give the dividend its own name")

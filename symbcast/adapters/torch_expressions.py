@@ -100,7 +100,7 @@ def _read_rounding(kind: str, inner: Any, leaf: Leaf) -> Term:
     found = _read_quotient(inner, leaf)
     low = found.lower_bound
     if kind == "TruncToInt" and (low is None or low < 0):
-        raise DimensionError(inner, "rounding towards zero is a floor only if it is not negative")
+        raise DimensionError(inner, "rounding towards zero is a floor only for a value that is not negative")
     return found
 
 

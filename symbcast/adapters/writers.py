@@ -51,7 +51,9 @@ class Settled:
         members = self.domains[symbol]
         low, high = members.least() or 0, members.greatest
         if not members.same(SizeSet.interval(low, high)):
-            raise DimensionError(symbol, f"{framework} holds one range of sizes, but these have gaps", "assume a range")
+            raise DimensionError(
+                symbol, f"{framework} supports one range of sizes, but these have gaps", "assume a range"
+            )
         return low, high if high is None or high < MAX_SIZE else None
 
     def may_be_zero(self, symbol: Symbol) -> bool:

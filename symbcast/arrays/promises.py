@@ -96,7 +96,7 @@ def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
     """
     found = {n: f for n, f in vars(module).items() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__}
     if not found:
-        raise ShapeTypeError(module, "a module with promises", "state some: @symbcast.checked('N, 3', returns='N')")
+        raise ShapeTypeError(module, "a module with promises", "add one: @symbcast.checked('N, 3', returns='N')")
     with Child() as child:
         return tuple(
             broken for n, f in found.items() for broken in _broken(f, getattr(f, _ATTRIBUTE), module, n, child)

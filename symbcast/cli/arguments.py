@@ -92,7 +92,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
             name = option.names[0]
             if not option.repeats and given.setdefault(name, value) is not value:
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
-                raise UsageError(f"{name} is given twice{twice}; give it once")
+                raise UsageError(f"{name} is given twice{twice}; give it only once")
             options.append(name if option.is_switch else f"{name}={value}")
     if "--assume" in {name for option in commands[command] for name in option.names}:
         _check_no_relation(others)

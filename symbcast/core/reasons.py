@@ -17,11 +17,11 @@ Detail = int | str
 class Remedy(Enum):
     """A kind of change that may make a broadcast valid. Each suggestion is tried before it is shown."""
 
-    ADD_ONES = "add axes of size 1 to an operand, elsewhere than in front"
+    ADD_ONES = "add axes of size 1 to an operand, but not in front"
     LOWER_RANK = "drop leading axes of an operand"
     SWAP = "exchange the two operands"
     TRANSPOSE = "put the axes of an operand in another order"
-    SET_ONE = "make sizes of an operand 1"
+    SET_ONE = "set sizes of an operand to 1"
 
 
 class Reason(NamedTuple):

@@ -244,7 +244,7 @@ class OpenShape(Shape):
                 return tuple(map(_to_sympy(), dims[first:last]))
             if -(len(dims) - known) < first < 0 and (last is None or index(last) < 0):
                 return tuple(map(_to_sympy(), dims[first:last]))
-        raise IndexError(f"{self} has no known axis there: its rank is not known, count from the end that is")
+        raise IndexError(f"{self} has no known axis there: its rank is not known, count from an end with known axes")
 
     def __len__(self) -> int:
         raise TypeError(f"{self} has no length: its rank is not known")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def unknown_operator(call: NodeCall) -> Sequence[Value]:
     """Leave the outputs of an operator without a function unknown."""
-    call.give_up("the operator is not known here")
+    call.give_up("the operator is not supported here")
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class JaxReport(TraceReport):
         for constraints in dict.fromkeys(map(tuple, self._candidates())):
             if self._is_exported(constraints):
                 return list(constraints)
-        raise DimensionError(self.name, "jax exports it under no constraints that it supports")
+        raise DimensionError(self.name, "jax cannot export it under any constraints that it supports")
 
     def _candidates(self) -> Iterator[list[str]]:
         """Yield constraints to try: the clauses of the condition, one alternative of each, general ones first."""

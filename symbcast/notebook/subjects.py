@@ -245,7 +245,7 @@ def _of_paths(answer: PathsAnswer) -> Subject:
         regions[NOT_FOLLOWED] = [answer.unexplored.formula]
     asked = tuple(negate(any_of(region)) for region in regions.values())
     if any(s not in answer.scope.names for f in asked for s in symbols_in(f)):
-        raise BindingError("for which sizes the function works depends on data", "see its .condition")
+        raise BindingError("the sizes at which the function works depend on data", "see its .condition")
     shapes = [case.value for case in answer.cases if case.works]
     return Subject(
         names=answer.scope.names,
@@ -264,7 +264,7 @@ def _of_report(report: Any) -> Subject:
 
     if not isinstance(report, ModelReport):
         wanted = "a result, an environment, a traced function or a model's report"
-        raise ShapeTypeError(report, wanted, "ask symbcast.broadcast(...), ShapeEnv or symbcast.onnx.check first")
+        raise ShapeTypeError(report, wanted, "call symbcast.broadcast(...), ShapeEnv or symbcast.onnx.check first")
     checked = report._checked
     decided_by_data = checked.asker.origins.keys()
     if not decided_by_data:

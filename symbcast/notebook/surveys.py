@@ -180,7 +180,7 @@ def _given_sizes(
 ) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Return the sizes that are given for the first symbol and for the second, None where they are not."""
     if ys is not None and chosen is not None and len(chosen) == 1:
-        raise BindingError("sizes were given for a second symbol, but no symbol", "name it: y='M'")
+        raise BindingError("sizes were given for a second symbol, but no second symbol", "name it: y='M'")
     first, second = (
         [asked.names[s] for s in (*(chosen or asked.names), *asked.names)][:2]
         if xs is not None or ys is not None
@@ -197,7 +197,7 @@ def _sizes(name: str, given: Any) -> tuple[int, ...]:
         raise BindingError(f"{given!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
     sizes = tuple(check_size(read_size(name, size)) for size in islice(given, MAX_CELLS + 1))
     if not sizes:
-        raise BindingError(f"there are no sizes of {name} to look at", "write range(17), or a list of sizes")
+        raise BindingError(f"the sizes of {name} are empty", "write range(17), or a list of sizes")
     if len(sizes) > MAX_CELLS:
         raise _too_many(f"there are more than {MAX_CELLS:,} sizes of {name}")
     return sizes
@@ -206,11 +206,11 @@ def _sizes(name: str, given: Any) -> tuple[int, ...]:
 def _check_cells(chosen: Section) -> None:
     across, along = [*map(len, chosen.axes.values()), 1][:2]
     if across * along > MAX_CELLS:
-        raise _too_many(f"{across} by {along} sizes are {across * along:,} cells")
+        raise _too_many(f"{across} by {along} sizes give {across * along:,} cells")
 
 
 def _too_many(problem: str) -> BindingError:
-    hint = f"at most {MAX_CELLS:,} cells are evaluated: take a step, as in range(0, 4096, 64)"
+    hint = f"at most {MAX_CELLS:,} cells are evaluated: use a step, as in range(0, 4096, 64)"
     return BindingError(problem, hint)
 
 
@@ -221,7 +221,7 @@ def _known(asked: Subject, chosen: tuple[Symbol, ...] | None, given: Sizes | Non
         name = asked.names[s]
         if name in sizes:
             raise BindingError(
-                f"{name} varies and is fixed at {sizes[name]}", "give it as an axis or as fixed, not both"
+                f"{name} cannot both vary and be fixed at {sizes[name]}", "give it as an axis or as fixed, not both"
             )
     return {s: sizes[name] for s, name in asked.names.items() if name in sizes}
 

@@ -42,7 +42,7 @@ def condition_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> st
         return _where(subject.clauses, Namer(subject))
     if isinstance(subject, PathsAnswer):
         where = _where(clauses(subject.formula), Namer.of(subject.names))
-        return where if subject.complete else f"as far as it was followed, {where}"
+        return where if subject.complete else f"as far as it was traced, {where}"
     env = subject if isinstance(subject, ShapeEnv) else subject._env
     return _where(env.clauses, Namer.of(env.shown))
 
@@ -65,7 +65,7 @@ def fails_text(blames: Sequence[Blame]) -> str:
     ('fails on axis 0 (-2)', 'fails on axes 0 and 1')
     """
     if any(b is NOT_FOLLOWED for b in blames):
-        return "nothing is known"
+        return "result unknown"
     axes = [b for b in blames if b.axis is not None]
     others = [b.label for b in blames if b.axis is None and b is not RANKS]
     places = []
@@ -74,7 +74,7 @@ def fails_text(blames: Sequence[Blame]) -> str:
     elif axes:
         places.append(f"on axes {listed([str(b.axis) for b in axes], limit=6)}")
     if any(b is RANKS for b in blames):
-        places.insert(0, "by the ranks")
+        places.insert(0, "because of the ranks")
     if others:
         places.append(f"at {listed([clipped(name, 32) for name in others], limit=3)}")
     return clipped(f"fails {' and '.join(places)}", _WIDEST)
@@ -118,8 +118,8 @@ def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, found: 
     if Outcome.FAILS not in found.outcomes and Outcome.WORKS not in found.outcomes:
         return f"everything here is excluded; it works at {sizes_text(works)} and fails at {sizes_text(fails)}"
     if Outcome.FAILS not in found.outcomes:
-        return f"nothing fails at these sizes; it does at {sizes_text(fails)}"
-    return f"nothing works at these sizes; it does at {sizes_text(works)}"
+        return f"nothing fails at these sizes; it fails at {sizes_text(fails)}"
+    return f"nothing works at these sizes; it works at {sizes_text(works)}"
 
 
 def description(question: str, condition: str, found: Survey) -> str:

@@ -44,7 +44,7 @@ class FunctionWalk(Protocol):
 def infer(call: NodeCall) -> Sequence[Value]:
     """Return the outputs as the standard's own definition, or onnx's inference, gives them."""
     if call.node.domain not in DOMAINS:
-        call.give_up(f"unknown operator of the domain {call.node.domain}")
+        call.give_up(f"unknown operator of domain {call.node.domain}")
     schema = _schema(call.node.op_type, call.version, call.node.domain)
     if schema is None:
         call.give_up(f"the operator is not in version {call.version} of {call.node.domain or 'ONNX'}")
@@ -55,7 +55,7 @@ def infer(call: NodeCall) -> Sequence[Value]:
         )
         return _completed(call, schema, outputs)
     if call.node.op_type not in _ASK_NOTHING:
-        call.note("not checked: the operator's requirements; its shape is as onnx infers it")
+        call.note("not checked: the operator's requirements; its shape is inferred by onnx")
     return _inferred(call, schema)
 
 

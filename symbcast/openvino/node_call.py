@@ -30,7 +30,7 @@ class OpenVinoCall(NodeCall):
         """Return the numbers in an input; give up on the node if they are unknown."""
         found = self.numbers(position)
         if found is None:
-            self.give_up(f"{what} are in {self.input_name(position)}, which is not known")
+            self.give_up(f"{what} are in {self.input_name(position)}, whose elements are not known")
         return found
 
     def input_axes(self, position: int, rank: int) -> list[int]:
@@ -48,7 +48,7 @@ class OpenVinoCall(NodeCall):
         if items is None:
             lengths = self.shape(position)
             if len(lengths) > 1 or any(not isinstance(n, int) for n in lengths):
-                self.give_up(f"the sizes are in {self.input_name(position)}, which is not known")
+                self.give_up(f"the sizes are in {self.input_name(position)}, whose elements are not known")
             items = (None,) * (int(lengths[0]) if lengths else 1)  # type: ignore[arg-type]
         name = self.input_name(position)
         dims: list[Dim] = []

@@ -20,8 +20,8 @@ def infer(call: OpenVinoCall) -> Sequence[Value]:
     values = [call.value(n) for n in range(len(call.inputs))]
     shapes = [numbers_of(call.shape(n)) for n in range(len(values))]
     if any(s is None for s in shapes):
-        call.give_up(f"{kind} is not known here, and not all sizes of its inputs are numbers")
-    call.note(f"{kind} is not known here: its shape is as OpenVINO infers it")
+        call.give_up(f"{kind} is not supported here unless all sizes of its inputs are numbers")
+    call.note(f"{kind} is not supported here: its shape is inferred by OpenVINO")
     try:
         found = _inferred(call.node, values, [list(s or ()) for s in shapes])
     except RuntimeError as error:

@@ -37,9 +37,9 @@ def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_el
         return (*batch, *(sizes[c] for c in once))
     before, ellipsis, after = output.partition("...")
     if any(c not in sizes for c in before + after):
-        context.refuse("the output may only have letters that an input has")
+        context.refuse("the output can only have letters that an input has")
     if aligns_ellipses and batch and not ellipsis:
-        context.refuse("the output must have an ellipsis where there are axes that it stands for")
+        context.refuse("the output must have an ellipsis if that of an input stands for any axes")
     middle = batch if ellipsis else ()
     return (*(sizes[c] for c in before), *middle, *(sizes[c] for c in after))
 
@@ -54,7 +54,7 @@ def _terms(context: Context, equation: str, count: int) -> tuple[Sequence[str], 
 
 def _batch(context: Context, batches: Sequence[Dims], aligns_ellipses: bool) -> Dims:
     if not aligns_ellipses and len({len(b) for b in batches}) > 1:
-        context.refuse("an ellipsis must stand for as many axes in each term")
+        context.refuse("an ellipsis must stand for the same number of axes in each term")
     if len(batches) < 2:
         return batches[0] if batches else ()
     return context.broadcast(*batches)

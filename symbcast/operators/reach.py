@@ -92,14 +92,14 @@ def laid(dims: Dims, reach: Reach | None) -> Laid:
     if place is None:
         return Laid(dims)
     if reach is None:
-        raise ReachError(f"takes no operand of unknown rank here, as {shape_text(dims)} is")
+        raise ReachError(f"takes no operand of unknown rank here, such as {shape_text(dims)}")
     return _of_rank(dims, place, reach.rank) if reach.rank is not None else _of_reach(dims, place, reach)
 
 
 def _of_rank(dims: Dims, place: int, rank: int) -> Laid:
     missing = rank - (len(dims) - 1)
     if missing < 0:
-        raise ReachError(f"takes an operand of rank {rank} there, which {shape_text(dims)} is not")
+        raise ReachError(f"takes an operand of rank {rank} there, but {shape_text(dims)} has another rank")
     return Laid(
         (*dims[:place], *_last(dims[place], missing), *dims[place + 1 :]),
         equal(rank_of(dims[place]), missing),
@@ -117,7 +117,7 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
     sequence, known = dims[place], len(dims) - 1
     there = TRUE if least <= known else settled(at_most(least - known, rank_of(sequence)))
     parts = (without_last(sequence, missing), *_last(sequence, missing))
-    seen, reason = (*dims[:place], *parts, *dims[place + 1 :]), f"the operand must have rank {least} at least"
+    seen, reason = (*dims[:place], *parts, *dims[place + 1 :]), f"the operand must have rank {least} or more"
     return Laid(seen, there, reason, (sequence, parts) if missing and reach.least is None else None)
 
 

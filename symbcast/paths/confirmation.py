@@ -387,7 +387,7 @@ class _Confirming:
         else:
             was = self.calls.text(outcome.raw, at)
         sizes = sizes_text({name: at[s] for s, name in self.names.items()})
-        return UntracedError(f"the function does otherwise when it is called: with {sizes} it {did}, not {was}", place)
+        return UntracedError(f"the function behaves differently when called: with {sizes} it {did}, not {was}", place)
 
 
 def _is_like(found: BaseException, real: BaseException, is_doubtful: bool) -> bool:

@@ -69,7 +69,7 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
 def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """Return the export arguments; raises `ShapeTypeError` if a tensor is given instead of a tuple of tensors."""
     if args is not None and not isinstance(args, (tuple, list)):
-        raise ShapeTypeError(args, "a tuple of arguments", "give args=(x,), a tuple, for one of them too")
+        raise ShapeTypeError(args, "a tuple of arguments", "give a tuple even for one argument: args=(x,)")
     if kwargs is not None and not isinstance(kwargs, Mapping):
         raise ShapeTypeError(kwargs, "a dictionary of arguments", 'give kwargs={"mask": mask}')
     return args or (), kwargs or {}

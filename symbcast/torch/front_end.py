@@ -19,7 +19,7 @@ def tail(call: TorchCall) -> Sequence[Value]:
     if operator is not None:
         found = operator(call)
         return (found,) if isinstance(found, Value) else found
-    call.note(f"{call.node.op_type} is not known here: its shape is as torch recorded it")
+    call.note(f"{call.node.op_type} is not supported here: its shape is as torch recorded it")
     return call.recorded()
 
 

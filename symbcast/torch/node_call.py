@@ -149,7 +149,7 @@ class TorchCall(NodeCall):
 
         Torch may have recorded the number that the program asserts instead.
         """
-        size = self.fresh("count", "how many elements there are", most=most)
+        size = self.fresh("count", "the number of elements", most=most)
         assert value.shape is not None
         return value.with_sizes((*value.shape[:axis], size, *value.shape[axis + 1 :]))
 

@@ -69,7 +69,7 @@ class TorchWalk(Walk):
                 if held is not None and held.lower < 0:
                     raise DimensionError(s, "it may be negative, so it is not a size")
                 least = 0 if held is None else int(held.lower)
-                text = "an integer that data decide" if is_of_data else "an integer that data or sizes decide"
+                text = "an integer that depends on data" if is_of_data else "an integer that depends on data or sizes"
                 self._symbols[s.name] = self.asker.symbol(s.name, text, least, is_undecided=not is_of_data)
             return term(self._symbols[s.name])
 

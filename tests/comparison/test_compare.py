@@ -74,7 +74,7 @@ def test_rules_are_given_in_any_form():
 WRONG = [
     (["nump"], sb.UnknownRuleError, "did you mean 'numpy'"),
     (["pdpd(axis=x)"], sb.RuleArgumentError, "not an integer"),
-    (["pdpd(1)"], sb.RuleArgumentError, "'1' is no attribute; write 'pdpd\\(axis=1\\)'"),
+    (["pdpd(1)"], sb.RuleArgumentError, "'1' is not an attribute; write 'pdpd\\(axis=1\\)'"),
     (["pdpd(axes=1)"], sb.RuleArgumentError, "has no attribute 'axes'"),
     (["explicit"], sb.RuleArgumentError, "needs axes="),
     (["pdpd(axis=1"], sb.RuleArgumentError, "no '\\)' ends its attributes '\\(axis=1'; write 'pdpd\\(axis=1\\)'"),
@@ -123,7 +123,7 @@ def test_without_rules_all_that_need_no_attributes():
         rule.name for rule in sb.rules() if all(p.default is not sb.broadcasting.REQUIRED for p in rule.parameters)
     ][: len(found.answers)]
     assert [[a.rule for a in group] for group in found.groups] == [[a.rule for a in found.answers]]
-    assert "all say the same" in found.explain()
+    assert "all rules give the same answer" in found.explain()
 
 
 def test_forms():
@@ -215,5 +215,5 @@ def test_html_tells_which_rule_is_alone_and_why_one_refuses() -> None:
 
 
 def test_words_for_few():
-    assert "1 rule on (N,): there is no other to compare it with" in sb.compare("N", rules=["numpy"]).explain()
+    assert "1 rule on (N,): there is no other rule to compare it with" in sb.compare("N", rules=["numpy"]).explain()
     assert "2 rules on no shapes" in sb.compare(rules=["numpy", "none"]).explain()

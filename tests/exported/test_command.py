@@ -78,4 +78,4 @@ def test_what_is_no_program(tmp_path, capsys):
     path = tmp_path / "other.pt2"
     path.write_bytes(b"no program")
     assert run(["model", str(path)]) == Exit.USAGE
-    assert "torch does not read it" in capsys.readouterr().err
+    assert "torch cannot read it" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def test_what_a_caller_knows_is_taken_in(tmp_path):
 def test_an_operator_that_is_not_there_leaves_the_answer_open(tmp_path):
     report = ask(written(tmp_path, {"inputs": {"x": "N"}, "nodes": [["sort", ["x"], "y", {}]], "outputs": ["y"]}))
     assert report.verdict.value == "unknown"
-    assert [(u.op_type, u.reason) for u in report.unanalysed] == [("sort", "the operator is not known here")]
+    assert [(u.op_type, u.reason) for u in report.unanalysed] == [("sort", "the operator is not supported here")]
 
 
 def test_its_data_fit_the_schema(tmp_path):

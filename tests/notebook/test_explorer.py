@@ -28,7 +28,7 @@ BAD_FIELDS = [
     (Question(("N", "M,, 1")), "shape 1", Fault("unexpected ','; expected a dimension", 2, 3)),
     (Question(("N", "M"), assume="  N >= 2 and"), "assume", 12),
     (Question(("N", "M"), assume="N >= 2 and N < 1"), "assume", "this assumption is never true"),
-    (Question(("N", "M"), assume="? >= 2"), "assume", "give it a label"),
+    (Question(("N", "M"), assume="? >= 2"), "assume", "give it the same label"),
     (Question(("N", "M"), min_size=-1), "min_size", "a size is not negative"),
     (Question(("N", "M", "K"), "pdpd"), "rule", "takes 2 shapes (A, B), not 3"),
     (Question(("N", "M"), "explicit"), "attribute axes", "needs axes="),
@@ -230,7 +230,7 @@ def test_ranks_that_are_refused_where_there_is_no_axis() -> None:
     assert worked_out(result, {"N": 2}).problem == "A: rank 0 is below min_rank=1"
     checked = sb.notebook.explore(result).checked
     assert "A: rank 0 is below min_rank=1" in checked["working"]
-    assert [blame["label"] for blame in checked["map"]["blames"]] == ["fails by the ranks"]
+    assert [blame["label"] for blame in checked["map"]["blames"]] == ["fails because of the ranks"]
 
 
 def test_an_axis_far_from_all_others_is_one_axis() -> None:

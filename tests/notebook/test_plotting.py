@@ -313,7 +313,7 @@ def test_an_operation_called_ranks_is_an_operation():
     found = survey(env, "N", "M", range(4))
     assert [kind.label for kind in categories([found], found.blames)] == ["fails at ranks"]
     refused = survey(sb.broadcast("N", "N, M", rule="none"), "N", "M", range(4))
-    assert [kind.label for kind in categories([refused], refused.blames)] == ["fails by the ranks"]
+    assert [kind.label for kind in categories([refused], refused.blames)] == ["fails because of the ranks"]
 
 
 def around(ax):
@@ -366,7 +366,7 @@ NO_AXES = {
 
 @pytest.mark.parametrize("kind", NO_AXES)
 def test_what_cannot_be_drawn_into(kind):
-    with pytest.raises(sb.ShapeTypeError, match="is not axes to draw a grid in"):
+    with pytest.raises(sb.ShapeTypeError, match="is not axes for drawing a grid"):
         plot(FIRST, ax=NO_AXES[kind]())
 
 
@@ -448,10 +448,10 @@ BAD = [
     ({"y": "M"}, sb.BindingError, ["no symbol is left for the first axis"]),
     ({"x": "N", "y": 3, "sizes": (1, 2)}, sb.BindingError, ["3 is not the name of a size"]),
     ({"x": "N", "y": 3}, sb.BindingError, ["3 are not sizes of N"]),
-    ({"sizes": []}, sb.BindingError, ["no sizes of N"]),
+    ({"sizes": []}, sb.BindingError, ["the sizes of N are empty"]),
     ({"sizes": range(600)}, sb.BindingError, ["at most 250,000"]),
     ({"fixed": {"N": 1, "M": 1}}, sb.BindingError, ["no symbol is left"]),
-    ({"x": "N", "fixed": {"N": 1}}, sb.BindingError, ["N varies and is fixed"]),
+    ({"x": "N", "fixed": {"N": 1}}, sb.BindingError, ["N cannot both vary and be fixed"]),
 ]
 
 
@@ -465,8 +465,8 @@ def test_what_cannot_be_plotted(options, error, pieces):
 
 
 BAD_EACH = [
-    ({}, ["does not say what to show"]),
-    ([1, 2], ["does not say what to show"]),
+    ({}, ["does not map names to the sizes"]),
+    ([1, 2], ["does not map names to the sizes"]),
     ({"J": (1, 2)}, ["no size here is named 'J'"]),
     ({"K": 3}, ["3 are not sizes of K"]),
     ({"K": "123"}, ["'123' are not sizes of K"]),
@@ -488,9 +488,9 @@ def test_what_cannot_be_shown_beside_each_other(each, pieces):
 
 
 def test_other_errors():
-    with pytest.raises(sb.BindingError, match="K is in each and fixed at 2"):
+    with pytest.raises(sb.BindingError, match="K is both in each and fixed at 2"):
         plots(TWO_AXES, each={"K": (1,)}, fixed={"K": 2})
-    with pytest.raises(sb.BindingError, match="more than one operation"):
+    with pytest.raises(sb.BindingError, match="needs a single output"):
         env = sb.ShapeEnv()
         env.broadcast("N", "M")
         plot(env, axis=0)
@@ -687,7 +687,7 @@ assert "needs_background" not in output.metadata
 def test_an_outcome_that_is_not_there_is_told():
     result = sb.broadcast("T, T + P", "1, S")
     ax = plot(result, "T", "P", fixed={"S": 1})
-    assert "nothing fails at these sizes; it does at T=1, P=1, S=3" in [text.get_text() for text in ax.texts]
+    assert "nothing fails at these sizes; it fails at T=1, P=1, S=3" in [text.get_text() for text in ax.texts]
     assert inside(ax.figure)
     assert "nothing fails" in ax.figure.description
 

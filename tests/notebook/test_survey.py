@@ -268,9 +268,9 @@ BAD = [
     ((PAIR, ["N"], None, SIZES), {}, sb.BindingError, ["['N'] is not the name of a size"]),
     ((PAIR, 3, None, SIZES), {}, sb.BindingError, ["no size here is named '3'"]),
     ((PAIR, "N", "N", SIZES), {}, sb.BindingError, ["N is named for both axes", "leave the second out"]),
-    ((PAIR, "N", None, SIZES), {"y_sizes": SIZES}, sb.BindingError, ["for a second symbol, but no symbol"]),
-    ((PAIR, "N", "M", []), {}, sb.BindingError, ["no sizes of N", "write range(17)"]),
-    ((PAIR, "N", "M", SIZES), {"y_sizes": range(0)}, sb.BindingError, ["no sizes of M"]),
+    ((PAIR, "N", None, SIZES), {"y_sizes": SIZES}, sb.BindingError, ["for a second symbol, but no second symbol"]),
+    ((PAIR, "N", "M", []), {}, sb.BindingError, ["the sizes of N are empty", "write range(17)"]),
+    ((PAIR, "N", "M", SIZES), {"y_sizes": range(0)}, sb.BindingError, ["the sizes of M are empty"]),
     ((PAIR, "N", "M", 5), {}, sb.BindingError, ["5 are not sizes of N", "write range(17)"]),
     ((PAIR, "N", "M", "123"), {}, sb.BindingError, ["'123' are not sizes of N"]),
     ((PAIR, "N", "M", {1: 2}), {}, sb.BindingError, ["are not sizes of N"]),
@@ -278,11 +278,11 @@ BAD = [
     ((PAIR, "N", "M", [1, True]), {}, sb.BindingError, ["N=True is not a size"]),
     ((PAIR, "N", "M", [2**63]), {}, sb.DimensionError, ["a size is at most 2**63 - 1"]),
     ((PAIR, "N", "M", SIZES), {"y_sizes": [0.5]}, sb.BindingError, ["M=0.5 is not a size"]),
-    ((PAIR, "N", "M", range(501)), {}, sb.BindingError, ["501 by 501 sizes are 251,001 cells", "at most 250,000"]),
-    ((PAIR, "N", None, range(10**9)), {}, sb.BindingError, ["more than 250,000 sizes of N", "take a step"]),
+    ((PAIR, "N", "M", range(501)), {}, sb.BindingError, ["501 by 501 sizes give 251,001 cells", "at most 250,000"]),
+    ((PAIR, "N", None, range(10**9)), {}, sb.BindingError, ["more than 250,000 sizes of N", "use a step"]),
     ((PAIR, "N", "M", SIZES), {"fixed": {"J": 2}}, sb.BindingError, ["no size here is named 'J'"]),
     ((PAIR, "N", "M", SIZES), {"fixed": {"K": -2}}, sb.BindingError, ["K=-2 is not a size"]),
-    ((PAIR, "N", "M", SIZES), {"fixed": {"M": 2}}, sb.BindingError, ["M varies and is fixed at 2"]),
+    ((PAIR, "N", "M", SIZES), {"fixed": {"M": 2}}, sb.BindingError, ["M cannot both vary and be fixed at 2"]),
     ((PAIR, "N", "M", SIZES), {"fixed": [2]}, sb.BindingError, ["[2] is not a mapping of names to sizes"]),
     ((sb.broadcast((2,), (3,)), "N", None, SIZES), {}, sb.BindingError, ["all sizes here are integers"]),
     ((sb.ShapeEnv(), "N", None, SIZES), {}, sb.BindingError, ["there is nothing to vary"]),
@@ -404,8 +404,8 @@ def test_what_a_survey_misses_is_said():
     result = sb.broadcast("T, T + P", "1, S")
     assert missing_text(result, survey(result)) == ""
     green = survey(result, "T", "P", fixed={"S": 1})
-    assert missing_text(result, green) == "nothing fails at these sizes; it does at T=1, P=1, S=3"
+    assert missing_text(result, green) == "nothing fails at these sizes; it fails at T=1, P=1, S=3"
     red = survey(result, "T", "P", range(5, 8), fixed={"S": 4})
-    assert missing_text(result, red) == "nothing works at these sizes; it does at T=1, P=1, S=1"
+    assert missing_text(result, red) == "nothing works at these sizes; it works at T=1, P=1, S=1"
     never, always = sb.broadcast("N, 3", "M, 4"), sb.broadcast("N", "1")
     assert missing_text(never, survey(never)) == missing_text(always, survey(always)) == ""

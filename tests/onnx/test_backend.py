@@ -42,7 +42,7 @@ def problems_of(test, with_constants, runtime, min_size):
         return
     report = symbcast.onnx.check(given.model, min_size=min_size, runtime=runtime)
     for node in report.unanalysed:
-        if "could not be followed" in node.reason:
+        if "could not be analysed" in node.reason:
             yield str(node)
     is_known = runtime == "onnxruntime" and any(fnmatch(test.name, name) for name in REFUSED_BY_ONNXRUNTIME)
     if not is_known and is_refused(report, given.sizes):

@@ -55,7 +55,7 @@ SAID = {
     "batch": ("on axis 0 (-3), sizes must be equal or 1: 3 and 4", "give C (b axis 0) the size 1 or 3 in place of 4"),
     "reshape": ("the size at -1 must be a whole number", "give N (a axis 0) a multiple of 2 in place of 3"),
     "conv": (
-        "the channels must be those of the weights, for each group: 4 and 3",
+        "the channels must equal the weights' channels times the groups: 4 and 3",
         "give C (x axis 1) the size 3 in place of 4",
     ),
     "gather": ("indices must be within the axis that they index", "give N (x axis 0) a size from 6 on in place of 3"),

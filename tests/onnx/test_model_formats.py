@@ -109,7 +109,7 @@ def test_what_is_about_data_and_what_the_runtime_denies_has_its_place_in_each_fo
         is_about_data=True,
     )
     notice = notice_of(finding, "warning", Namer.of({}))
-    text = "data must be such that K is at most N\noperands: a of a shape that is not known, b (N,), c = [N, -1]"
+    text = "data must be such that K is at most N\noperands: a of unknown shape, b (N,), c = [N, -1]"
     assert (notice.kind.id, *notice[1:]) == ("TopK", "note", "n", "TopK", f"{text}\nfails at N=1, K=2", None)
     denied = Confirmation({"N": 1}, "runs", "error", False, "it failed")
     outcome = Outcome("m.onnx", "always", notices=(notice, *disagreements([denied])), subject="the model")

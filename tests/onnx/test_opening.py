@@ -98,7 +98,7 @@ OPENED = {
         else_branch = e () => (int16[P] b) { b = Relu(x) }> }""",
     "a type with casts around": "g (float16[N] x) => (float16[N] y) { y = Sinh(x) }",
     "a type with a definition": "g (double[N] x) => (double[N] y) { y = Mish(x) }",
-    "a part of a shape that is not known": """g (float[N, 3] x, float[5, 7] z) => (float[A, B] y)
+    "a part of unknown shape": """g (float[N, 3] x, float[5, 7] z) => (float[A, B] y)
         <int64[1] m = {-1}> { s = Shape<start = 1>(x) q = Concat<axis = 0>(m, s) y = Reshape(z, q) }""",
     "a range to a size that is not known": RANGE % "N",
     "a size as a shape": """g (float[1] x) => (float[A] y) <int64 i = {0}> {
@@ -169,7 +169,7 @@ def test_a_wrong_note_of_a_type_leaves_the_answer_open():
     report = sb.onnx.check(model, runtime="onnxruntime")
     assert report.verdict is sb.Verdict.UNKNOWN
     assert [u.reason for u in report.unanalysed] == [
-        "ONNX Runtime may not open the model: 'p' is declared of type tensor(int64), and is tensor(float)"
+        "ONNX Runtime may not open the model: 'p' is declared as tensor(int64), but is tensor(float)"
     ]
     assert not opens(model)
 

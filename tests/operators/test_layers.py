@@ -183,13 +183,13 @@ def test_indices_of_elements_do_not_go_beyond_the_data(operation):
 
 
 WRONG = [
-    (lambda e: e.attention("N", "N", "N"), "2 axes at least"),
-    (lambda e: e.attention("2, 3", "4, 3", "4, 3", grouped=True), "3 axes at least"),
-    (lambda e: e.layer_norm("N, M", "N, M"), "scale must have the shape that is normalised"),
+    (lambda e: e.attention("N", "N", "N"), "at least 2 axes"),
+    (lambda e: e.attention("2, 3", "4, 3", "4, 3", grouped=True), "at least 3 axes"),
+    (lambda e: e.layer_norm("N, M", "N, M"), "scale must have the shape of the normalised axes"),
     (lambda e: e.layer_norm("N, M", axis=2), "axis 2 must be one of the 2 axes"),
     (lambda e: e.group_norm("N", 2), "a batch and channels"),
     (lambda e: e.group_norm("N, M", 0), "groups=0 must be at least 1"),
-    (lambda e: e.batch_norm("N, M", "M", "M", "M", "M", "M"), "takes 5 shapes at most"),
+    (lambda e: e.batch_norm("N, M", "M", "M", "M", "M", "M"), "takes at most 5 shapes"),
     (lambda e: e.resize("N, M"), "either sizes or scales must be given"),
     (lambda e: e.resize("N, M", "N, M", scales=(1, 2)), "either sizes or scales must be given"),
     (lambda e: e.resize("N, M", scales=(1,)), "there must be 2 sizes"),

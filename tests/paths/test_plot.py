@@ -38,12 +38,12 @@ def test_what_was_not_followed_is_said_to_be_unknown():
     report = sb.trace(lambda n: [1, 2, 3][n], sb.size("N"))
     axes = sb.notebook.plot(report, "N", sizes=range(13))
     texts = [t.get_text() for t in axes.get_legend().get_texts()]
-    assert "nothing is known" in texts
-    assert "as far as it was followed" in " ".join(t.get_text() for t in axes.figure.findobj(mpl.text.Text))
+    assert "result unknown" in texts
+    assert "as far as it was traced" in " ".join(t.get_text() for t in axes.figure.findobj(mpl.text.Text))
     mpl.pyplot.close("all")
 
 
 def test_a_function_of_data_has_no_plot():
     report = sb.trace(lambda x, y: x[x > 0] + y, "N", "M")
-    with pytest.raises(sb.BindingError, match="depends on data"):
+    with pytest.raises(sb.BindingError, match="depend on data"):
         sb.notebook.plot(report)

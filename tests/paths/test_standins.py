@@ -213,7 +213,7 @@ def test_a_real_function_that_was_not_found_says_so():
     assert "makes a number of a size" in report.reason
     assert report.at(N=3).value == sb.shape("3")
     report = sb.trace(lambda x: TABLE["asarray"](x) + 1, "N")
-    assert "TABLE['asarray'] is not known: it takes the data of an array" in report.reason
+    assert "TABLE['asarray'] is not supported: it takes the data of an array" in report.reason
 
 
 def test_modules_that_compiled_code_shares_stay_as_they_are():
@@ -275,5 +275,5 @@ def test_a_view_as_another_class_is_not_known(kind):
     # A matrix multiplies otherwise: what was required for its product said "never" where it works.
     report = sb.trace(lambda x, y: x.view(kind) * y.view(type=kind), "N, M", "K, L")
     assert not report.complete
-    assert f"the class {kind.__name__} is not known" in report.reason
+    assert f"the class {kind.__name__} is not supported" in report.reason
     assert sb.trace(lambda x: x.view(np.ndarray), "N").complete

@@ -60,8 +60,8 @@ def test_wrong_usage(capsys, command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cases", "N", "M", "--limit", "0"], "--limit 0: write how many are wanted at most, 1 or more"),
-        (["repair", "2", "3", "--limit", "-1"], "--limit -1: write how many are wanted at most, 1 or more"),
+        (["cases", "N", "M", "--limit", "0"], "--limit 0: write the maximum number of answers, 1 or more"),
+        (["repair", "2", "3", "--limit", "-1"], "--limit -1: write the maximum number of answers, 1 or more"),
         (["cases", "N", "--min-size", "-1"], "--min-size -1: a size is not negative"),
         (["solve", "N", "--out", "3", "--min-size", "-1"], "--min-size -1: a size is not negative"),
         (["solve", "N", "M"], 'give the wanted output: symbcast solve "?, 3" "N, 1" --out "5, 3"'),

@@ -221,7 +221,7 @@ def test_repairs_are_data():
 def test_limits_of_repairs_and_cases_are_numbers_above_0(limit):
     result = sb.broadcast("N", "M")
     for ask in (result.repairs, result.cases):
-        with pytest.raises(sb.ShapeTypeError, match="write how many are wanted at most, 1 or more"):
+        with pytest.raises(sb.ShapeTypeError, match="write the maximum number of answers, 1 or more"):
             ask(limit)
 
 

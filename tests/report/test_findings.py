@@ -123,11 +123,11 @@ def test_operations_that_clash_are_told_as_errors():
         ("c", {"N": 1}, V.NEVER),
     ]
     assert env.report(source="x.py").splitlines() == [
-        "x.py: error: a (numpy): cannot hold beside c: it asks that N is 1 or 2",
+        "x.py: error: a (numpy): cannot hold together with c: it requires that N is 1 or 2",
         "    numpy asks: on axis 0 (-1), sizes must be equal or 1",
         "    operands: A (N,), B (2,)",
         "    fails at N=3: (3,) beside (2,)",
-        "x.py: error: c (equal): cannot hold beside a: it asks that N is 3",
+        "x.py: error: c (equal): cannot hold together with a: it requires that N is 3",
         "    equal asks: on axis 0 (-1), sizes must be equal",
         "    operands: A (N,), B (3,)",
         "    fails at N=1: (1,) beside (3,)",

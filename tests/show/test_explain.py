@@ -91,7 +91,7 @@ EXPLAINED = [
     (("()",), {"rule": "paddle", "min_rank": 1}, ["A: rank 0 is below min_rank=1", "reshape A to (1,)"]),
     ((), {}, ["numpy: valid\n", "output  ()"]),
     (("N", "M"), {"min_size": 2}, ["N and M are equal\n", "assuming     every size is at least 2"]),
-    (("N + M", "2*M", "7"), {}, ["operand 1 and operand 2 needs: 2*M is 1 or 7", "no sizes are such"]),
+    (("N + M", "2*M", "7"), {}, ["operand 1 and operand 2 needs: 2*M is 1 or 7", "no sizes satisfy this"]),
     (("N", "N", "3", "4"), {}, ["axis 0 (-1) has 3 of operand 2 beside 4 of operand 3"]),
     (
         ("N**3 + M**3", "K**3"),
@@ -113,7 +113,7 @@ def test_explanation_says(shapes, options, pieces):
 
 HEADLINES = [
     (("3", "4"), {}, None, ["numpy cannot broadcast these shapes\n", "A  3\n", "B  4\n", "x\n", "has 3 beside 4"]),
-    (("N, 3", "M, 1"), {}, None, ["at some sizes only", "valid when N == M or", "fails at N=2, M=3", "fix: assume"]),
+    (("N, 3", "M, 1"), {}, None, ["only at some sizes", "valid when N == M or", "fails at N=2, M=3", "fix: assume"]),
     (
         ("N, 3", "M, 1"),
         {},
@@ -134,7 +134,7 @@ def test_headline_says(shapes, options, binding, pieces):
 
 
 def test_errors_carry_the_headline():
-    with pytest.raises(sb.ConditionalBroadcastError, match="at some sizes only"):
+    with pytest.raises(sb.ConditionalBroadcastError, match="only at some sizes"):
         ask(("N", "M"), {}).require()
     with pytest.raises(sb.IncompatibleShapesError, match=r"at N=2, M=3\n"):
         ask(("N", "M"), {}).evaluate(N=2, M=3)

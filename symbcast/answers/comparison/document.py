@@ -48,9 +48,9 @@ _TONES = {
     Order.UNKNOWN: Tone.UNDECIDED,
 }
 _ORDERS = {
-    Order.EQUAL: "{first} and {second} say the same",
-    Order.REFINES: "what {first} accepts, {second} accepts too, and they agree",
-    Order.REFINED_BY: "what {second} accepts, {first} accepts too, and they agree",
+    Order.EQUAL: "{first} and {second} give the same answer",
+    Order.REFINES: "{second} accepts everything that {first} accepts, and they agree",
+    Order.REFINED_BY: "{first} accepts everything that {second} accepts, and they agree",
     Order.NEITHER: "neither refines the other",
     Order.UNKNOWN: "not decided",
 }
@@ -62,7 +62,7 @@ def document(comparison: Compared) -> Document:
     >>> from symbcast.answers.comparison import compare
     >>> from symbcast.answers.show.text import render
     >>> print(render(document(compare("N, 3", "M, 1", rules=["numpy", "pdpd"]))))
-    2 rules on (N, 3) and (M, 1): what pdpd accepts, numpy accepts too, and they agree
+    2 rules on (N, 3) and (M, 1): numpy accepts everything that pdpd accepts, and they agree
     <BLANKLINE>
     rule         numpy: valid for some sizes
     output       (broadcast(M, N), 3)
@@ -70,7 +70,7 @@ def document(comparison: Compared) -> Document:
     rule         pdpd: valid for some sizes
     output       (N, 3)
     valid when   M == 1 or M == N
-    compared     numpy and pdpd: what pdpd accepts, numpy accepts too, and they agree
+    compared     numpy and pdpd: numpy accepts everything that pdpd accepts, and they agree
     the same     M is 1 or equals N
                  M == 1 or M == N
                  at N=1, M=1: (1, 3) and (1, 1): both give (1, 3)
@@ -85,11 +85,11 @@ def document(comparison: Compared) -> Document:
     count = len(comparison.answers)
     title = heading(f"{count} rule{'' if count == 1 else 's'} on {shapes}", _summary(comparison, shown))
     heads = ("rule", "output", "valid when", "refused")
-    rules = Records("what each rule says", heads, tuple(tuple(_said(group)) for group in groups))
+    rules = Records("the answer of each rule", heads, tuple(tuple(_said(group)) for group in groups))
     more = len(shown) - PAIRS_SHOWN
     blocks: list[Block] = [rules, *(fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
     if more > 0:
-        blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs and JSON have them all"))]))
+        blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs and JSON list them all"))]))
     assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
     return Document(title, _tone(shown), (*blocks, fields([field("assuming", code(assumed))])))
 
@@ -112,9 +112,9 @@ def _tone(pairs: Sequence[Pair]) -> Tone:
 
 def _summary(comparison: Compared, pairs: Sequence[Pair]) -> str:
     if len(comparison.answers) == 1:
-        return "there is no other to compare it with"
+        return "there is no other rule to compare it with"
     if not pairs:
-        return "all say the same"
+        return "all rules give the same answer"
     if len(pairs) == 1 and len(comparison.answers) == 2:
         return _order(pairs[0])
     return f"{len(comparison.groups)} different answers"

@@ -56,7 +56,7 @@ def _attributes(rule: str, text: str) -> Iterator[tuple[str, AttributeValue]]:
     while text[place:].strip():
         found = _ATTRIBUTE.match(text, place)
         if found is None:
-            raise RuleArgumentError(rule, f"{text[place:].strip()!r} is no attribute", _example(rule))
+            raise RuleArgumentError(rule, f"{text[place:].strip()!r} is not an attribute", _example(rule))
         name, value = found["name"], found["value"].strip().strip("'\"")
         parameter = declared.get(name)
         is_left_out = value == "None" and parameter is not None and parameter.default is None

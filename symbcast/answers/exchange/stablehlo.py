@@ -119,7 +119,9 @@ class _Module:
         places, rank = self._places[operand], len(self._output)
         if any(not 0 <= p < rank for p in places) or len(set(places)) < len(places):
             dims = self._call.operands[operand]
-            raise DimensionError(dims, "StableHLO lays each axis on one of the output", "drop the axes that hang over")
+            raise DimensionError(
+                dims, "StableHLO maps each axis to one axis of the output", "drop the axes that hang over"
+            )
         known = [
             self._valid.stretched([size], self._output[place]).known
             for size, place in zip(self._call.operands[operand].dims, places, strict=True)

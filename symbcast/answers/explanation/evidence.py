@@ -135,7 +135,7 @@ def conflict_lines(result: Call, shown: int = 4) -> list[str]:
     known = _known(result, [c.requirement for c in result.conflict])
     if known:
         return [*lines, f"but {known}"]
-    return [*lines, "and these cannot hold together" if len(lines) > 1 else "and no sizes are such"]
+    return [*lines, "and these cannot hold together" if len(lines) > 1 else "and no sizes satisfy this"]
 
 
 def _asked(constraint: Constraint, alignment: Alignment) -> tuple[str, bool]:

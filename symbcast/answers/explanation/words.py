@@ -69,9 +69,9 @@ def _in_words(formula: Formula, namer: Namer) -> str:
                 return f"{names[0]} and {names[1]} differ and neither is 1"
             return f"two of {listed(names)} differ and neither is 1"
         case AllOf(parts):
-            return _all_of(parts, namer) if parts else "nothing is asked"
+            return _all_of(parts, namer) if parts else "nothing is required"
         case AnyOf(parts):
-            return _any_of(parts, namer) if parts else "nothing can be done"
+            return _any_of(parts, namer) if parts else "no sizes work"
 
 
 def _names(dims: Sequence[Dim], namer: Namer) -> list[str]:

@@ -83,7 +83,7 @@ _FUNCTIONS = {
 inline wide divide(const wide& a, const wide& b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 """,
     "remainder": """\
-// What division rounded down leaves over: 0, or of the divisor's sign.
+// The remainder of division rounded down: 0, or with the divisor's sign.
 inline wide remainder(const wide& a, const wide& b) {
     const wide rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -113,7 +113,7 @@ template <int count> wide sum(const wide (&values)[count]) {
 }
 """,
     "join": """\
-// What compatible sizes broadcast to: the first that is not 1.
+// The size that compatible sizes broadcast to: the first that is not 1.
 template <int count> wide join(const wide (&sizes)[count]) {
     for (const wide& size : sizes)
         if (size != 1) return size;

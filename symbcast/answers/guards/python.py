@@ -30,7 +30,7 @@ def compatible(*sizes):
 ''',
     "join": '''\
 def join(*sizes):
-    """Return what compatible sizes broadcast to."""
+    """Return the size that compatible sizes broadcast to."""
     return next((size for size in sizes if size != 1), 1)
 ''',
     "_axis": '''\

@@ -195,5 +195,5 @@ def broadcastable_to(
             solutions[wanted] = call
     if not solutions:
         of_rank = "" if rank is None else f" of rank {rank}"
-        raise RuleArgumentError(found.name, f"leaves {first} unchanged with no second operand{of_rank}")
+        raise RuleArgumentError(found.name, f"has no second operand{of_rank} that leaves {first} unchanged")
     return Solution(solutions[max(solutions)], tuple(solutions))

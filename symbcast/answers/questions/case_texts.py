@@ -78,7 +78,7 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     >>> import symbcast
     >>> from symbcast.answers.show.text import render
     >>> print(render(document(symbcast.broadcast("N, 3", "M, 1").cases())))
-    3 cases; of sizes of which nothing is known there would be 9
+    3 cases; if nothing were known about the sizes, there would be 9
     <BLANKLINE>
       case  guard              output  strides         example
       0     N == M             (N, 3)  (3, 1), (1, 0)  N=1, M=1
@@ -97,7 +97,7 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
     naive = _COUNTED if cases.naive is None else cases.naive
     is_fewer = cases.is_complete and 0 < len(cases) < naive < _COUNTED
-    said = f"; of sizes of which nothing is known there would be {naive}" if is_fewer else ""
+    said = f"; if nothing were known about the sizes, there would be {naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
     left = "" if cases.is_complete else "there may be others; raise the limit to see more"
     told = [field("and", words(more), words(left)), field("together", code(str(cases.condition)))]

@@ -142,7 +142,7 @@ class _Reader:
             shown=shown,
             formula=clause,
             text=self._namer.formula(clause),
-            words="no sizes will do" if clause == FALSE else in_words(clause, self._namer),
+            words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
             code="" if constraint is None else constraint.code,
             reason=_reason(op, constraint),
             counterexample=failing,

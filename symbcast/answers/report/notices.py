@@ -44,7 +44,7 @@ def _required(finding: Finding, findings: Iterable[Finding]) -> str:
     others = [f.operation for f in findings if f is not finding]
     if finding.formula == FALSE or not others:
         return "the program is never valid:"
-    return f"cannot hold beside {listed(others, limit=4)}: it asks that"
+    return f"cannot hold together with {listed(others, limit=4)}: it requires that"
 
 
 def _operands(finding: Finding, namer: Namer) -> Iterator[str]:

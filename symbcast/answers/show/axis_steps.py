@@ -40,7 +40,7 @@ def _axes(axes: Sequence[str]) -> str:
     """Return axes by number; overhanging axes have none."""
     numbers = [axis for axis in axes if axis != "over"]
     named = [f"{'axis' if len(numbers) == 1 else 'axes'} {listed(numbers)}"] if numbers else []
-    return listed([*named, *(["what hangs over"] if len(numbers) < len(axes) else [])])
+    return listed([*named, *(["axes outside the output"] if len(numbers) < len(axes) else [])])
 
 
 def _table(working: Working) -> Table:

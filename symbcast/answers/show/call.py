@@ -127,7 +127,7 @@ def _condition(result: Call) -> Iterator[Line]:
     if len(texts) > 1:
         texts = [f"{'and ' if n else ''}{t}" for n, t in enumerate(texts)]
     if len(clauses) > CLAUSES_SHOWN:
-        texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition and JSON have them all")
+        texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition and JSON list them all")
     yield from ((Span(text, math=NOTHING),) for text in texts)
     # Of a clause there are some characters at least: more clauses than these are not seen.
     shown = clauses[:LONGEST]
@@ -198,7 +198,7 @@ def _head(result: Call, binding: Mapping[str, int] | None) -> str:
         case Verdict.NEVER:
             return f"{rule} cannot broadcast these shapes"
         case Verdict.SOMETIMES:
-            return f"{rule} can broadcast these shapes at some sizes only"
+            return f"{rule} can broadcast these shapes only at some sizes"
         case Verdict.UNKNOWN:
             return f"{rule}: whether these shapes broadcast was not decided"
     return f"{rule} can broadcast these shapes"

@@ -65,7 +65,7 @@ def document(env: Program, room: Room = Room.SCREEN) -> Document:
     """
     namer = Namer.of(env.shown)
     asked = [tuple(_asked(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])]
-    records = Records("what the operations ask", ("must hold", "asked by", "fails at"), tuple(asked))
+    records = Records("the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(asked))
     return Document(_title(env), TONES[env.verdict], (records, fields(_fields(env, namer))))
 
 
@@ -83,7 +83,7 @@ def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Doc
     others = [o for o in operations if o.number != op.number]
     name = f"the assumption {clipped(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
     beside = listed([op_name(o) for o in others]) if len(others) < 4 else "these"
-    why = f"cannot hold beside {beside}" if others else "cannot hold for any sizes"
+    why = f"cannot hold together with {beside}" if others else "cannot hold for any sizes"
     clash = Lines(tuple(words(text, 200) for text in conflict_lines(operations, Namer.of({}))), is_set_in=True)
     assumed = words(f"assuming {clipped('; '.join(assumptions), 200)}" if assumptions else "")
     return Document(words(f"{name} {why}"), Tone.IMPOSSIBLE, (clash, Lines((assumed,) if assumed else ())))
@@ -125,7 +125,7 @@ def _asks(op: Op, namer: Namer) -> str:
                 else ""
             )
             sizes = " beside ".join(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement))))
-            return f"what cannot be: {where}{f'{sizes}, and ' if sizes else ''}{constraint.reason}"
+            return f"impossible: {where}{f'{sizes}: ' if sizes else ''}{constraint.reason}"
     return namer.formula(all_of(flattened(c.requirement for c in op.constraints)))
 
 
@@ -155,7 +155,7 @@ def _operation(op: Op, namer: Namer) -> Line:
 
 def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
-    yield field("and", words(f"{more} more; .requirements() and JSON have them all" if more > 0 else ""))
+    yield field("and", words(f"{more} more; .requirements() and JSON list them all" if more > 0 else ""))
     if env.requirements():
         # Of a clause there are some characters at least: more clauses than these are not seen.
         yield field("together", code(namer.formula(all_of(env.clauses[:LONGEST])), NOTHING))

@@ -255,7 +255,7 @@ def unique(
 ) -> Any:
     path, dims = here(), dims_of(ar)
     if axis is not None:
-        return path.fail_to_trace("numpy.unique along an axis is not known")
+        return path.fail_to_trace("numpy.unique along an axis is not supported")
     if not is_of_data(ar):
         return path.fail_to_trace("the number of distinct elements depends on sizes only, but was not followed")
     total = multiply(*dims)
@@ -378,12 +378,12 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
         raise TypeError("only int indices permitted")
     shape = broadcast_together(map(dims_of, indices))
     if isinstance(mode, tuple) and any(m != "raise" for m in mode):
-        return path.fail_to_trace("numpy.ravel_multi_index with a mode for each axis is not known")
+        return path.fail_to_trace("numpy.ravel_multi_index with a mode for each axis is not supported")
     if mode == "raise":
         for index, size in zip(indices, sizes, strict=True):
             check_indices(path, index, size, shape, is_from_front=True, error=ValueError)
     else:
-        return path.fail_to_trace(f"numpy.ravel_multi_index with the mode {mode!r} is not known")
+        return path.fail_to_trace(f"numpy.ravel_multi_index with the mode {mode!r} is not supported")
     return SymbolicArray(shape, np.intp, None, places_along(multiply(*sizes)))
 
 

@@ -80,7 +80,7 @@ def _eig(n: Dim, _: Dim, kind: Any, left: bool = False, right: bool = True) -> A
 def _qr(m: Dim, n: Dim, kind: Any, mode: str = "full") -> Any:
     rows = here().bounds.smaller(m, n) if mode == "economic" else m
     if mode not in ("full", "economic", "r"):
-        return here().fail_to_trace(f"scipy.linalg.qr with the mode {mode!r} is not known")
+        return here().fail_to_trace(f"scipy.linalg.qr with the mode {mode!r} is not supported")
     upper = SymbolicArray((rows, n), kind)
     return (upper,) if mode == "r" else (SymbolicArray((m, rows), kind), upper)
 

@@ -86,7 +86,7 @@ def called(function: Any, args: Any, options: Any) -> Any:
             return inner(*args, **options)
     finally:
         undo()
-    return path.fail_to_trace(f"{name} is not known")
+    return path.fail_to_trace(f"{name} is not supported")
 
 
 def _operands(args: Any) -> Iterator[Dims]:
@@ -338,7 +338,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     for dim in (e for pair in ends for e in pair):
         path.require(at_most(0, dim), "index can't contain negative values")
     if callable(mode) or mode not in ("constant", "edge", "empty", "linear_ramp", "reflect", "symmetric", "wrap"):
-        return path.fail_to_trace(f"numpy.pad with the mode {mode!r} is not known")
+        return path.fail_to_trace(f"numpy.pad with the mode {mode!r} is not supported")
     paddings = [Padding(d, *e) for d, e in zip(dims, ends, strict=True)]
     if mode in ("edge", "reflect", "symmetric", "wrap"):
         for padding in paddings:

@@ -36,7 +36,7 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
         path.fail_to_trace("a matrix product of scalars")
     left = options.keys() - _OPTIONS
     if left or len(outs) > len(_signature(ufunc.signature)[1]):
-        path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not known")
+        path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not supported")
     core_in, core_out = _signature(ufunc.signature)
     axes = _core_axes(options, core_in, core_out)
     sizes: dict[str, Dim] = {}
@@ -70,12 +70,12 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
         places = _places(axes, len(core_in) + number, len(core))
         if number < len(outs) and outs[number] is not None:
             if options.get("keepdims"):
-                path.fail_to_trace(f"{ufunc.__name__} with keepdims and an output is not known")
+                path.fail_to_trace(f"{ufunc.__name__} with keepdims and an output is not supported")
             given = dims_of(outs[number])
             taken = {p % len(given) for p in places}
             rest = tuple(d for n, d in enumerate(given) if n not in taken)
             if len(rest) != len(loop):
-                path.fail_to_trace(f"{ufunc.__name__} with an output of another rank is not known")
+                path.fail_to_trace(f"{ufunc.__name__} with an output of another rank is not supported")
             path.broadcast(loop, rest, rule="unidirectional")
             write_out(outs[number], dtypes[number], options.get("casting", "same_kind"))
         is_last = places == tuple(range(-len(core), 0))

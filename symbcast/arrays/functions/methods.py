@@ -120,7 +120,7 @@ def view(array: Any, dtype: Any = None, type: Any = None) -> SymbolicArray:
     kinds = [k for k in (dtype, type) if isinstance(k, type_of_types) and issubclass(k, np.ndarray)]
     for subclass in kinds:
         if subclass is not np.ndarray:  # a matrix multiplies differently, and a masked array has a mask
-            here().fail_to_trace(f"an array of the class {subclass.__name__} is not known")
+            here().fail_to_trace(f"an array of the class {subclass.__name__} is not supported")
     if dtype is None or dtype in kinds:
         return array.same()  # type: ignore[no-any-return]
     path, kind, dims = here(), np.dtype(dtype), list(array.dims)

@@ -63,7 +63,7 @@ def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...]
             return _reduced_at(ufunc, *inputs, outs=outs, **options)
         case "at":
             return write_at(ufunc, *inputs, **options)
-    return here().fail_to_trace(f"numpy.{ufunc.__name__}.{method} is not known")
+    return here().fail_to_trace(f"numpy.{ufunc.__name__}.{method} is not supported")
 
 
 def _is_array(value: Any) -> bool:
@@ -265,7 +265,7 @@ def accumulated(  # noqa: PLR0913 - as NumPy has them
             # NumPy accepts some outputs of other shapes, with two or more axes or no elements; we do not know which.
             is_known = len(dims) != len(dims_of(given)) or all(map(_is_same, dims, dims_of(given)))
             if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(given))))):
-                here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not known")
+                here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not supported")
             assign_out(given, dims, kind)
     return given_back(outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data)))
 

@@ -42,7 +42,7 @@ def document(report: TraceAnswer, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a function."""
     most, namer = SHOWN[room], Namer.of(report.names)
     told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(report.findings[:most]))
-    records = Records("what the code asks", _HEADS, told)
+    records = Records("what the code requires", _HEADS, told)
     title = heading(cut(visible(report.title), 70), verdict_words(report))
     return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most)))))
 
@@ -55,7 +55,7 @@ def verdict_words(report: TraceAnswer) -> str:
         case Verdict.SOMETIMES if report.formula == TRUE:
             return f"{_all_sizes(report)}, if the data suit"
         case Verdict.SOMETIMES:
-            return "works for some sizes only"
+            return "works only for some sizes"
         case Verdict.UNKNOWN if report.complete:
             return "was followed on all paths, but its condition was not decided"
         case Verdict.NEVER:

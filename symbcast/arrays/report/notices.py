@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from symbcast.paths.conclusions.findings import PathFinding
 
 FAILS = Kind("function-fails", "A function must work for all sizes of its arguments.")
-UNKNOWN = Kind("function-unknown", "For some sizes of its arguments nothing is known about a function.", "note")
+UNKNOWN = Kind("function-unknown", "Nothing is known about a function for some sizes of its arguments.", "note")
 
 
 def outcome_of(report: TraceAnswer) -> Outcome:

@@ -190,7 +190,7 @@ def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy inter
 def _check_data(path: Path, item: Any) -> None:
     """End the path if indices depend on sizes only but were not followed."""
     if not contents_of(item).is_data:
-        path.fail_to_trace("indices that sizes alone decide were not followed here")
+        path.fail_to_trace("indices that depend on sizes only were not followed here")
 
 
 def _item(key: Any) -> Any:
@@ -282,7 +282,7 @@ def counted(path: Path, array: Any) -> Dim:
 
 def _counted(path: Path, most: Dim, contents: Contents) -> Dim:
     if not contents.is_data:
-        path.fail_to_trace("how many elements are true is decided by sizes alone, and was not followed here")
+        path.fail_to_trace("how many elements are true depends on sizes only, but was not followed here")
     count = path.data_size("count")
     path.suppose(at_most(count, most))
     return count
@@ -305,7 +305,7 @@ def sliced(path: Path, size: Dim, part: slice) -> Dim:
 
 
 def _no_size(path: Path) -> NoReturn:
-    path.fail_to_trace("a slice has an end or a step that data decide, or that is no whole number")
+    path.fail_to_trace("a slice has an end or a step that depends on data or is not an integer")
 
 
 def _end(path: Path, size: Dim, given: Any, default: Dim) -> Dim:

@@ -108,7 +108,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             # f2py releases the type twice where a conversion fails, so a few refusals would deallocate NumPy's own.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
         name = called_by(sys._getframe(1))
-        here().fail_to_trace(f"{name or 'a function'} is not known: it takes the data of an array")
+        here().fail_to_trace(f"{name or 'a function'} is not supported: it takes the data of an array")
 
     @property
     def __array_interface__(self) -> Any:
@@ -254,8 +254,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _as_number(self, *_: Any) -> Any:
         if self.dtype.kind not in "biu":
-            return here().fail_to_trace("a number is made of data")
-        return here().fail_to_trace("a whole number is made of data")
+            return here().fail_to_trace("a number is made from array data")
+        return here().fail_to_trace("an integer is made from array data")
 
     __int__ = __index__ = __float__ = __complex__ = _as_number
 
@@ -280,7 +280,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             return lambda *args, **options: decided_by(method(self, *args, **options), self, *args, *options.values())
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'ndarray' object has no attribute {name!r}")
-        return here().fail_to_trace(f"the method {name} of an array is not known")
+        return here().fail_to_trace(f"the method {name} of an array is not supported")
 
 
 _CONSTANT = Contents(is_data=False)

@@ -66,7 +66,7 @@ def assign_out(out: Any, found: Dims, dtype: Any, casting: str = "same_kind") ->
 def write_out(out: Any, dtype: Any, casting: str = "same_kind") -> None:
     """Write elements of a dtype into an array. Raises `TypeError` if NumPy does not cast them."""
     if not hasattr(type(out), "dims"):
-        here().fail_to_trace("an array of NumPy's own as the output of a function of sizes is not known")
+        here().fail_to_trace("a NumPy array as the output of a function of sizes is not supported")
     check_cast(dtype, out.dtype, casting)
     out.forget()
     out.contents.is_data = True
@@ -81,7 +81,7 @@ def check_cast(dtype: Any, into: Any, casting: Any) -> None:
 def write_at(ufunc: Any, array: Any, key: Any, *values: Any) -> None:
     """Apply a ufunc at indices: ``ufunc.at(array, key, value)``."""
     if not hasattr(type(array), "dims"):
-        here().fail_to_trace(f"numpy.{ufunc.__name__}.at on an array of NumPy's own is not known")
+        here().fail_to_trace(f"numpy.{ufunc.__name__}.at on a NumPy array is not supported")
     place = indexed(array, key).dims
     if len(values) != ufunc.nin - 1 or ufunc.nout != 1:
         raise ValueError("second operand needed for ufunc" if ufunc.nin > 1 else "second operand provided")

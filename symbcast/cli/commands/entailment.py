@@ -15,7 +15,7 @@ from symbcast.core.broadcasting.registry import listed_rules
 EPILOGUES = {
     "prove": """Example: symbcast prove "N, 3" "M, 1" --assume "N >= 2" --that "N == M or M == 1"
 
-Exit status of prove: 0 where all relations hold, 1 where one does not, 2 wrong usage or text, 3 not decided.""",
+Exit status of prove: 0 if all relations hold, 1 if one does not, 2 wrong usage or text, 3 not decided.""",
     "expand": """Example: symbcast expand "n, 4" "2, 4"
 
 Exit status of expand: 0 all axes are decided, 1 no sizes are valid, 2 wrong usage or text, 3 not decided.""",

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 EPILOGUES = {
     "cases": """Example: symbcast cases "batch, 1, T" "batch, S, T"
 
-Exit status of cases: 0 where there are cases, 1 where no sizes are valid, 2 wrong usage or text, 3 not decided.""",
+Exit status of cases: 0 if there are cases, 1 if no sizes are valid, 2 wrong usage or text, 3 not decided.""",
     "solve": """Example: symbcast solve "?, 3" "N, 1" --out "5, 3"
 
-Exit status of solve: 0 where sizes give the output, 1 where none do, 2 wrong usage or text, 3 not decided.""",
+Exit status of solve: 0 if sizes give the output, 1 if none do, 2 wrong usage or text, 3 not decided.""",
     "repair": """Example: symbcast repair "batch, heads, T, S" "batch, S"
 
-Exit status of repair: 0 where there is one or none is needed, 1 where none was found, 2 wrong usage, 3 not decided.""",
+Exit status of repair: 0 if a repair was found or none is needed, 1 if none was found, 2 wrong usage, 3 not decided.""",
 }
 
 

@@ -30,8 +30,8 @@ WIDTH = 100
 
 EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
 
-The function's own code is run, in its own process. Arguments are shapes of float64 arrays; int64:N, 3 is one of \
-another type, size:N an integer, and =5 a value as Python writes it.
+The function's own code is run, in its own process. Arguments are shapes of float64 arrays; int64:N, 3 is an array \
+of another type, size:N an integer, and =5 a Python literal.
 
 Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
 
@@ -151,7 +151,7 @@ def _found(text: str) -> Any:
             raise UsageError(f"{module_name} has no {name}")
         found = getattr(found, part)
     if not callable(found):
-        raise UsageError(f"{text} is no function")
+        raise UsageError(f"{text} is not a function")
     return found
 
 

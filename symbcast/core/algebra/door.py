@@ -55,7 +55,9 @@ def check_dim(value: Any) -> Dim:
     except DimensionError as error:
         if error.value is value:
             raise
-        raise DimensionError(value, f"in it {error.value} is not allowed: {error.problem}", error.hint) from None
+        raise DimensionError(
+            value, f"it contains {error.value}, which is not allowed: {error.problem}", error.hint
+        ) from None
 
 
 def _check_symbol(found: sympy.Symbol, value: Any) -> None:

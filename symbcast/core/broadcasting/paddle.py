@@ -26,7 +26,7 @@ class Paddle(Numpy):
     name: ClassVar[str] = "paddle"
     family: ClassVar[str] = "paddle"
     aliases: ClassVar[tuple[str | Alias, ...]] = ()
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("min_rank", 0, summary="the least rank of an operand"),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("min_rank", 0, summary="the minimum rank of an operand"),)
     summary: ClassVar[str] = "as numpy; min_rank=1 refuses rank 0, as the document does"
     document: ClassVar[str] = "PaddlePaddle guide, Broadcasting"
 

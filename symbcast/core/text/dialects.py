@@ -93,7 +93,7 @@ def _with_bound(term: PlacedDim, word: str, span: tuple[int, int]) -> PlacedDim:
     if word in ("?", "-1"):
         return term
     if not (word.isascii() and word.isdecimal()):
-        raise Fault(span, f"{word!r} is no bound", "a number, or '?' where a size has none")
+        raise Fault(span, f"{word!r} is not a bound", "a number, or '?' where a size has none")
     if isinstance(term.dim, int):
         raise Fault(span, f"the size {term.dim} is fixed and has a bound", "'?' as its bound")
     upper = read_digits(word, span)
@@ -118,7 +118,7 @@ def einops(text: str) -> list[PlacedDim]:
             group = None
         elif token in ("...", "…"):
             if group is not None:
-                raise Fault(span, "an ellipsis in brackets is no axis", "'...' outside of brackets")
+                raise Fault(span, "an ellipsis in brackets is not an axis", "'...' outside of brackets")
             terms.append(PlacedDim(ANY_RANK.rest(), *span))
         elif token[0].isdigit() or token.isidentifier():
             (terms if group is None else group).append(_size(token, *span))

@@ -177,7 +177,7 @@ class DimBuilder:
             raise Fault(_span(exponent_token), f"an exponent is at most {MAX_EXPONENT}")
         raised = base.power * max(1, exponent)
         if raised > _MAX_POWER:
-            raise Fault(_span(exponent_token), f"exponents upon exponents multiply to more than {_MAX_POWER}")
+            raise Fault(_span(exponent_token), f"nested exponents multiply to more than {_MAX_POWER}")
         return over(parts, multiply(*[base.dim] * exponent))._replace(power=raised)
 
     def product(self, parts: list[Part]) -> PlacedDim:

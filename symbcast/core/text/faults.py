@@ -70,7 +70,7 @@ def _relation(source: str, position: int) -> Fault:
     """Return the fault of a relation among the sizes of a shape, or of a type of MLIR that is not read."""
     other = _TYPE.fullmatch(source)
     if other and source[position] in "<!":
-        return Fault(other.span(1), f"MLIR types such as {_brief(other[1])} are not read", "tensor<...> or memref<...>")
+        return Fault(other.span(1), f"MLIR type {_brief(other[1])} is not supported", "tensor<...> or memref<...>")
     relation = relation_within(source[:_MOST], position) or "N >= 2"
     wanted = f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
     return Fault((position, position + 1), "a relation is not a dimension", wanted)

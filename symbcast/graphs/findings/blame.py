@@ -126,5 +126,5 @@ def _at(position: int, value: Value, sizes: Sizes) -> str:
         return cut(f"[{listing}]" if value.shape else listing, 60)
     dims = sizes_known(value)
     if dims is None:
-        return cut(described(value, lambda d: texts_at([d], sizes)[0]), 60) or "a shape that is not known"
+        return cut(described(value, lambda d: texts_at([d], sizes)[0]), 60) or "an unknown shape"
     return shape_at(dims, sizes)

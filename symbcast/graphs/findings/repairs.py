@@ -132,7 +132,7 @@ class Repairs:
 
     def _of_data(self, symbols: Sequence[Symbol]) -> str:
         texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]
-        return f"the data must make it so: {listed(texts, limit=4)}"
+        return f"the data must satisfy this: {listed(texts, limit=4)}"
 
     # Numbers that an export used instead of symbolic sizes.
 

@@ -108,6 +108,6 @@ def described(value: Value | None, text: Callable[[Dim], str]) -> str:
 
 def _listed(dims: CommonShape, text: Callable[[Dim], str]) -> str:
     if dims is None:
-        return "a shape that is not known"
+        return "an unknown shape"
     sizes = ["?" if d is None else text(d) for d in dims]
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"

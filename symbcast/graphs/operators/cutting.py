@@ -36,7 +36,7 @@ def cut_out(call: NodeCall, data: Value, cuts: Cuts, backwards: Collection[int] 
     axes = list(range(len(starts))) if axes is None else call.distinct_axes(axes, len(dims), cut_twice)
     steps = steps or [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
-        call.refuse("starts, ends, axes and steps must be as many")
+        call.refuse("starts, ends, axes and steps must have the same length")
     content: Content | None = data.content
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         if step == 0:
@@ -44,7 +44,7 @@ def cut_out(call: NodeCall, data: Value, cuts: Cuts, backwards: Collection[int] 
         size = dims[axis]
         first, count = _cut(call, size, start, end, step, backwards)
         if count is None:
-            count = call.fresh(f"length_{axis}", f"how long axis {axis} is after the cut", by=[1, 2], most=size)
+            count = call.fresh(f"length_{axis}", f"the length of axis {axis} after slicing", by=[1, 2], most=size)
             first = None
         content = _cut_content(content, tuple(dims), axis, first, count, step)
         dims[axis] = count

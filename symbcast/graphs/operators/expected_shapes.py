@@ -20,7 +20,7 @@ def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
         return None
     found = call.value(position).shape
     if found is None:
-        call.note(f"not checked: the shape of {what} must fit, but it is unknown")
+        call.note(f"not checked: the shape of {what}, which is unknown")
     return found
 
 
@@ -67,5 +67,5 @@ def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -
     found = known_shape(call, position, what)
     if found:
         if len(found) > 1:
-            call.refuse(f"{what} must have one axis at most")
-        call.one_of(found[0], (1, size), f"{what} must be one number, or one for each of {dim_text(size)}")
+            call.refuse(f"{what} must have at most one axis")
+        call.one_of(found[0], (1, size), f"{what} must have 1 or {dim_text(size)} elements")

@@ -83,7 +83,7 @@ def index_length(call: NodeCall, indices: Dims) -> int:
     """Return how many axes each row of the indices indexes."""
     length = indices[-1] if indices else 0
     if not isinstance(length, int):
-        call.give_up("how many axes it indexes depends on the sizes")
+        call.give_up("the number of indexed axes depends on the sizes")
     return length
 
 

@@ -43,10 +43,10 @@ def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) ->
     if items is None:
         lengths = call.shape(position)
         if len(lengths) != 1 or not isinstance(lengths[0], int):
-            call.give_up(f"the shape is in {call.input_name(position)}, whose elements are unknown")
+            call.give_up(f"the elements of {call.input_name(position)}, which give the shape, are unknown")
         if lengths[0] > MAX_ELEMENTS:
             call.give_up(
-                f"the shape has {lengths[0]} axes, and more than {MAX_ELEMENTS} that data decide are not followed"
+                f"the shape has {lengths[0]} axes whose sizes data decide; at most {MAX_ELEMENTS} are supported"
             )
         items = (None,) * int(lengths[0])
     dims = []
@@ -77,7 +77,7 @@ def counted(call: NodeCall) -> Value:
     count = _count(call, start, limit, delta)
     if count is None:
         _check_room(call, limit)
-        length = call.fresh("length", "how many numbers the range holds")
+        length = call.fresh("length", "the length of the range")
         return Value((length,), call.dtype())
     content: Content | None = Ramp(start, (delta,)) if is_size(start) and is_size(delta) else None
     if isinstance(count, int) and count <= _LISTED:
@@ -113,14 +113,14 @@ def _check_room(call: NodeCall, limit: Element) -> None:
     """Require that a range of floats of unknown length has a nonzero step, and fits into memory."""
     start, step = _number(call, 0), _number(call, 2)
     if step is None:
-        call.note("not checked: the step of a range must not be 0, nor too short", is_about_data=True, by=[2])
+        call.note("not checked: the step of a range must not be 0 or too small", is_about_data=True, by=[2])
         return
     if step == 0:
         call.refuse("the step of a range must not be 0")
     if abs(step) * _ROOM >= _USUAL:
         return
     if start is None or not is_size(limit):
-        call.note("not checked: the range must have room in memory", is_about_data=True)
+        call.note("not checked: the range must fit into memory", is_about_data=True)
         return
     end, reason = start + _ROOM * step, f"with a step of {float(step)}, a range would not fit into memory"
     if step > 0:

@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 def reshaped(call: NodeCall, data: Value, wanted: Wanted) -> Value:
     """Return a value in another shape; if its own is unknown, note that the number of elements was not checked."""
     if data.shape is None:
-        call.note(f"not checked: {call.input_name(0)} must have as many elements, but its rank is unknown")
+        call.note(f"not checked: {call.input_name(0)} must have the same number of elements, but its rank is unknown")
         return Value(_of_unknown(call, wanted), data.dtype)
     shape = _reshaped_to(call, data.shape, wanted)
     return Value(shape, data.dtype, content_reshaped(data, shape))

@@ -129,7 +129,7 @@ class GraphAnswer(Answer):
         if not count and not undecided:
             return ""
         if count:
-            return f"the conditions of {count} node{'s' * (count > 1)} were not checked, or not all of them"
+            return f"the conditions of {count} node{'s' * (count > 1)} were not checked completely"
         from symbcast.answers.explanation.names import Namer
 
         asker, env = self._checked.asker, self._checked.env

@@ -65,7 +65,7 @@ def _document(report: GraphAnswer, shown: int) -> Document:
     findings, more = report.findings[:shown], len(report.findings) - shown
     told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
-    left = field("and", words(f"{more} more; .findings and JSON have them all" if more > 0 else ""), most=1)
+    left = field("and", words(f"{more} more; .findings and JSON list them all" if more > 0 else ""), most=1)
     title = heading(cut(visible(report.source), 60), verdict_words(report))
     return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings)])))
 
@@ -76,10 +76,10 @@ def verdict_words(report: GraphAnswer) -> str:
         case Verdict.ALWAYS:
             data = bool(report.unanalysed) or any(f.is_about_data for f in report.findings)
             sizes = f"all sizes from {report.min_size} on" if report.min_size else "all sizes"
-            return f"runs for {sizes}{', with data that suit' if data else ''}"
+            return f"runs for {sizes}{', with suitable data' if data else ''}"
         case Verdict.SOMETIMES:
-            left = ", as far as was checked" if report._left_open else ""
-            return f"runs for some sizes only{left}"
+            left = ", as far as checked" if report._left_open else ""
+            return f"runs only for some sizes{left}"
         case Verdict.NEVER:
             return "runs for no sizes"
         case Verdict.UNKNOWN:
@@ -157,9 +157,7 @@ def _operand(finding: Finding, position: int, namer: Namer) -> str:
         return f"{cut(name, NAME)} = {clipped(f'[{listing}]' if shape else listing, 60)}"
     if shape is None:
         words = finding.words_of(position)
-        return (
-            f"{cut(name, NAME)}, {clipped(words, 80)}" if words else f"{cut(name, NAME)} of a shape that is not known"
-        )
+        return f"{cut(name, NAME)}, {clipped(words, 80)}" if words else f"{cut(name, NAME)} of unknown shape"
     return f"{cut(name, NAME)} {clipped(namer.shape(shape), 80)}"
 
 
@@ -202,7 +200,7 @@ def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field
     told = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
     for number, (name, text) in enumerate(told.items()):
         if number == 2:
-            yield field("", words(f"and {len(told) - 2} more; .data_sizes and JSON have them all"), most=1)
+            yield field("", words(f"and {len(told) - 2} more; .data_sizes and JSON list them all"), most=1)
             return
         yield field("" if number else "data decide", words(f"{cut(name, NAME)}: {text}"), most=1)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.findings.findings import Finding
     from symbcast.graphs.report.answer import GraphAnswer
 
-BROADCAST = Kind("broadcast", "The shapes that a node broadcasts must fit together.")
+BROADCAST = Kind("broadcast", "The shapes that a node broadcasts must be compatible.")
 UNANALYSED = Kind(
     "unanalysed", "A node's requirements on sizes were not analysed.", "note", together="nodes that were not analysed"
 )
@@ -45,7 +45,7 @@ def _clash(finding: Finding, others: Sequence[str]) -> str:
     """Return the words before a node's requirement, for a model that runs at no sizes."""
     if finding.formula == FALSE or not others:
         return "the model runs at no sizes:"
-    return f"the model runs at no sizes: together with {listed(others, limit=4)}, it cannot be that"
+    return f"the model runs at no sizes: together with {listed(others, limit=4)}, this is impossible:"
 
 
 def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASKED) -> Notice:
@@ -68,7 +68,7 @@ def _operand(finding: Finding, position: int, namer: Namer) -> str:
         return f"{name} = [{_listed(sizes(content, namer))}]"
     if shape is None:
         words = finding.words_of(position)
-        return f"{name}, {words}" if words else f"{name} of a shape that is not known"
+        return f"{name}, {words}" if words else f"{name} of unknown shape"
     return f"{name} ({_listed(sizes(shape.dims, namer))}{',' if len(shape) == 1 else ''})"
 
 

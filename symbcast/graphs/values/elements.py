@@ -219,7 +219,7 @@ def selected(known: KnownSizes, name: str, condition: Element, yes: Element, no:
         return None
     if not (known.bounds.is_at_least(yes, 0) and known.bounds.is_at_least(no, 0)):
         return None
-    return known.by_cases(name, f"an element of {name}, by where it is taken from", chosen, yes, no)
+    return known.by_cases(name, f"an element of {name}, depending on which value it is taken from", chosen, yes, no)
 
 
 # Of one element.

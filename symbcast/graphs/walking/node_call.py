@@ -128,7 +128,7 @@ class NodeCall(Context):
             return len(ends)
         if self.asker.sequences.issuperset(sequences_of(symbols_of((ends[place],)))):
             return add(rank_of(ends[place]), len(ends) - 1)
-        return self.fresh("rank", f"how many axes {self.input_name(position)} has")
+        return self.fresh("rank", f"the rank of {self.input_name(position)}")
 
     def dtype(self, position: int = 0) -> int:
         """Return the element type of an input, 0 if it is unknown."""

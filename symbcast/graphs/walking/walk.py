@@ -127,7 +127,7 @@ class Walk:
         if self.asker.guards:
             self._branches_left -= 1
             if self._branches_left < 0:
-                raise UnknownShapeError(f"more than {MAX_BRANCHES} branches and loops are run under conditions")
+                raise UnknownShapeError(f"more than {MAX_BRANCHES} branches and loops run under conditions")
         own.values.update(zip(graph.inputs, inputs, strict=False))
         outputs = self.graph(graph, own)
         for name, value in own.values.items():
@@ -208,7 +208,7 @@ class Walk:
         except UnknownShapeError as error:
             reason = str(error) or _missing(node, inputs)
         except (ArithmeticError, LookupError, TypeError, ValueError, DimensionError) as error:
-            reason = f"could not be followed: {error}"
+            reason = f"could not be analysed: {error}"
         return self.unknown(self.front_end.call(place, self, scope), reason)
 
     def answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
@@ -269,8 +269,8 @@ def as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:
 def _missing(node: Node, inputs: Sequence[Value | None]) -> str:
     names = [n for n, v in zip(node.inputs, inputs, strict=True) if v is not None and v.shape is None]
     if names:
-        return f"the shape of {', '.join(names)} is not known"
-    return "its requirements on its inputs are not known"
+        return f"the shape of {', '.join(names)} is unknown"
+    return "its requirements on its inputs are unknown"
 
 
 def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:

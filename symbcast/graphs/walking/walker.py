@@ -55,7 +55,9 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
     if yes.shape is None or no.shape is None or len(yes.shape) != len(no.shape):
         return Value(None, dtype)
     dims = [
-        a if a == b else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, by the branch taken", chosen, a, b)
+        a
+        if a == b
+        else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, depending on the branch taken", chosen, a, b)
         for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
     ]
     made = Value(tuple(dims), dtype, _either_content(asker, name, chosen, yes, no) if yes.shape == no.shape else None)
@@ -107,7 +109,7 @@ def _either_element(asker: Asker, name: str, chosen: Formula, yes: Element, no: 
     least = min([0, *(n for n in (yes, no) if isinstance(n, int))])
     if not all(asker.bounds.is_at_least(d, least) for d in (yes, no)):
         return None
-    text = f"an element of {name}, by the branch taken"
+    text = f"an element of {name}, depending on the branch taken"
     return add(asker.by_cases(name, text, chosen, subtract(yes, least), subtract(no, least)), least)
 
 
@@ -117,7 +119,7 @@ def _either_sequence(asker: Asker, name: str, chosen: Formula, yes: SequenceValu
         return sequence_of(either(asker, f"{name}_{n}", chosen, a, b) for n, (a, b) in pairs)
     length = yes.length
     if length != no.length:
-        text = f"the length of {name}, by the branch taken"
+        text = f"the length of {name}, depending on the branch taken"
         length = asker.by_cases(f"{name}_length", text, chosen, yes.length, no.length)
     return SequenceValue(length, common_to([yes, no]), yes.dtype or no.dtype)
 
@@ -219,6 +221,6 @@ class OpenValues:
         for s in symbols_of((dim,)):
             is_axis = isinstance(s, SequenceSymbol) and s.sequence not in self._asker.sequences
             if (is_axis or isinstance(s, Unknown)) and s not in self._axes:
-                text = f"axis {axis} of {name}, whose rank is not known"
+                text = f"axis {axis} of {name}, whose rank is unknown"
                 self._axes[s] = self._asker.symbol(place_name(name, axis), text)
         return replaced(dim, self._axes)

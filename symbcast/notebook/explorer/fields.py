@@ -117,7 +117,7 @@ def _sizes(given: Sizes | None) -> dict[str, int]:
     sizes = {_name(size): read_size(_name(size), value) for size, value in (given or {}).items()}
     for name, size in sizes.items():
         if size > LARGEST_SIZE:
-            raise BindingError(f"{name}={size} is more than a page counts", f"the largest is {LARGEST_SIZE}")
+            raise BindingError(f"{name}={size} is too large for a page", f"the largest is {LARGEST_SIZE}")
     return sizes
 
 

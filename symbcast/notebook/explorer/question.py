@@ -139,7 +139,7 @@ def rule_info(rule: str) -> RuleInfo:
 
 
 def _read(text: str) -> Shape:
-    return known_rank(shape(text), "the explorer", "ask symbcast.broadcast(), whose answer is shown in a notebook too")
+    return known_rank(shape(text), "the explorer", "use symbcast.broadcast(): notebooks show its answer too")
 
 
 def _try(name: str, faults: dict[str, Fault], read: Callable[..., Any], *texts: Any) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symbcast.answers.comparison import Comparison
     from symbcast.answers.public.result import Result
 
-_NOTE = "An explorer: run the notebook to change the shapes."
+_NOTE = "This is an explorer: run the notebook to change the shapes."
 
 
 def page(result: Result, looking: Looking, comparison: Comparison | None = None) -> str:

@@ -91,7 +91,7 @@ def plots(  # noqa: PLR0913
     given = read_sizes(subject_of(subject).names, fixed, {})
     for name in named:
         if name in given:
-            raise BindingError(f"{name} is in each and fixed at {given[name]}", "give it once")
+            raise BindingError(f"{name} is both in each and fixed at {given[name]}", "give it only once")
     # Sizes that can be gone through once only serve every plot.
     sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
     y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
@@ -128,13 +128,15 @@ def _check_axes(ax: Any) -> None:
     from matplotlib.axes import Axes
 
     if ax is not None and not (isinstance(ax, Axes) and ax.name == "rectilinear"):
-        raise ShapeTypeError(ax, "axes to draw a grid in", "create axes: figure, ax = plt.subplots()")
+        raise ShapeTypeError(ax, "axes for drawing a grid", "create axes: figure, ax = plt.subplots()")
 
 
 def _each(subject: Any, each: Any) -> dict[str, list[int]]:
     """Return the sizes that get their own plot, by name."""
     if not isinstance(each, Mapping) or not each:
-        raise BindingError(f"{each!r:.80} does not say what to show side by side", "write each={'K': (1, 2, 3)}")
+        raise BindingError(
+            f"{each!r:.80} does not map names to the sizes to show side by side", "write each={'K': (1, 2, 3)}"
+        )
     found: dict[str, list[int]] = {}
     count = 1
     for key, sizes in each.items():
@@ -145,7 +147,7 @@ def _each(subject: Any, each: Any) -> dict[str, list[int]]:
         for size in sizes:
             found[name].append(read_size(name, size))
             if len(found[name]) * count > MOST_PANELS:
-                raise BindingError(f"each asks for more than {MOST_PANELS} plots", "take fewer sizes")
+                raise BindingError(f"each would give more than {MOST_PANELS} plots", "give fewer sizes")
         count *= len(found[name])
     if not count:
         raise BindingError("each has no sizes", "write each={'K': (1, 2, 3)}")
@@ -158,7 +160,7 @@ def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | No
     if axis is not None:
         if output is None:
             raise BindingError(
-                f"axis={axis!r:.80} is of one output, and this is more than one operation", "leave it out"
+                f"axis={axis!r:.80} needs a single output, but there are several operations", "leave it out"
             )
         try:
             return range(len(output))[index(axis)] if not isinstance(axis, bool) else _no_axis(axis, len(output))
@@ -168,5 +170,5 @@ def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | No
 
 
 def _no_axis(axis: Any, rank: int) -> NoReturn:
-    hint = f"write an integer from {-rank} to {rank - 1}" if rank else "its rank is 0: leave it out"
+    hint = f"give an integer from {-rank} to {rank - 1}" if rank else "its rank is 0: leave it out"
     raise BindingError(f"axis={axis!r:.80} is not an axis of the output", hint)

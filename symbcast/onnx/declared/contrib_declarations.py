@@ -22,9 +22,9 @@ CONTRIB_DECLARATIONS = tuple(
         Declaration("GatedAdd", "(..., C), (..., C), (..., 1) -> (..., C)"),
         Declaration("LinearAttentionGate", "(B, T, H), (H), (H), (B, T, H)? -> (B, T, H), (B, T, H)"),
         Declaration("TorchEmbedding", "(N, M), (...), number?, number? -> (..., M)"),
-        Declaration("BiasSoftmax", "X, * -> X", note="not checked: the bias must fit"),
-        Declaration("BiasDropout", "X, *, X?, number?, number? -> X, X", note="not checked: the bias must fit"),
-        Declaration("BranchwiseRMSNorm", "X, *? -> X", note="not checked: the scale must fit"),
+        Declaration("BiasSoftmax", "X, * -> X", note="not checked: the shape of the bias"),
+        Declaration("BiasDropout", "X, *, X?, number?, number? -> X, X", note="not checked: the shape of the bias"),
+        Declaration("BranchwiseRMSNorm", "X, *? -> X", note="not checked: the shape of the scale"),
         Declaration("NGramRepeatBlock", "(B, L), (B, V) -> (B, V)", "#1"),
         Declaration("Unique", "(N) -> (unique), (N), (unique)"),
         # Quantized, in a device-specific memory order.
@@ -34,13 +34,13 @@ CONTRIB_DECLARATIONS = tuple(
         Declaration(
             "QOrderedMatMul",
             "(..., M, K), number, (K, N), *, number, (N)?, *?, number? -> (..., M, N)",
-            note="not checked: C and the scale of B must fit",
+            note="not checked: the shapes of C and of B's scale",
         ),
         Declaration(
             "QOrderedAttention",
             "(B, S, I), number, number, number, number, (I, H), (I, H), (I, H), *, *, *, (H), (H), (H), number?,"
             " number?, number, *?, *?, *? -> (B, S, H)",
-            note="not checked: the scales, the mask and the added scores must fit",
+            note="not checked: the shapes of the scales, the mask and the added scores",
         ),
         # Attention without padding, and windowed attention.
         Declaration("RemovePadding", "(B, S, H), (B) -> (tokens, H), (B, S), (B+1), (1)"),
@@ -56,7 +56,7 @@ CONTRIB_DECLARATIONS = tuple(
             f"(S, B, {_HIDDEN}), (T, B, {_HIDDEN}), ({_HIDDEN}, {_HIDDEN}), ({_HIDDEN}, 2*{_HIDDEN}), (3*{_HIDDEN}),"
             " *?, (B, @num_heads, P, D)?, (B, @num_heads, P, D)?, number, number, number, number"
             f" -> (S, B, {_HIDDEN}), (B, @num_heads, keys, D), (B, @num_heads, keys, D)",
-            note="not checked: the mask and the caches must fit",
+            note="not checked: the shapes of the mask and the caches",
         ),
         Declaration(
             "GemmaRotaryEmbedding",

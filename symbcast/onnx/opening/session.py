@@ -244,7 +244,7 @@ class _Opening:
                 scope.types[name] = inferred
                 continue
             if text_of(kept) != text_of(inferred):
-                text = f"{name!r} is declared of type {text_of(kept)}, and is {text_of(inferred)}"
+                text = f"{name!r} is declared as {text_of(kept)}, but is {text_of(inferred)}"
                 found = _refused(node, text, scope)
                 if name in scope.outputs:
                     raise found

@@ -189,7 +189,7 @@ def _where_it_runs(report: GraphAnswer, trial: _Trial, found: Ran, ran: dict[tup
             why = "data or unchecked nodes may be the cause" if open_to_data else "it failed"
             return _error(found), None if open_to_data or not found.is_known else False, why
         found = second
-    wrong = [f"{n} is {tuple(real)}, and not {told}" for n, told, real in _outputs(report, trial.sizes, found)]
+    wrong = [f"{n} is {tuple(real)}, not {told}" for n, told, real in _outputs(report, trial.sizes, found)]
     return "ran", not wrong, "; ".join(wrong)
 
 

@@ -29,5 +29,5 @@ def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, given: 
         beside_others = whole_quotient(call, data, filled)
     if beside_zero == beside_others:
         return beside_zero
-    name, text = f"{call.place.name}_worked_out", "the size at -1, depending on whether another size is 0"
+    name, text = f"{call.place.name}_worked_out", "the size for -1, which depends on whether another size is 0"
     return call.asker.by_cases(name, text, empty, beside_zero, beside_others)

@@ -42,7 +42,7 @@ def covering_positions(context: Context, size: Dim, window: Window, *, rounds_up
     if window.dilation == 1:
         if is_strict:
             padding = subtract(add(distance, window.kernel), size)
-            context.at_most(0, padding, "windows that leave out elements between them must end where the input does")
+            context.at_most(0, padding, "windows with gaps between them must end where the input does")
         return count
     room = add(distance, subtract(window.kernel, window.span))
     if rounds_up:

@@ -31,10 +31,10 @@ def check_declared(graph: Any, source: Source) -> None:
             continue
         if kind.elem_type != tensor.data_type:
             raise source.fault(
-                f"the initializer {quoted(tensor.name)} is declared with a different element type than it has"
+                f"the initializer {quoted(tensor.name)} has a different element type than its declaration"
             )
         if kind.HasField("shape") and not _fits(tensor.dims, kind.shape):
-            raise source.fault(f"the initializer {quoted(tensor.name)} is declared with a different shape than it has")
+            raise source.fault(f"the initializer {quoted(tensor.name)} has a different shape than its declaration")
 
 
 def _is_tensor(value: Any) -> bool:

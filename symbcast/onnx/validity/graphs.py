@@ -56,7 +56,7 @@ class Graphs:
         self._nodes(function.node, known, ())
         for name in function.output:
             if self._of_runtime and name in function.input:
-                raise self._source.fault(f"the output {quoted(name)} is an input too, which ONNX Runtime refuses")
+                raise self._source.fault(f"the output {quoted(name)} is also an input, which ONNX Runtime refuses")
             if name not in known:
                 raise self._source.fault(f"the output {quoted(name)} is not produced by any node")
 

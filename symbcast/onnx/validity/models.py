@@ -35,7 +35,7 @@ def examined(name: str, model: Any, runtime: Runtime) -> Examined:
     source = Source(name)
     if model.ir_version > _newest_ir():
         raise source.fault(
-            f"the model is of version {model.ir_version} of the IR, and the installed onnx knows {_newest_ir()}",
+            f"the model has IR version {model.ir_version}, but the installed onnx knows only up to {_newest_ir()}",
             "install a newer onnx, or export the model for an older version",
         )
     imported = versions(model.opset_import, source, runtime, model.ir_version)

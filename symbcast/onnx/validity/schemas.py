@@ -188,13 +188,13 @@ def check_types(source: str, model: Any, found: Found, known: Mapping[str, int])
         )
         what = f"{node.op_type} does not accept that type there"
         if other is not None:
-            what = f"it must be like {quoted(node.input[other])}, which is {_name(types[other])}"
+            what = f"it must have the type of {quoted(node.input[other])}, which is {_name(types[other])}"
         raise Source(source).fault(f"{wrong}; {what}", "put a Cast before it")
     for output in model.graph.output:
         declared, real = output.type.tensor_type.elem_type, known.get(output.name, 0)
         if output.name in found.outputs and real == found.outputs[output.name]:
             raise Source(source).fault(
-                f"the output {quoted(output.name)} is declared of type {_name(declared)}, and is {_name(real)}"
+                f"the output {quoted(output.name)} is declared as {_name(declared)}, but is {_name(real)}"
             )
 
 

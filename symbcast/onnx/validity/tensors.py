@@ -61,7 +61,7 @@ def _of_data(tensor: Any, count: int) -> str | None:
     dtype = tensor.data_type
     if tensor.HasField("raw_data"):
         if dtype == _STRING:
-            return "is of strings, which cannot be in raw_data"
+            return "holds strings, which cannot be in raw_data"
         needed, found, what = (count * _BITS[dtype] + 7) // 8, None, "bytes of data"
         if needed <= _MAX_READ:
             found = len(tensor.raw_data)

@@ -21,7 +21,7 @@ def load(model: Any) -> tuple[str, OpenVinoGraph]:
         return source, OpenVinoGraph(_read(openvino, source))
     if isinstance(model, openvino.Model):
         return str(model.get_friendly_name()), OpenVinoGraph(model)
-    raise ShapeTypeError(model, "a model", "give the path of one, such as model.xml, or an openvino.Model")
+    raise ShapeTypeError(model, "a model", "give the path of a model, such as model.xml, or an openvino.Model")
 
 
 def _library() -> Any:
@@ -42,4 +42,4 @@ def _read(openvino: Any, source: str) -> Any:
         return openvino.Core().read_model(source)
     except RuntimeError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise ModelError(source, f"OpenVINO does not read it: {lines[-1] if lines else error}", again) from error
+        raise ModelError(source, f"OpenVINO cannot read it: {lines[-1] if lines else error}", again) from error

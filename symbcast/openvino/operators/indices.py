@@ -109,7 +109,7 @@ def cumulated(call: OpenVinoCall) -> Value:
 def non_zero(call: OpenVinoCall) -> Value:
     """The indices of the nonzero elements; data decide how many."""
     dims = call.shape(0)
-    return call.made((len(dims), call.fresh("count", f"how many elements of {call.input_name(0)} are not 0", by=[0])))
+    return call.made((len(dims), call.fresh("count", f"the count of nonzero elements of {call.input_name(0)}", by=[0])))
 
 
 @operator("TopK")
@@ -140,7 +140,7 @@ def non_max_suppression(call: OpenVinoCall) -> Sequence[Value]:
     call.equal(boxes[2], 4, "a box must be 4 numbers")
     if call.version < 5:
         call.give_up("before version 5 the output has its maximum length")
-    count = call.fresh("count", "how many boxes are kept")
+    count = call.fresh("count", "the number of selected boxes")
     return call.made((count, 3)), call.made((count, 3), output=1), call.made((1,), output=2)
 
 

@@ -91,7 +91,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
         found[one.output_index] = _put_together(call, one, value, result.trips)
     for one, value in zip(body.last, result.final, strict=True):
         if one.iteration != -1:
-            call.give_up("an output of any iteration but the last is not followed")
+            call.give_up("an output taken from any iteration but the last is not followed")
         if one.body_value_index not in carried:
             result.check_alike(call, one.output_index, value)
             if not call.bounds.is_at_least(result.trips, 1):

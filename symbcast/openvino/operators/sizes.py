@@ -30,7 +30,7 @@ def pad_(call: OpenVinoCall) -> Value:
     if mode == "symmetric":
         for padding in paddings:
             fits = all_of(at_most(n, padding.size) for n in (padding.before, padding.after))
-            call.require(fits, "an axis must be as long as its padding, which mirrors it")
+            call.require(fits, "an axis must be at least as long as its padding, which mirrors it")
         return call.made(tuple(p.padded for p in paddings))
     return call.made(pad(call, paddings, mode))
 

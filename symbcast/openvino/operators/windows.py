@@ -79,7 +79,7 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
         length = transposed_length(size, window, more)
         if more or transposed_length(0, window, 0) != 0:
             has_elements = any_of([equal(dims[0], 0), at_most(1, size)])
-            call.require(has_elements, "there must be elements along each axis")
+            call.require(has_elements, "no axis may be empty")
             call.at_most(1, length, "the padding must not remove the whole output")
         found.append(length)
     return call.made((dims[0], outputs, *found))

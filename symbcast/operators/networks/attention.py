@@ -32,7 +32,7 @@ def equal_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
     """Broadcast nothing: one batch, as many heads of keys as of values, shared by groups of query heads."""
     for other in (key, value):
         context.equal(query[0], other[0], "queries, keys and values must have the same batch")
-    context.equal(key[1], value[1], "there must be as many heads of keys as of values")
+    context.equal(key[1], value[1], "there must be the same number of heads for keys and values")
     share_heads(context, query[1], key[1])
     return query[:2]
 
@@ -40,7 +40,9 @@ def equal_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
 def share_heads(context: Context, heads: Dim, shared: Dim) -> None:
     """Require that each shared head serve the same number of query heads."""
     if heads != shared:
-        context.divide(heads, shared, "the heads of queries must be a multiple of those of keys and values")
+        context.divide(
+            heads, shared, "the number of query heads must be a multiple of the number of key and value heads"
+        )
 
 
 def attend(context: Context, query: Dims, key: Dims, value: Dims, stack: Stack = broadcast_stack) -> Dims:

@@ -29,7 +29,7 @@ def layer_norm(
         if parameters_broadcast:
             context.broadcast(found, dims, rule="unidirectional")
         else:
-            context.same_shape(found, dims[first:], f"{name} must have the shape that is normalised")
+            context.same_shape(found, dims[first:], f"{name} must have the shape of the normalised axes")
     return reduce(context, dims, range(first, len(dims)), keepdims=True)
 
 

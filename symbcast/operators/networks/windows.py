@@ -96,12 +96,14 @@ def weights_of_rank(context: Context, weights: Dims, rank: int) -> None:
 def groups_of(context: Context, groups: int) -> None:
     """Refuse a number of groups below 1."""
     if groups < 1:
-        context.refuse("there must be one group at least")
+        context.refuse("there must be at least one group")
 
 
 def convolved_channels(context: Context, dims: Dims, weights: Dims, groups: int) -> None:
     """Require that channels fit: ``dims`` are (N, C, ...), ``weights`` (M, C / groups, ...)."""
-    context.equal(dims[1], multiply(weights[1], groups), "the channels must be those of the weights, for each group")
+    context.equal(
+        dims[1], multiply(weights[1], groups), "the channels must equal the weights' channels times the groups"
+    )
     reason = f"the output channels must be a multiple of the {groups} groups"
     context.require(equal(modulo(weights[0], groups), 0), reason)
 
@@ -116,7 +118,7 @@ def conv(
 
 def transposed_channels(context: Context, dims: Dims, weights: Dims, groups: int) -> Dim:
     """Return the channels of a transposed convolution of (N, C, ...) with weights (C, M / groups, ...)."""
-    context.equal(dims[1], weights[0], "the channels must be those of the weights")
+    context.equal(dims[1], weights[0], "the channels must equal the weights' input channels")
     reason = f"the channels must be a multiple of the {groups} groups"
     context.require(equal(modulo(dims[1], groups), 0), reason)
     return multiply(weights[1], groups)

@@ -82,5 +82,5 @@ def split_rounded_up(context: Context, size: Dim, count: int) -> list[Dim]:
     each = ceil_divide(size, count)
     last = subtract(size, multiply(each, count - 1))
     # With a small size, the other parts leave a negative size for the last one.
-    context.at_most(0, last, f"the size must be enough for {count} parts")
+    context.at_most(0, last, f"the axis must be long enough for {count} parts")
     return [*[each] * (count - 1), last]

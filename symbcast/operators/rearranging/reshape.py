@@ -52,7 +52,7 @@ def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], s
     if len(given) < len(beside):
         context.require(different(sequence, 0), NO_ZERO)
     elif multiply(*others) != multiply(*given):
-        context.refuse("there must be as many elements at all sizes, or one size must be -1")
+        context.refuse("the number of elements must be the same at all sizes, or one size must be -1")
     found = reshape(context, others, beside)
     return (*found[:place], sequence, *found[place:])
 
@@ -90,14 +90,14 @@ def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim])
 def copied(context: Context, data: Dims, axis: int) -> Dim:
     """Return the size that a 0 in the target copies from the data; an axis that the data lack is refused."""
     if axis >= len(data):
-        context.refuse(f"a 0 on axis {axis} keeps a size that the data, of rank {len(data)}, do not have")
+        context.refuse(f"a 0 on axis {axis} copies a size, but the data have only rank {len(data)}")
     return data[axis]
 
 
 def copied_where_zero(context: Context, size: Dim, data: Dims, axis: int) -> Dim:
     """Return a size of the target, or that of the data if it is 0: size + (1 - min(size, 1)) * kept."""
     if axis >= len(data):
-        context.require(at_most(1, size), "a size of 0 keeps one that the data do not have")
+        context.require(at_most(1, size), "a 0 copies a size from the data, which have no such axis")
         return size
     if data[axis] == size:
         return size

@@ -35,7 +35,7 @@ def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | No
     given = value if _is_sequence(value) else (value,)
     found: list[int | Others] = ["..." if a is ... or a == "..." else whole(operator, name, a) for a in given]
     if found.count("...") > 1:
-        raise OperatorError(operator, f"{name}={_brief(value)} has an ellipsis more than once")
+        raise OperatorError(operator, f"{name}={_brief(value)} has more than one ellipsis")
     return tuple(found)
 
 
@@ -147,7 +147,7 @@ def items(operator: str, name: str, value: Any) -> tuple[Any, ...]:
 def _pair(operator: str, name: str, value: Any) -> tuple[int, int]:
     found = wholes(operator, name, value)
     if len(found) != 2:
-        raise OperatorError(operator, f"{name}={_brief(value)} must be two numbers: before the axis, and after it")
+        raise OperatorError(operator, f"{name}={_brief(value)} must be two numbers: padding before and after the axis")
     return found[0], found[1]
 
 

@@ -116,7 +116,9 @@ class ScatterND(Operator):
 
 def index_length(context: Context, indices: Dims) -> int:
     """Return the number of components of an index, which must not depend on the sizes."""
-    length: Dim = indices[-1] if indices else context.refuse("indices must have an axis for the numbers of each index")
+    length: Dim = (
+        indices[-1] if indices else context.refuse("indices must have an axis for the components of each index")
+    )
     return length if isinstance(length, int) else context.refuse("the last size of the indices must be a number")
 
 

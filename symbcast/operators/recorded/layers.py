@@ -38,11 +38,11 @@ class Attention(Operator):
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         if len(shapes) not in (3, 4):
-            context.refuse(f"takes queries, keys, values and a mask or none, not {len(shapes)} shapes")
+            context.refuse(f"takes queries, keys, values and an optional mask, not {len(shapes)} shapes")
         query, key, value, *masks = shapes
         least = 3 if self.grouped else 2
         if min(map(len, (query, key, value))) < least:
-            context.refuse(f"queries, keys and values must have {least} axes at least")
+            context.refuse(f"queries, keys and values must have at least {least} axes")
         found = attend(context, query, key, value, grouped_stack if self.grouped else broadcast_stack)
         for mask in masks:
             context.broadcast(mask, (*found[:-1], key[-2]), rule="unidirectional")
@@ -116,7 +116,7 @@ class BatchNorm(Operator):
 def _parameters(context: Context, shapes: Sequence[Dims], names: Sequence[str]) -> dict[str, Dims | None]:
     """Return the parameters that are given, by name."""
     if len(shapes) > len(names) + 1:
-        context.refuse(f"takes {len(names) + 1} shapes at most, not {len(shapes)}")
+        context.refuse(f"takes at most {len(names) + 1} shapes, not {len(shapes)}")
     return dict(zip(names, shapes[1:], strict=False))
 
 
@@ -191,7 +191,7 @@ class Recurrent(Operator):
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         if len(shapes) != len(self.roles) + 2:
-            context.refuse("takes data, sizes, and an operand for each name")
+            context.refuse("takes data, sizes, and one operand for each name")
         layer = self._layer(context, *shapes[:2])
         roles = layer.operands().keys()
         if not roles >= set(self.roles):
@@ -203,7 +203,7 @@ class Recurrent(Operator):
 
     def _layer(self, context: Context, dims: Dims, sizes: Dims) -> Layer:
         if len(dims) != 3 or len(sizes) not in (1, 2):
-            context.refuse("data must have three axes, and the sizes be a hidden size, and a projection or none")
+            context.refuse("data must have three axes, and the sizes be a hidden size and an optional projection")
         axes = "NT" if self.batch_first else "TN"
         at = dict(zip(axes, dims, strict=False))
         return Layer(

@@ -45,9 +45,9 @@ class Reshape(Operator):
         if places == (None, None):
             return reshape(context, data, wanted)
         if places[0] is None or places[1] is None or data[places[0]] != target[places[1]]:
-            context.refuse("takes axes of unknown number where data and target have the same sequence of them")
+            context.refuse("takes axes of unknown number only if data and target have the same sequence of them")
         if self.copied and places[0] != places[1]:
-            context.refuse("copies sizes where data and target have their sequence of axes in the same place")
+            context.refuse("copies sizes only if data and target have their sequence of axes in the same place")
         return reshape_beside(context, data, wanted, data[places[0]])
 
 
@@ -162,7 +162,7 @@ class Expand(Operator):
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         data, target = shapes
         if len(data) > len(target) and place_of(data) is place_of(target) is None:
-            context.refuse(f"the target, of rank {len(target)}, must have the {len(data)} axes of the data at least")
+            context.refuse(f"the target, of rank {len(target)}, must have at least the {len(data)} axes of the data")
         return expand(context, data, target)
 
 

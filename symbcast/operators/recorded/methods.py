@@ -215,7 +215,7 @@ class ShapeFunctions(Program):
             written = parts if isinstance(parts, str) else tuple(parts)
             sizes = shape(written)
             if is_open(sizes):
-                raise OperatorError("split", f"must know how many parts there are, and {sizes} does not determine it")
+                raise OperatorError("split", f"must know the number of parts, but {sizes} does not determine it")
             # Read again for each part, a size without a name would be another one each time.
             is_named = not any(isinstance(s, Unknown) for s in symbols_of(sizes.dims))
             count, operands = len(sizes), (data, written if is_named else sizes)

@@ -187,7 +187,7 @@ def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
     """
     _load()
     if name not in _operators:
-        raise OperatorError(name, "is no operator", f"the operators are {', '.join(operator_names())}")
+        raise OperatorError(name, "is not an operator", f"the operators are {', '.join(operator_names())}")
     return _operators[name](**attributes)
 
 

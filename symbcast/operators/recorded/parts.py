@@ -86,7 +86,7 @@ class Split(Operator):
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         if len(shapes) not in (1, 2):
-            context.refuse(f"takes one shape, and the sizes of its parts, not {len(shapes)}")
+            context.refuse(f"takes one shape, and optionally the sizes of its parts, not {len(shapes)}")
         dims = shapes[0]
         place = context.axis(self.axis, len(dims))
         asking = context if self.part == 0 else Silent(context)
@@ -139,7 +139,7 @@ class Slice(Operator):
         axes = context.distinct_axes(range(count) if self.axes is None else self.axes, len(dims), TWICE)
         steps = (1,) * count if self.steps is None else self.steps
         if not count == len(self.stops) == len(axes) == len(steps):
-            context.refuse("starts, stops, axes and steps must be as many")
+            context.refuse("starts, stops, axes and steps must have the same length")
         for start, stop, axis, step in zip(self.starts, self.stops, axes, steps, strict=True):
             if step == 0:
                 context.refuse("no step may be 0")

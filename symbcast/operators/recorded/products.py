@@ -65,9 +65,9 @@ class Einsum(Operator):
         for term in (*terms.split(","), output):
             letters = term.replace("...", "", 1)
             if letters and not (letters.isascii() and letters.isalpha()):
-                context.refuse(f"the term {term!r} must be letters, and '...' at most once")
+                context.refuse(f"the term {term!r} must consist of letters, and '...' at most once")
         if len(set(output.replace(".", ""))) < len(output.replace(".", "")):
-            context.refuse("the output may have each letter once")
+            context.refuse("each letter can occur only once in the output")
         return einsum(context, self.equation, shapes, aligns_ellipses=True)
 
 

@@ -108,7 +108,7 @@ class ConvTranspose(_Windowed):
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         if self.padding == "same":
-            context.refuse("padding='same' is not offered: write it in numbers")
+            context.refuse("padding='same' is not supported here: write it in numbers")
         dims, weights = _data_and_weights(context, shapes)
         channels = transposed_channels(context, dims, weights, self.groups)
         _bias(context, shapes[2:], channels)
@@ -154,7 +154,7 @@ def _one_rank_and_bias(operator: _Windowed, shapes: Sequence[Dims]) -> list[Reac
 
 def _data_and_weights(context: Context, shapes: Sequence[Dims]) -> tuple[Dims, Dims]:
     if len(shapes) not in (2, 3):
-        context.refuse(f"takes data, weights and a bias or none, not {len(shapes)} shapes")
+        context.refuse(f"takes data, weights and an optional bias, not {len(shapes)} shapes")
     dims, weights = shapes[:2]
     spatial_axes(context, dims)
     weights_of_rank(context, weights, len(dims))

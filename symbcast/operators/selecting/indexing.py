@@ -20,7 +20,7 @@ def gather(context: Context, data: Dims, indices: Dims, axis: int, batch: int = 
     """
     place = context.axis(axis, len(data))
     if not 0 <= batch <= min(place, len(indices)):
-        context.refuse("batch_dims must not be beyond the axis, nor the rank of the indices")
+        context.refuse("batch_dims must not exceed the axis, nor the rank of the indices")
     same_batches(context, data[:batch], indices, ())
     return (*data[:place], *indices[batch:], *data[place + 1 :])
 
@@ -37,7 +37,7 @@ def index(context: Context, data: Dims, indices: Sequence[Dims | None]) -> Dims:
     Indices are broadcast. Their axes replace the indexed axes, or come first if these are not adjacent.
     """
     if len(indices) > len(data):
-        context.refuse(f"there must be an index for each of the {len(data)} axes at most")
+        context.refuse(f"there can be at most one index for each of the {len(data)} axes")
     places = [n for n, found in enumerate(indices) if found is not None]
     shapes = [found for found in indices if found is not None]
     joined = context.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
@@ -149,7 +149,7 @@ Batches: TypeAlias = "Callable[[Context, Dims, Dims, Dims], None]"
 def same_batches(context: Context, batches: Dims, slices: Dims, _: Dims) -> None:
     """Require that the first sizes of the indices equal those of the batch."""
     for left, right in zip(batches, slices, strict=False):
-        context.equal(left, right, f"the first {len(batches)} sizes, of the batch, must be equal")
+        context.equal(left, right, f"the first {len(batches)} sizes, which are the batch, must be equal")
 
 
 def gather_nd(  # noqa: PLR0913, PLR0917 - two shapes, and how they are read
@@ -160,7 +160,7 @@ def gather_nd(  # noqa: PLR0913, PLR0917 - two shapes, and how they are read
     ``batches`` requires that they match, as a runtime does.
     """
     if not indices or not data or not 0 <= batch < min(len(data), len(indices)):
-        context.refuse("data and indices must have more axes than batch_dims, which must not be negative")
+        context.refuse("batch_dims must not be negative, and must be less than the ranks of data and indices")
     if length > len(data) - batch:
         context.refuse(f"indices of {length} numbers are too long for data of rank {len(data)}")
     taken = data[batch + length :]
@@ -179,4 +179,4 @@ def scatter_nd(context: Context, data: Dims, indices: Dims, updates: Dims, lengt
 def _same_as_selected(context: Context, updates: Dims, wanted: Dims) -> None:
     if len(updates) != len(wanted):
         context.refuse(f"updates must have rank {len(wanted)}, but have {len(updates)}")
-    context.same_shape(updates, wanted, "updates must have the shape of what the indices select")
+    context.same_shape(updates, wanted, "updates must have the shape that the indices select")

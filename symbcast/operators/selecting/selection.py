@@ -22,7 +22,7 @@ def one_hot(context: Context, dims: Dims, axis: int, depth: Dim, *, least: int =
     """Return the shape with a new axis for classes; there must be at least ``least``."""
     place = context.axis(axis, len(dims) + 1)
     if least:
-        context.at_most(least, depth, "there must be one class at least")
+        context.at_most(least, depth, "there must be at least one class")
     else:
-        context.is_size(depth, "how many classes there are must not be negative")
+        context.is_size(depth, "the number of classes must not be negative")
     return (*dims[:place], depth, *dims[place:])

@@ -115,7 +115,7 @@ def explored(  # noqa: PLR0913 - the inputs of a run, and its limits
         with counting(effort):
             outcome = _outcome(run, path, untold, told)
         if effort.left < 0:  # code that caught the effort error and went on did so without an answer
-            untraced = UntracedError(f"the runs take more than {EFFORT} units of effort", outcome.place)
+            untraced = UntracedError(f"the runs exceed the budget of {EFFORT} units of effort", outcome.place)
             steps = outcome.steps if path.is_begun_alike() else begun.steps  # it may have reached fewer of them
             outcome = replace(outcome, untraced=untraced, steps=steps)
         elif path.diverged or not path.is_begun_alike():

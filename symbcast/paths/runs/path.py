@@ -113,7 +113,7 @@ class Path(Context):
             question = self._begun.questions[number]
             if question.formula != formula:
                 now, before = map(formula_text, (formula, question.formula))
-                self.diverged = f"it compares {now} where it compared {before} before"
+                self.diverged = f"it compares {now} where it compared {before} earlier"
                 self.fail_to_trace(self.diverged)
         else:
             question = self._answered(formula, is_number)

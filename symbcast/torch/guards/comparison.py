@@ -67,7 +67,7 @@ class Comparison(NamedTuple):
         return not self.disagreements
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.disagreements)) or f"no disagreement at {self.tried} sizes that were tried"
+        return "\n".join(map(str, self.disagreements)) or f"no disagreement at the {self.tried} sizes tried"
 
 
 class Comparer:

@@ -65,7 +65,7 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
     if any(len(state) != 3 for state in states):
         call.refuse("a state must have three axes")
     layer = _layer(call, dims, weights[1])
-    call.at_most(1, layer.length, "there must be a step")
+    call.at_most(1, layer.length, "there must be at least one time step")
     call.equal(dims[-1], weights[0][-1], "the last size must equal that of the weights")
     if layer.kind != "LSTM":
         (batch,) = call.broadcast((layer.batch,), (states[0][1],), rule="unidirectional")

@@ -32,7 +32,7 @@ def _graphs(call: TorchCall) -> Sequence[Graph]:
     """Return the graphs of a node; raises `UnknownShapeError` if they were not read."""
     found = list(call.node.graphs.values())
     if not found:
-        raise UnknownShapeError("not checked: what the body requires; its shapes are as torch recorded them")
+        raise UnknownShapeError("not checked: the body's requirements; its shapes are as torch recorded them")
     return found
 
 
@@ -107,4 +107,4 @@ def scan(call: TorchCall) -> Sequence[Value]:
 @operator("higher_order.associative_scan")
 def associative_scan(call: TorchCall) -> Sequence[Value]:
     """Pairs of slices combined in an order that torch chooses; the outputs are as torch recorded them."""
-    raise UnknownShapeError("not checked: what the body requires; its shapes are as torch recorded them")
+    raise UnknownShapeError("not checked: the body's requirements; its shapes are as torch recorded them")

@@ -31,7 +31,7 @@ def pointwise(call: TorchCall) -> Value:
     shapes = [v.shape for v in call.arguments.values() if isinstance(v, Value)]
     given = [s for s in shapes if s is not None]
     if len(given) < len(shapes) or not given:
-        call.give_up("the shape of an operand is not known")
+        call.give_up("the shape of an operand is unknown")
     if call.node.op_type in ("aten.masked_fill", "aten.masked_fill_") and call.maybe_dims("value"):
         call.refuse("the value to fill with must have no axes")
     if _is_in_place(call):

@@ -34,9 +34,9 @@ def picked(call: TorchCall) -> Value:
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     if len(indices) > 1:
-        call.refuse("the indices must be a vector, or one of them")
+        call.refuse("the indices must be a vector or a scalar")
     if not dims:
-        call.equal(multiply(*indices), 1, "a tensor without axes takes one index")
+        call.equal(multiply(*indices), 1, "a scalar takes only one index")
         return Value(())
     indexed_by(call, call.value_of("index"), dims[place], indices)
     return Value(gather(call, dims, indices or (1,), place))
@@ -149,7 +149,7 @@ def placed(call: TorchCall) -> Value:
     dims, source = call.dims("self"), call.dims("source")
     place, indices = _at_places(call, dims)
     if not dims and call.node.op_type == "aten.index_add":
-        call.at_most(source[0] if source else 1, 1, "a tensor without axes has one element")
+        call.at_most(source[0] if source else 1, 1, "a scalar has only one element")
     scatter(call, dims or (1,), indices or (1,), source or (1,), place)
     return Value(dims)
 
@@ -159,7 +159,7 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
     indices = call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     if len(indices) > 1:
-        call.refuse("the indices must be a vector, or one of them")
+        call.refuse("the indices must be a vector or a scalar")
     if dims:
         others = (*dims[:place], *dims[place + 1 :])
         from_end = call.node.op_type == "aten.index_fill"
@@ -182,7 +182,7 @@ def chosen(call: TorchCall) -> list[Value]:
     if call.given("dim") is not None:
         place = call.axis(call.number("dim"), len(dims))
         for size in (*dims[:place], *dims[place + 1 :]):
-            call.at_most(1, size, "the slices that are compared must have elements")
+            call.at_most(1, size, "the compared slices must have elements")
     found = list(call.recorded())
     if call.node.op_type == "aten.nonzero" and found[0].shape is not None:
         return [call.counted(found[0], 0, multiply(*dims))]

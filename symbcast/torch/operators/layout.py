@@ -156,10 +156,10 @@ def expanded(call: TorchCall) -> Value:
     target = call.known_sizes("size")
     new = len(target) - len(dims)
     if new < 0:
-        call.refuse(f"a tensor of {len(dims)} axes must not be expanded to {len(target)}")
+        call.refuse(f"a tensor of {len(dims)} axes cannot be expanded to {len(target)}")
     wanted = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
     for size in wanted:
-        call.is_size(size, "a size must not be negative, except -1, which keeps it")
+        call.is_size(size, "a size must not be negative, except -1, which keeps the old size")
     return Value(layout.expand(call, dims, wanted))
 
 
@@ -244,7 +244,7 @@ def split(call: TorchCall) -> list[Value]:
     if each is None:
         return list(call.recorded())
     last = subtract(dims[place], multiply(each, count - 1))
-    reason = f"the exported graph splits it into {count} parts"
+    reason = f"the exported graph splits the axis into {count} parts"
     call.at_most(0 if count == 1 else 1, last, reason)
     call.at_most(last, each, reason)
     return along(dims, place, [*[each] * (count - 1), last])
@@ -259,12 +259,12 @@ def chunked(call: TorchCall) -> list[Value]:
     call.at_most(1, wanted, "there must be at least one part")
     each = ceil_divide(size, wanted)
     last = subtract(size, multiply(each, count - 1))
-    reason = f"the exported graph splits it into {count} parts"
+    reason = f"the exported graph splits the axis into {count} parts"
     if count == wanted and not call.bounds.is_at_least(last, 1):  # an empty axis gives as many parts as requested
         call.require(any_of([equal(size, 0), at_most(1, last)]), reason)
     if count < wanted:
         call.at_most(1, last, reason)
-        call.at_most(last, each, f"the exported graph splits it into {count} parts")
+        call.at_most(last, each, f"the exported graph splits the axis into {count} parts")
     return along(dims, place, [*[each] * (count - 1), last])
 
 
@@ -278,7 +278,7 @@ def unbound(call: TorchCall) -> list[Value]:
     """Each element along an axis as a separate tensor."""
     dims, count = call.dims("self"), len(call.node.outputs)
     place = call.axis(call.number("dim", 0), len(dims))
-    call.equal(dims[place], count, f"the exported graph splits it into {count}")
+    call.equal(dims[place], count, f"the exported graph splits the axis into {count} elements")
     return [Value((*dims[:place], *dims[place + 1 :]))] * count
 
 
@@ -288,7 +288,7 @@ def shuffled(call: TorchCall) -> Value:
     dims, block = call.dims("self"), call.number("upscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
-        call.refuse("there must be channels and two axes of space")
+        call.refuse("there must be channels and two spatial axes")
     return Value((*dims[:-3], *layout.depth_to_space(call, (1, *dims[-3:]), block)[1:]))
 
 
@@ -298,7 +298,7 @@ def unshuffled(call: TorchCall) -> Value:
     dims, block = call.dims("self"), call.number("downscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
-        call.refuse("there must be channels and two axes of space")
+        call.refuse("there must be channels and two spatial axes")
     return Value((*dims[:-3], *layout.space_to_depth(call, (1, *dims[-3:]), block)[1:]))
 
 

@@ -79,7 +79,7 @@ def linear(call: TorchCall) -> Value:
     """The last axis times weights (out, in), and a bias (out,)."""
     dims, weights = call.dims("input"), call.dims("weight")
     if not dims or len(weights) not in (1, 2):
-        call.refuse("there must be an axis, and weights with two")
+        call.refuse("the input must have an axis, and the weights two")
     call.equal(dims[-1], weights[-1], "the last size must equal that of the weights")
     found = (*dims[:-1], *weights[:-1])
     bias = call.maybe_dims("bias")
@@ -100,7 +100,7 @@ def normalised(call: TorchCall) -> list[Value]:
     dims, last = call.dims("input"), tuple(call.known_sizes("normalized_shape"))
     first = len(dims) - len(last)
     if first < 0 or not last:
-        call.refuse("there must be an axis to normalise, and at most as many as the tensor has")
+        call.refuse("there must be at least one normalised axis, and at most as many as the tensor has")
     call.same_shape(dims[first:], last, "the last sizes must equal the normalised shape")
     kept = layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
     return [Value(dims), Value(kept), Value(kept)][: len(call.node.outputs)]
@@ -130,7 +130,7 @@ def batch_normalised(call: TorchCall) -> Value:
         if given:
             call.at_most(1, given[0], f"the {name} must not be empty")
     if len(dims) < 2:
-        call.require(none, "it must have a batch and channels")
+        call.require(none, "the input must have a batch and channels")
         return Value(dims)
     if not call.flag("training") and (call.given("running_mean") is None or call.given("running_var") is None):
         call.require(none, "without training there must be a mean and a variance")
@@ -177,7 +177,7 @@ def gated(call: TorchCall) -> Value:
     """One half of an axis, gated by the other half."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", -1), len(dims))
-    half = call.divide(dims[place], 2, "the axis must be even to be halved")
+    half = call.divide(dims[place], 2, "the size must be even, because the axis is halved")
     return Value(tuple(half if n == place else d for n, d in enumerate(dims)))
 
 

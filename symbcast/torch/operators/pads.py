@@ -68,7 +68,7 @@ def _repeated(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
         call.at_most(1, size, "there must be elements to pad with")
     found = tuple(p.padded for p in paddings)
     for size in found:
-        call.at_most(0, size, "negative padding must not remove more than the axis has")
+        call.at_most(0, size, "negative padding must not remove more elements than the axis has")
     if not any(call.bounds.is_at_least(size, 1) for size in found):
         call.require(any_of(at_most(1, size) for size in found), "an axis must be left")
     return (*others, *found)
@@ -76,12 +76,14 @@ def _repeated(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
 
 def _wrapped(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
     if len(others) not in (1, 2):
-        call.refuse("there must be channels, with a batch or without")
+        call.refuse("there must be channels, and optionally a batch")
     for padding in paddings:
         ends = padding.before, padding.after
         for end in ends:
-            call.at_most(end, padding.size, "an axis must not be shorter than its padding, which wraps it once at most")
-        call.at_most(0, padding.padded, "negative padding must not remove more than the axis has")
+            call.at_most(
+                end, padding.size, "an axis must be at least as long as its padding, which wraps it at most once"
+            )
+        call.at_most(0, padding.padded, "negative padding must not remove more elements than the axis has")
         if not all(call.bounds.is_at_least(end, 0) for end in ends):
             call.note("not checked: the requirements of negative padding")
     return (*others, *(p.padded for p in paddings))

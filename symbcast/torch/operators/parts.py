@@ -86,7 +86,7 @@ def place_written(call: TorchCall) -> Value:
     place = call.axis(call.number("dim"), len(dims))
     _within(call, call.size("index"), dims[place])
     part = (*dims[:place], *dims[place + 1 :])
-    call.same_shape(written, part, "the source must have the shape that it overwrites")
+    call.same_shape(written, part, "the source must have the shape of the part that it overwrites")
     return Value(dims)
 
 

@@ -43,7 +43,7 @@ def reduced(call: TorchCall) -> list[Value]:
         axes = None
     if kind in ("norm", "linalg_vector_norm") and _has_no_identity(call.given("ord", "p")):
         for axis in range(len(dims)) if axes is None else axes:
-            call.at_most(1, dims[axis], "the axis must not be empty: this norm is undefined for no elements")
+            call.at_most(1, dims[axis], "the axis must not be empty: this norm is not defined without elements")
     found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
     return [Value(found)] * len(call.node.outputs)
 
@@ -91,12 +91,12 @@ def kth(call: TorchCall) -> list[Value]:
         return _undecided(call)
     place = call.axis_of(call.number("dim", -1), len(dims))
     call.at_most(1, k, "k must be 1 or more")
-    call.at_most(k, dims[place] if dims else 1, "the axis must have k elements")
+    call.at_most(k, dims[place] if dims else 1, "the axis must have at least k elements")
     return [Value(reduce(call, dims, [place] if dims else (), keepdims=call.flag("keepdim")))] * 2
 
 
 def _undecided(call: TorchCall) -> list[Value]:
-    call.note("not checked: the axis must have k elements", is_about_data=call.is_data_in("k"))
+    call.note("not checked: the axis must have at least k elements", is_about_data=call.is_data_in("k"))
     return list(call.recorded())
 
 

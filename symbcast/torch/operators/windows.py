@@ -87,7 +87,7 @@ def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tupl
         return [(0, 0)] * count
     if given == "same":
         if any(s != 1 for s in call.numbers_of("stride") or ()):
-            call.refuse("padding that keeps the size needs strides of 1")
+            call.refuse("padding='same' needs strides of 1")
         totals = [d * (k - 1) for d, k in zip(dilations, weights[2:], strict=True) if isinstance(k, int)]
         return [(t // 2, t - t // 2) for t in totals]
     return [(p, p) for p in _spread(call.numbers_of("padding"), count, 0)]

@@ -67,8 +67,8 @@ def load_program(program: Any) -> Any:
             return export.load(source)
         except Exception as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            problem = f"torch does not read it: {lines[0] if lines else type(error).__name__}"
-            raise ModelError(source, problem, "write it again with torch.export.save") from error
+            problem = f"torch cannot read it: {lines[0] if lines else type(error).__name__}"
+            raise ModelError(source, problem, "save it again with torch.export.save") from error
     if isinstance(program, export.ExportedProgram):
         return program
     raise ShapeTypeError(program, "an exported program", "give the result of torch.export.export, or a file model.pt2")

@@ -129,11 +129,11 @@ def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
     ):
         if sizes is not None and result.is_open:
             proof = Proof.PROVED if _is_valid_at(result, sizes) is wanted else Proof.REFUTED
-            claims.append(Claim(f"the {word} is one", proof))
+            claims.append(Claim(f"the {word} is valid", proof))
         elif sizes is not None:
             values = [sizes[name] for name in result.scope.names.values()]
             right = assumed(*values) and bool(test(*values)) is wanted
-            claims.append(Claim(f"the {word} is one", Proof.PROVED if right else Proof.REFUTED))
+            claims.append(Claim(f"the {word} is valid", Proof.PROVED if right else Proof.REFUTED))
     expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(result.verdict)
     if expected is not None and len(claims) != expected:
         claims.append(Claim("the verdict has its witness and counterexample", Proof.UNDECIDED))

@@ -78,7 +78,7 @@ def _read_assumption(item: Any) -> Assumption:
 
         if re.search(r"\?(?!\w)", re.sub(r"'[^']*'|\"[^\"]*\"", "", item)):
             raise AssumptionError(
-                f"{item.strip()!r} mentions an unknown size", hint="give it a label: ?a, here and there"
+                f"{item.strip()!r} mentions an unknown size", hint="give it the same label in both places, such as ?a"
             )
         return Assumption(with_values(parse_formula(item)), item.strip(), is_written=True)
     if isinstance(item, Assumption):

@@ -47,7 +47,7 @@ class Given(NamedTuple):
                 found = _read_axes(sequence.name, value)
                 if axes.setdefault(sequence, found) != found:
                     raise BindingError(
-                        f"{sequence.name} is given twice, as {axes[sequence]} and {found}", "give it once"
+                        f"{sequence.name} is given twice, as {axes[sequence]} and {found}", "give it only once"
                     )
         return Given(read_sizes(plain, others[0] if is_mapping else given, others[1], tuple(sequences)), axes)
 
@@ -153,7 +153,7 @@ def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
 
 def given_twice(name: str, first: object, second: object) -> BindingError:
     """Return the error that two sizes are given for a name."""
-    return BindingError(f"{name} is given twice, as {first} and {second}", "give it once")
+    return BindingError(f"{name} is given twice, as {first} and {second}", "give it only once")
 
 
 def read_size(name: str, value: object) -> int:

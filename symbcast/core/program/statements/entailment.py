@@ -72,7 +72,7 @@ def equivalent(first: Answer, second: Answer) -> bool:
     """
     for answer in (first, second):
         if not isinstance(answer, (Call, Program)):
-            hint = "pass what sb.broadcast returns, or a ShapeEnv; of conditions ask sb.Condition(...).equivalent(...)"
+            hint = "pass the result of sb.broadcast or a ShapeEnv; for conditions use sb.Condition(...).equivalent(...)"
             raise ShapeTypeError(answer, "an answer", hint)
     with asking(second):
         return _equivalent(first, second)

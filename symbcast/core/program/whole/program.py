@@ -395,7 +395,7 @@ _NUMPY = find_rule("numpy", {})
 
 def _check_origin(origin: object) -> None:
     if origin is not None and not isinstance(origin, str):
-        raise ShapeTypeError(origin, "an origin", "write text: what the operation is called")
+        raise ShapeTypeError(origin, "an origin", "write the name of the operation as text")
 
 
 def _as_bound(value: object) -> int:

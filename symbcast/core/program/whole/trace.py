@@ -100,7 +100,7 @@ class Trace:
             else:
                 output = shape_of(sizes)
         if output is not None and len(output.dims) != len(columns) and not is_open(output):
-            raise DimensionError(str(output), f"is not of rank {len(columns)}, as the output of {op.name} is")
+            raise DimensionError(str(output), f"must have rank {len(columns)}, like the output of {op.name}")
         self.ops.append(op._replace(output=output))
         made = [d for d in (() if output is None else output.dims) if type(d) is not int]
         self.names.sizes.update(dict.fromkeys(made))

@@ -183,7 +183,7 @@ def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> 
             ),
         )
         if not excluded & ~masks[best]:
-            raise ValueError("the literals of a wanted cell hold at an unwanted one too: the cells overlap")
+            raise ValueError("the literals of a wanted cell also hold at an unwanted one: the cells overlap")
         chosen.append(best)
         around &= masks[best]
         excluded &= masks[best]

@@ -211,7 +211,7 @@ class States:
         if isinstance(step, int) or has_value or self.call.bounds.is_at_least(trips, 1):
             return grown
         name = f"{self.call.place.name}_grown_{position}_{_label(axis)}"
-        text = "how long it has grown, depending on whether the loop runs"
+        text = "its size after the loop, depending on whether the loop runs"
         return self.call.asker.by_cases(name, text, at_most(1, trips), grown, first)
 
 

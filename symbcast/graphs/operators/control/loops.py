@@ -227,7 +227,7 @@ def scanned(  # noqa: PLR0913 - a body, and what a runtime does otherwise
         outputs = body(states)
         last = [_state(call, n, *pair, may_change) for n, pair in enumerate(zip(states, outputs[:count], strict=True))]
     if any(a is not b for a, b in zip(states, last, strict=True)):
-        call.note("not checked: a state that changes its shape, which the runtime allows if it infers the new one")
+        call.note("not checked: a state changes its shape, which the runtime allows if it infers the new shape")
         with call.asker.under(again):
             repeated = body(last)
             for n, (before, after) in enumerate(zip(last, repeated[:count], strict=True)):

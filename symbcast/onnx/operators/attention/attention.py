@@ -68,7 +68,7 @@ def past_length(call: NodeCall, position: int, key: Dims, value: Dims) -> Dim:
         return 0
     caches = known_shape(call, position, "past_key"), known_shape(call, position + 1, "past_value")
     before = cached(call, caches, key, value)
-    return call.fresh("past", "how many keys there were before") if before is None else before
+    return call.fresh("past", "the number of earlier keys") if before is None else before
 
 
 _WINDOWS = ("left_window_size", "right_window_size")

@@ -34,7 +34,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
 def quantized_attention(call: NodeCall) -> Sequence[Value]:
     """Attention with quantized input and weights."""
     expect_numbers(call, 3, 6)
-    call.note("not checked: scale and zero point of the weights must fit")
+    call.note("not checked: the shapes of the scale and zero point of the weights")
     return _self_attention(call, mask=5, past=8)[0]
 
 
@@ -50,10 +50,10 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
         expect(call, past, "past", (2, batch, heads, None, floor_divide(hidden, heads)))
         before = held[3]
     elif call.has(past):
-        before = call.fresh("past", "how many places there were before")
+        before = call.fresh("past", "the number of earlier positions")
     total = add(before, length)
     if call.integer("past_present_share_buffer"):
-        call.note("not checked: how far the cache is filled")
+        call.note("not checked: the fill level of the cache")
         total = before
     _check_mask(call, mask, batch, length, total)
     dtype = call.dtype(2) or call.dtype()
@@ -133,7 +133,7 @@ def multi_head_attention(call: NodeCall) -> Sequence[Value]:
     check_scores_bias(call, "attention_bias", known_shape(call, 5, "attention_bias"), scores)
     found = Value((batch, length, out), call.dtype())
     if call.has(8) or call.has(9):
-        call.note("not checked: how far the cache is filled")
+        call.note("not checked: the fill level of the cache")
         return found, UNKNOWN, UNKNOWN, UNKNOWN
     return found, *(Value(d, call.dtype()) for d in (present(keys, before), present(values, before), scores))
 
@@ -223,7 +223,7 @@ def _check_total(call: NodeCall, total: Dim, before: Dim, added: Dim, width: Dim
     if cosines is not None and len(cosines) == 2:
         expect(call, 8, "sin_cache", cosines)
         call.at_most(total, cosines[0], "cos_cache must be as long as the keys")
-        call.divide(width, 16, "the width of a head that is rotated must be a multiple of 16")
+        call.divide(width, 16, "the width of a rotated head must be a multiple of 16")
         call.divide(cosines[1], 8, "the width of cos_cache must be a multiple of 8")
         call.at_most(multiply(2, cosines[1]), width, "the width of cos_cache must be at most half that of a head")
 

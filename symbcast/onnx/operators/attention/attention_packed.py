@@ -19,7 +19,7 @@ from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.differences import DECODER_BUFFER
 from symbcast.operators.networks.attention import cached, head_width
 
-_FILLED = "not checked: how far the cache is filled"
+_FILLED = "not checked: the fill level of the cache"
 
 
 @operator("PackedAttention", domain=MICROSOFT)
@@ -82,7 +82,7 @@ def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
     if not is_shared and call.does(DECODER_BUFFER):
         call.refuse("the processor needs past_present_share_buffer")
     if any(call.has(n) for n in (3, 4, 8, 9)):
-        call.note("not checked: mask, added scores and beams must fit")
+        call.note("not checked: the shapes of the mask, the added scores and the beams")
     if before is None:
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
     total = before if is_shared else add(before, 1)
@@ -122,7 +122,7 @@ def sparse_attention(call: NodeCall) -> Sequence[Value]:
     expect(call, 4, "past_value", past)
     expect(call, 8, "key_total_sequence_lengths", (batch,))
     expect_numbers(call, 7)
-    call.note("not checked: the blocks and the lengths must fit")
+    call.note("not checked: the shapes of the blocks and the lengths")
     present = Value(past, call.dtype(3))
     return Value((batch, length, multiply(heads, width)), call.dtype()), present, present
 

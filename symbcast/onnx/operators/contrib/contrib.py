@@ -47,7 +47,7 @@ def group_norm_(call: NodeCall) -> Sequence[Value]:
     channels = dims[-1] if call.integer("channels_last", 1) else dims[1]
     group_norm(call, channels, call.integer("groups", 1), known_shapes(call, 1, 2))
     if call.has(3):
-        call.note("not checked: skip and bias must fit")
+        call.note("not checked: the shapes of skip and bias")
     return [Value(dims, call.dtype())] * 2
 
 
@@ -83,7 +83,7 @@ def fused_conv(call: NodeCall) -> Value:
     convolution = OPERATORS.get(("", "Conv"))
     found = None if convolution is None else convolution(call)
     if not isinstance(found, Value) or found.shape is None:
-        call.give_up("the shape of a convolution is not known")
+        call.give_up("the shape of a convolution is unknown")
     expect(call, 3, "Z", found.shape)
     return found
 
@@ -126,7 +126,7 @@ def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
     if call.node.op_type == "EmbedLayerNormalization":
         _check_positions(call, ids)
     else:
-        call.note("not checked: scales and zero points must fit")
+        call.note("not checked: the shapes of the scales and zero points")
     for position, table in ((0, 2), (1, 4), (8, 3)):
         if call.has(position) and call.has(table):
             _check_rows(call, position, call.shape(table)[0])

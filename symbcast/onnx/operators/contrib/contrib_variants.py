@@ -51,7 +51,7 @@ def range_by_one(call: NodeCall) -> Value:
 @operator("MaxpoolWithMask", domain=MICROSOFT)
 def masked_pool(call: NodeCall) -> Value:
     """One element for each position of a window; a mask says which elements count."""
-    call.note("not checked: the mask must fit")
+    call.note("not checked: the shape of the mask")
     return pool_(call.of(call.inputs, 1))[0]
 
 
@@ -177,5 +177,5 @@ def gather_of_blocks(call: NodeCall) -> Sequence[Value]:
     data, indices = call.shape(0), call.shape(1)
     each = 8 // call.integer("bits", 4) if call.dtype() == 2 else 1
     whole = (*data[:-1], multiply(data[-1], each))
-    call.note("not checked: scales, zero points and indices must fit")
+    call.note("not checked: the shapes of the scales, zero points and indices")
     return [Value(gather(call, whole, indices, call.integer("gather_axis")), call.dtype(2))]

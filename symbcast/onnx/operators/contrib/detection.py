@@ -22,5 +22,5 @@ def suppression(call: NodeCall) -> Value:
     expect(call, 1, "scores", (batch, None, places))
     if not call.does(NMS_THRESHOLDS):
         expect_numbers(call, 2, 3, 4)
-    count = call.fresh("count", "how many boxes are kept")
+    count = call.fresh("count", "the number of selected boxes")
     return Value((count, 3), INT64)

@@ -40,7 +40,7 @@ def experts(call: NodeCall) -> Value:
 @operator("QMoE", domain=MICROSOFT)
 def quantized_experts(call: NodeCall) -> Value:
     """The shape of the tokens; the weights of the experts are quantized, several to a byte."""
-    call.note("not checked: the experts' packed weights and scales must fit")
+    call.note("not checked: the shapes of the experts' packed weights and scales")
     return _routed(call)[0]
 
 

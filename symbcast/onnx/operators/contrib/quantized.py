@@ -47,7 +47,7 @@ def _check_parameters(call: NodeCall, dims: Dims) -> None:
         _check_blocks(call, dims, scale, block)
         expect(call, _ZERO, "the zero point", scale)
     elif block or len(scale) > 1:
-        call.refuse("the scale must have one axis at most, and as many as the input where it is one for each block")
+        call.refuse("the scale must have at most one axis, and as many as the input where it is one for each block")
     else:
         _check_line(call, dims, scale)
         _check_zero(call, scale)
@@ -58,7 +58,7 @@ def _check_blocks(call: NodeCall, dims: Dims, scale: Dims, block: int) -> None:
     blocks = tuple(ceil_divide(d, block) if n == axis else d for n, d in enumerate(dims))
     expect(call, _SCALE, "the scale", blocks)
     if call.does(LINEAR_BLOCKS) and len(scale) == 1:
-        call.require(different(scale[0], 1), "ONNX Runtime has no blocks where there is one scale")
+        call.require(different(scale[0], 1), "ONNX Runtime does not support blocks with a single scale")
 
 
 def _check_line(call: NodeCall, dims: Dims, scale: Dims) -> None:
@@ -76,7 +76,7 @@ def _check_zero(call: NodeCall, scale: Dims) -> None:
     if zero is None:
         return
     if len(zero) > 1:
-        call.refuse("the zero point must have one axis at most")
+        call.refuse("the zero point must have at most one axis")
     call.equal(zero[0] if zero else 1, scale[0] if scale else 1, "there must be as many zero points as scales")
 
 

@@ -72,7 +72,7 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
     shape = matmul(call, left, right)
     lines = [found for n in scales if (found := known_shape(call, n, call.input_name(n)))]
     if any(len(line) > 1 for line in lines):
-        call.note("not checked: the scales, which have more than one axis, must fit")
+        call.note("not checked: the shape of the scales, which have more than one axis")
     elif lines:
         scale = call.broadcast(*lines) if len(lines) > 1 else lines[0]
         call.broadcast(scale, shape, rule="unidirectional") if scale != (1,) else None

@@ -230,7 +230,7 @@ def concat_from(call: NodeCall) -> Value:
         return _joined_alike(call, given, axis, is_new)
     shapes = [i.shape for i in given.items if i.shape is not None]
     if len(shapes) < len(given.items):
-        call.give_up(f"the shape of a tensor in {call.input_name(0)} is not known")
+        call.give_up(f"the shape of a tensor in {call.input_name(0)} is unknown")
     joined = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
     return Value((stack if is_new else concat)(call, shapes, axis, joined), given.dtype)
 

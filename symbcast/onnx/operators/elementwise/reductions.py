@@ -210,7 +210,7 @@ def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
     """
     groups = call.integer("num_groups", 1)
     if groups < 1:
-        call.refuse("there must be one group at least")
+        call.refuse("there must be at least one group")
     if call.does(GROUP_NORM_FUNCTION):
         return infer(call)
     dims = call.shape(0)

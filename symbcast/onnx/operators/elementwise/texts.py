@@ -38,7 +38,7 @@ def normalizer(call: NodeCall) -> Value:
     dims = call.rank(0, (1, 2), "the input")
     if len(dims) == 2:
         call.equal(dims[0], 1, "an input of two axes must have one row")
-    count = call.fresh("count", f"how many texts of {call.input_name(0)} are left", least=1)
+    count = call.fresh("count", f"the number of texts of {call.input_name(0)} after normalisation", least=1)
     return Value((*dims[:-1], count), STRING)
 
 

@@ -32,7 +32,7 @@ def unsqueeze_(call: NodeCall) -> Value:
     """Insert axes of size 1."""
     data, dims = call.value(0), call.shape(0)
     if call.version >= 13 and len(call.value(1).shape or ()) > 1:
-        call.refuse("axes must have one axis at most")
+        call.refuse("axes must have at most one axis")
     axes = call.axes("axes", 1, 13) or []
     places = new_axes(call, len(dims), axes)
     return Value(unsqueeze(call, dims, axes), data.dtype, with_axes(data.content, places, len(dims)))

@@ -28,7 +28,7 @@ def non_zero(call: NodeCall) -> Value:
     rank = call.rank_of(0) if dims is None else len(dims)
     count = call.fresh(
         "count",
-        f"how many elements of {call.input_name(0)} are not 0",
+        f"the count of nonzero elements of {call.input_name(0)}",
         by=[0],
         most=None if dims is None else multiply(*dims),
     )
@@ -55,7 +55,7 @@ def compress(call: NodeCall) -> Value:
     dims = call.shape(0)
     axis = call.attribute("axis")
     whole = multiply(*dims) if axis is None else dims[call.axis(int(axis), len(dims))]
-    count = call.fresh("count", f"how many {call.input_name(1)} selects", by=[1], most=whole)
+    count = call.fresh("count", f"the number of elements that {call.input_name(1)} selects", by=[1], most=whole)
     if axis is None:
         return Value((count,), call.dtype())
     place = call.axis(int(axis), len(dims))
@@ -69,7 +69,7 @@ def unique(call: NodeCall) -> Sequence[Value]:
     axis = call.attribute("axis")
     whole = len(dims) if axis is None else call.axis(int(axis), len(dims))
     most = multiply(*dims) if axis is None else dims[whole]
-    count = call.fresh("count", f"how many different ones {call.input_name(0)} holds", by=[0], most=most)
+    count = call.fresh("count", f"the number of distinct elements of {call.input_name(0)}", by=[0], most=most)
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
     one = Value((count,), INT64)
     return Value(shape, call.dtype()), one, Value((most,), INT64), one
