@@ -1,4 +1,4 @@
-"""For which sizes does this broadcast work, and what comes out? Exactly, with symbols.
+"""Decide for exactly which sizes a broadcast works, and compute its symbolic output shape.
 
 >>> import symbcast as sb
 >>> sb.broadcast("N, 3", "M, 1").condition
@@ -7,7 +7,7 @@ Condition('N == M or N == 1 or M == 1')
 Importing this package imports neither sympy nor z3: code that needs them is loaded on first use.
 """
 
-# First of all: an interrupt during the imports below ends the command quietly.
+# Import this first, so that an interrupt during the imports below ends the command quietly.
 from symbcast.batch import interrupts as _interrupts  # noqa: F401  # isort: skip
 
 from collections.abc import Callable
@@ -54,7 +54,7 @@ from symbcast.version import __version__
 if TYPE_CHECKING:
     from symbcast import adapters, notebook
     from symbcast import jax as jax  # as onnx
-    from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
+    from symbcast import onnx as onnx  # not in __all__: a star import would load it, and with it the extra
     from symbcast import openvino as openvino
     from symbcast import torch as torch
     from symbcast.answers.comparison import Comparison, Relation, compare, relation
@@ -178,7 +178,7 @@ register(Registered("torch", (".pt2",), "symbcast.torch.front_end:FRONT_END", ("
 readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
 
 
-if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
 
     def __getattr__(name: str) -> object:
         if name in ("adapters", "broadcasting", "jax", "notebook", "onnx", "openvino", "torch"):

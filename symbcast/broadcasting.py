@@ -1,6 +1,6 @@
-"""What the author of a broadcast rule needs: placements, laws, parameters, and the decorator `rule`.
+"""Everything that the author of a broadcast rule needs: placements, laws, parameters, and the decorator `rule`.
 
-A package adds its rules by an entry point in the group ``symbcast.rules``.
+A package registers its rules by an entry point in the group ``symbcast.rules``.
 """
 
 from symbcast.core import broadcasting as _own

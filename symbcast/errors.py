@@ -1,4 +1,4 @@
-"""The errors that symbcast raises for wrong input: data in the fields, the message made when it is shown."""
+"""The errors that symbcast raises for wrong input: fields hold the data, and the message is created when shown."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _CARET_CONTEXT = 60
 
 
 class SymbcastError(Exception):
-    """The base of every error raised by symbcast."""
+    """The base class of every error raised by symbcast."""
 
 
 class ShapeSyntaxError(SymbcastError, ValueError):
     """Text that is not a shape, a dimension or an assumption.
 
     ``source`` is the text, ``span`` the half-open range of characters at fault, ``expected`` what could be there;
-    ``correction`` is the whole text with its slips mended, where it could be read then.
+    ``correction`` is the whole corrected text, if it can then be read.
     """
 
     def __init__(
@@ -32,12 +32,12 @@ class ShapeSyntaxError(SymbcastError, ValueError):
         return f"{self.message()}\n{self.pointer()}"
 
     def message(self) -> str:
-        """Return the error, what could be there, and a replacement for the whole text."""
+        """Return the problem, what is expected, and a replacement for the whole text."""
         expected = f"; expected {self.expected}" if self.expected else ""
         return f"{self.problem}{expected}{f'; write {self.correction}' if self.correction else ''}"
 
     def pointer(self, width: int = 2 * _CARET_CONTEXT + 10) -> str:
-        """Return the source line with carets under the span, cut to a window that fits into ``width`` columns."""
+        """Return the source line with carets under the span, cut to a window of ``width`` columns."""
         start, stop = self.span
         room = max(3, (width - 10) // 2)
         first = max(0, start - room)
@@ -78,9 +78,9 @@ class DimensionError(SymbcastError, ValueError):
 
 
 class UnknownRuleError(SymbcastError, ValueError):
-    """A rule name that is not offered.
+    """A rule name that does not exist.
 
-    ``known`` are the existing names; ``problems`` says which installed packages have rules that could not be loaded.
+    ``known`` are the existing names; ``problems`` lists the installed packages with rules that could not be loaded.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class UnknownRuleError(SymbcastError, ValueError):
 class RuleArgumentError(SymbcastError, ValueError):
     """An attribute or a number of operands that a rule does not take.
 
-    ``attribute`` is the name of the attribute at fault; empty where it is none.
+    ``attribute`` is the name of the attribute at fault; empty if it is not an attribute.
     """
 
     def __init__(self, rule: str, problem: str, hint: str = "", attribute: str = "") -> None:
@@ -123,7 +123,7 @@ class RuleArgumentError(SymbcastError, ValueError):
 class OperatorError(SymbcastError, ValueError):
     """Operands or attributes that an operator takes at no sizes: ranks, axes, or values of a wrong kind.
 
-    ``operator`` is its name, such as ``"matmul"``.
+    ``operator`` is the operator's name, such as ``"matmul"``.
     """
 
     def __init__(self, operator: str, problem: str, hint: str = "") -> None:
@@ -138,7 +138,7 @@ class OperatorError(SymbcastError, ValueError):
 
 
 class UnknownRankError(SymbcastError, ValueError):
-    """A question that only takes shapes of known rank was given one with a sequence of axes.
+    """A question that requires shapes of known rank was asked about one with a sequence of axes.
 
     ``question`` is the question, such as ``"cases"``, ``subject`` the shape or other thing with the sequence, and
     ``hint`` what to ask instead.
@@ -155,7 +155,7 @@ class UnknownRankError(SymbcastError, ValueError):
 
 
 class RuleDefinitionError(SymbcastError, TypeError):
-    """A class that cannot be added to the rules: something is missing, or a name of it is another rule's."""
+    """A class that cannot be added to the rules: something is missing, or another rule has one of its names."""
 
     def __init__(self, rule: str, problem: str, hint: str = "") -> None:
         super().__init__(rule, problem, hint)
@@ -169,7 +169,7 @@ class RuleDefinitionError(SymbcastError, TypeError):
 
 
 class RulePluginError(SymbcastError, ImportError):
-    """The rules of an installed package that cannot be loaded; ``entry`` is its entry point."""
+    """The rules of an installed package cannot be loaded; ``entry`` is its entry point."""
 
     def __init__(self, package: str, entry: str, problem: str) -> None:
         super().__init__(package, entry, problem)
@@ -205,7 +205,7 @@ class AssumptionError(SymbcastError, ValueError):
 
 
 class BindingError(SymbcastError, ValueError):
-    """Sizes given for symbols that are missing, unknown, not sizes, or against the assumptions."""
+    """Sizes given for symbols are missing, for unknown names, not sizes, or contradict the assumptions."""
 
     def __init__(self, problem: str, hint: str = "") -> None:
         super().__init__(problem, hint)
@@ -245,7 +245,7 @@ class ModelError(SymbcastError, ValueError):
 
 
 class UndecidedError(SymbcastError):
-    """An answer was required that could not be decided within the limits; ``reason`` says which."""
+    """A required answer could not be decided within the limits; ``reason`` says which limit."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -284,7 +284,7 @@ class MissingExtraError(SymbcastError, ImportError):
 
 
 def _brief(value: object) -> str:
-    """Return a one-line repr, cut where it is long; huge integers are counted, not printed."""
+    """Return a one-line repr, shortened if it is long; huge integers are described by their number of bits."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
         return f"an integer of {value.bit_length()} bits"
     try:

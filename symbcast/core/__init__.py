@@ -1,1 +1,1 @@
-"""What sizes are and how questions about them are decided: algebra, text, shapes, rules, solver, programs."""
+"""The core: sizes, and decisions of questions about them (algebra, text, shapes, rules, solver, programs)."""

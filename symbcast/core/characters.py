@@ -12,9 +12,9 @@ _PLAIN = re.compile(r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|(\?|\.\.\.)\w+
 
 
 def visible(text: str) -> str:
-    r"""Return a text on one line, every character that does not print as itself written as Python escapes it.
+    r"""Return a text on one line, with every character that does not print as itself escaped as in Python.
 
-    So line breaks do not break a line, and characters that turn the direction of writing do not turn it.
+    So line breaks do not break a line, and characters that change the direction of writing have no effect.
 
     >>> print(visible("N" + chr(10) + "M" + chr(0x202E)))
     N\nM\u202e
@@ -25,7 +25,7 @@ def visible(text: str) -> str:
 
 
 def clipped(text: str, width: int) -> str:
-    """Return a text with its end left out where it is longer than ``width``.
+    """Return a text, with its end left out if it is longer than ``width``.
 
     >>> clipped("abcdefghijklmnop", 9)
     'abcdef...'
@@ -34,12 +34,12 @@ def clipped(text: str, width: int) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return a name as formulas have it: in quotes where it is not plain."""
+    """Return a name as formulas have it: quoted if it is not a plain identifier."""
     return name if _PLAIN.fullmatch(name) else repr(name)
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of some names that another one may be mistyped for, None where none is like it.
+    """Return the name that another one is probably a misspelling of, None if none is similar.
 
     >>> closest("bacth", ["seq", "batch"]), closest("n", ["M", "N"]), closest("x", ["M", "N"])
     ('batch', 'N', None)
@@ -54,7 +54,7 @@ def closest(name: str, names: Iterable[str]) -> str | None:
 
 
 def cut(text: str, width: int) -> str:
-    """Return a text with its middle left out where it is longer than ``width``.
+    """Return a text, with its middle left out if it is longer than ``width``.
 
     >>> cut("abcdefghijklmnop", 9)
     'abc...nop'
@@ -66,7 +66,7 @@ def cut(text: str, width: int) -> str:
 
 
 def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
-    """Return texts as a list in prose, the middle ones left out where they are many.
+    """Return texts as a list in prose, with the middle ones left out if there are many.
 
     >>> listed(["a", "b", "c"]), listed([str(n) for n in range(9)], "or", 4)
     ('a, b and c', '0, 1, ... (5 more), 7 or 8')
@@ -78,7 +78,7 @@ def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
 
 
 def elided(texts: Sequence[str], limit: int) -> list[str]:
-    """Return texts, the middle ones counted where there are more than ``limit``."""
+    """Return texts, with the middle ones replaced by their number if there are more than ``limit``."""
     if len(texts) <= limit:
         return list(texts)
     half = limit // 2
@@ -86,7 +86,7 @@ def elided(texts: Sequence[str], limit: int) -> list[str]:
 
 
 def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
-    """Return sizes by name; where they are many, the commonest size once for all that have it.
+    """Return sizes by name; if there are many, the commonest size is given once for all names that have it.
 
     >>> sizes_text({"N": 2, "a b": 3}), sizes_text({"N": 1, "M": 1, "K": 2}, 2)
     ("N=2, 'a b'=3", 'K=2, the 2 others 1')

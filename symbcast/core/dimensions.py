@@ -1,4 +1,4 @@
-"""Dimensions: the one door through which every kind of size comes in."""
+"""Dimensions: the one place where every kind of size is read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from symbcast.errors import DimensionError, ShapeTypeError
 
 
 class Reader(Protocol):
-    """What reads the shapes and sizes of another framework: a module of `symbcast.adapters`."""
+    """The reader of shapes and sizes of another framework: a module of `symbcast.adapters`."""
 
     def read(self, value: Any) -> tuple[Any, ...]:
-        """Return a shape of the framework, as a `Shape`."""
+        """Return a shape of the framework as a `Shape`."""
 
     def read_dim(self, value: Any, unknowns: int) -> Dim | None:
-        """Return a size of the framework, None where it is no symbolic one; ``unknowns`` numbers one without a name."""
+        """Return a size of the framework, None if it is not symbolic; ``unknowns`` numbers one without a name."""
 
 
 readers: dict[str, Callable[[], Reader]] = {}
@@ -43,7 +43,7 @@ def read_dims(dims: Sequence[object]) -> Sequence[Dim]:
 
 
 def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Sequence[Dim]:
-    """Return dimensions that came one by one with a label for each unknown; those that text labels alike are one."""
+    """Return dimensions that were read one by one, with a label for each unknown; equal labels mean the same size."""
     spoken: dict[str, Unknown] = {}
     for u in unknowns:
         if u.is_spoken:
@@ -60,7 +60,7 @@ def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Sequence[Dim]
 
 
 def from_dim(value: object, unknowns: int = 0) -> Dim:
-    """Return one dimension; ``unknowns`` numbers the label of an unknown one."""
+    """Return one dimension; ``unknowns`` is the number in the label of an unknown one."""
     if type(value) is int and value != -1:
         return check_size(value)
     if value is Ellipsis:
@@ -83,14 +83,14 @@ def _from_object(value: Any, unknowns: int) -> Dim:
 
         return from_sympy(value)
     if (load := readers.get(framework_of(value))) is not None:
-        # Before `index`: for a symbolic size, torch would answer with one size and from then on rely on it.
+        # Before `index`: torch would answer with one size for a symbolic one, and rely on it from then on.
         found = load().read_dim(value, unknowns)
         if found is not None:
             return found
     number = index_of(value)
     if number is not None:
         return from_dim(number, unknowns)
-    if hasattr(type(value), "free_symbols"):  # not of the value: searching for them may nest too deep
+    if hasattr(type(value), "free_symbols"):  # looked up on the class: on the value, the search may recurse too deeply
         from symbcast.core.algebra.door import check_dim
 
         return check_dim(value)
@@ -98,5 +98,5 @@ def _from_object(value: Any, unknowns: int) -> Dim:
 
 
 def framework_of(value: Any) -> str:
-    """Return the package that the class of a value is of; the framework is not imported for it."""
+    """Return the package that defines a value's class, without importing it."""
     return str(type(value).__module__).partition(".")[0]

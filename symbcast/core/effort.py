@@ -25,22 +25,22 @@ REASON = "the effort for one question was spent"
 
 
 class EffortSpentError(Exception):
-    """A share of effort is spent; not an error of the caller, as whoever opened the share returns a partial answer."""
+    """A share of effort is spent; not the caller's error, as whoever opened the share returns a partial answer."""
 
 
 class Clock(Protocol):
-    """A caller's limit on time, which may stop a stage too."""
+    """A caller's time limit, which may also stop a stage."""
 
     def over(self) -> bool:
-        """Return whether the time is over."""
+        """Return whether the time limit has passed."""
 
 
 class Effort:
-    """A counter. ``left`` are the units left, ``paid`` the stages already charged to it.
+    """A counter. ``left`` is the number of units left, ``paid`` the stages already charged to it.
 
     ``is_cut`` means that something in it was stopped by a cause outside the question, such as a clock: then the
-    result must not be remembered. ``is_full`` means that it got all the units that it asks for, or that the stage
-    around it did: a lack of effort in it is then the same for every caller.
+    result must not be remembered. ``is_full`` means that it got all the units that it requested, or that the stage
+    around it did: if its effort runs out, it does so for every caller.
     """
 
     __slots__ = ("clock", "is_call", "is_cut", "is_full", "left", "limit", "paid")
@@ -74,12 +74,12 @@ _current: ContextVar[Effort | None] = ContextVar("symbcast_effort", default=None
 
 
 def current() -> Effort | None:
-    """Return the counter in force, None where there is none."""
+    """Return the active counter, None if there is none."""
     return _current.get()
 
 
 def charge(units: int) -> None:
-    """Charge units to the counter in force, if any; raise `EffortSpentError` in a stage that is spent."""
+    """Charge units to the active counter, if any; raise `EffortSpentError` if its stage has none left."""
     effort = _current.get()
     if effort is not None:
         effort.charge(units)
@@ -87,7 +87,7 @@ def charge(units: int) -> None:
 
 @contextmanager
 def counting(effort: Effort) -> Iterator[Effort]:
-    """Put a counter in force for a block."""
+    """Make a counter active for a block."""
     token = _current.set(effort)
     try:
         yield effort
@@ -114,10 +114,10 @@ def call(operations: int = 0) -> Iterator[Effort]:
 
 @contextmanager
 def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
-    """Open a stage with its own counter that stops the block after ``units``, or after what the outer counter has left.
+    """Open a stage with its own counter that stops the block after ``units``, or when the outer counter has none left.
 
-    Raises `EffortSpentError` at once where nothing is left. What the stage used is charged to the outer counter
-    afterwards. Whoever opens a stage catches `EffortSpentError`, also the one that this raises.
+    Raises `EffortSpentError` at once if nothing is left. The effort of the stage is charged to the outer counter
+    afterwards. Whoever opens a stage must catch `EffortSpentError`, including the one that this function raises.
     """
     outer = _current.get()
     if outer is not None and outer.is_call and outer.left <= 0:
@@ -141,7 +141,7 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
 
 
 def is_spent() -> bool:
-    """Return whether the call in force has nothing left; work not begun for that reason counts as cut short."""
+    """Return whether the active call has nothing left; work that is skipped for that reason counts as cut short."""
     outer = _current.get()
     if outer is None or outer.left > 0:
         return False
@@ -150,7 +150,7 @@ def is_spent() -> bool:
 
 
 class Kept(Generic[T]):
-    """A value that was worked out, and its cost in units: each call that reads it pays that once."""
+    """A computed value and its cost in units: each call that reads it pays the cost once."""
 
     __slots__ = ("cost", "value")
 
@@ -159,7 +159,7 @@ class Kept(Generic[T]):
         self.cost = cost
 
     def pay(self) -> bool:
-        """Charge the cost as if the value were worked out now; return False where less than that is left."""
+        """Charge the cost as if the value were computed now; return False if too little effort is left."""
         outer = _current.get()
         if outer is None or self in outer.paid:
             return True
@@ -171,7 +171,7 @@ class Kept(Generic[T]):
 
 
 def worked_out(work: Callable[[], T]) -> tuple[Kept[T], bool]:
-    """Work something out within the call in force; return it, and whether it may be kept: nothing cut it short."""
+    """Compute something within the active call; return it, and whether it may be kept: nothing cut it short."""
     with call() as counter:
         was_cut, counter.is_cut = counter.is_cut, False
         before = counter.left
@@ -185,7 +185,7 @@ def worked_out(work: Callable[[], T]) -> tuple[Kept[T], bool]:
 
 
 def _spend() -> None:
-    """Spend all that is left, as a recomputed part does that is not completed."""
+    """Spend all that is left, as recomputing a part that is not completed would."""
     outer = _current.get()
     if outer is not None:
         outer.left = 0 if outer.is_call else -1
@@ -208,7 +208,7 @@ class Stage(Generic[T]):
         self._known: Kept[T] | None = None
 
     def __call__(self) -> T:
-        """Return the part; one that was stopped by the clock, or by a lack of effort elsewhere, is not remembered."""
+        """Return the part; it is not remembered if the clock or a lack of effort elsewhere stopped it."""
         if self._known is not None:
             if self._known.pay():
                 return self._known.value
@@ -224,7 +224,7 @@ class Stage(Generic[T]):
         except EffortSpentError:
             return self._otherwise()
         if effort.is_cut:
-            # What was found on the way is not shown: a call that finds the part remembered cannot pay for it either.
+            # A partial result is not shown: a later call that finds the part remembered could not pay for it either.
             return value if clock is not None else self._otherwise()
         self._known = Kept(value, min(effort.used, self._units))
         outer = _current.get()
@@ -234,7 +234,7 @@ class Stage(Generic[T]):
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Remember what a function returned and its cost, which is charged each time, so that no history shows."""
+    """Remember a function's results and their costs; the cost is charged on each call, so history has no effect."""
 
     def wrap(function: Callable[P, T]) -> Callable[P, T]:
         @lru_cache(maxsize=maxsize)

@@ -9,7 +9,7 @@ from symbcast.core.characters import closest
 
 
 def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the meanings of guessed names, from lines of names and what to use for them.
+    """Return the meanings of guessed names, from lines of names and their replacements.
 
     >>> meant("ok valid -> verdict", "example -> witness()")
     {'ok': 'verdict', 'valid': 'verdict', 'example': 'witness()'}
@@ -22,7 +22,7 @@ def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 class MissingAttributeError(AttributeError):
-    """No attribute of a name; the message, with a suggestion, is built only when it is read.
+    """An attribute does not exist; the message, with a suggestion, is built only when it is read.
 
     ``meant`` gives the meanings of guessed names, ``known`` are the existing names.
     """
@@ -53,7 +53,7 @@ class Guessable:
     if not TYPE_CHECKING:  # type checkers refuse such names themselves
 
         def __getattr__(self, name: str) -> Any:
-            if hasattr(type(self), name):  # a property, which failed with an AttributeError of its own
+            if hasattr(type(self), name):  # a property that itself failed with an AttributeError
                 return object.__getattribute__(self, name)
             owner = f"{type(self).__name__!r} object"
             if name.startswith("_"):

@@ -1,7 +1,7 @@
-"""Reasons: why a constraint is required, as data.
+"""Reasons for constraints, as data.
 
-A reason has a code, which programs match on, and a wording, which people read. Explanations, suggested fixes and the
-rule ids of SARIF are all taken from the code; no part of symbcast reads the wording.
+A reason has a code, which programs match on, and a wording, which people read. Explanations, suggested fixes and SARIF
+rule ids are derived from the code; nothing in symbcast parses the wording.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Reason(NamedTuple):
     """Why a constraint is required.
 
     Attributes:
-        code: What programs match on; it does not change from release to release.
-        wording: The sentence for people. Names in braces are filled in from the details of a constraint, as by
+        code: What programs match on; it does not change between releases.
+        wording: The sentence for people. Names in braces are filled in from the details of a constraint, as with
             `str.format`: ``"ranks must be equal, but are {left} and {right}"``.
         remedies: What may be suggested where a constraint with this reason fails.
 
@@ -46,7 +46,7 @@ class Reason(NamedTuple):
         return self.wording.format_map(details) if details else self.wording
 
     def worded(self, wording: str, remedies: tuple[Remedy, ...] | None = None) -> Reason:
-        """Return the reason of the same code in other words, and with other remedies where these are given."""
+        """Return the reason with the same code but another wording, and with other remedies if given."""
         return Reason(self.code, wording, self.remedies if remedies is None else remedies)
 
 

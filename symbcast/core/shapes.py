@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class HasShape(Protocol):
-    """What has a shape: an array, a tensor, a symbolic shape of a framework."""
+    """Anything with a shape: an array, a tensor, or a framework's symbolic shape."""
 
     @property
     def shape(self) -> object:
-        """The sizes, or text of them."""
+        """The sizes, as a sequence or as text."""
 
 
 ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Iterable[object] | HasShape"
@@ -40,7 +40,7 @@ _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object 
 
 
 class Deferred:
-    """A size that is computed on first access: a program makes joins of thousands of names, one by one."""
+    """A size that is computed on first access: a program creates joins of thousands of names, one at a time."""
 
     __slots__ = ("_dim", "_make", "_of")
 
@@ -60,8 +60,8 @@ class Deferred:
 class Shape(tuple["int | sympy.Expr", ...]):
     """The sizes of the axes, outermost first: each an ``int`` or a sympy expression. Rank 0 is ``()``.
 
-    ``==`` is structural, and unknown sizes (``?``) are distinguished by position only: two shapes are equal when
-    they are written the same. Whether sizes agree is a question for a condition, not for ``==``.
+    ``==`` is structural, and unknown sizes (``?``) are distinguished only by position: two shapes are equal if they are
+    written the same. Whether sizes agree is a question for a condition, not for ``==``.
 
     ``dims`` are the same sizes in internal form: integers and terms. An element taken out of the shape is a sympy
     expression, created on access.
@@ -79,7 +79,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
     """Renders sizes in a notebook; set by the renderer, which belongs to a higher layer."""
 
     def __new__(cls, value: ShapeLike = ()) -> Shape:
-        """Return the same as `shape`: a shape consists of dimensions only, and repr shows ``Shape('(N, 3)')``."""
+        """Return the same shape as `shape`: its elements are always dimensions, and repr shows ``Shape('(N, 3)')``."""
         return shape(value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -95,7 +95,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
 
     @property
     def values(self) -> tuple[Dim, ...]:
-        """The sizes in internal form, without parts that their text merely mentions: of ``N - N + 3``, 3."""
+        """The sizes in internal form, without parts that cancel but remain in their text: for ``N - N + 3``, 3."""
         return tuple(map(value_of, self.dims))
 
     @property
@@ -139,11 +139,11 @@ class Shape(tuple["int | sympy.Expr", ...]):
         return any(d == dim for d in self)
 
     def index(self, dim: object, *bounds: SupportsIndex) -> int:
-        """Return the first axis of a size."""
+        """Return the first axis with a size."""
         return tuple(self).index(dim, *bounds)
 
     def count(self, dim: object) -> int:
-        """Return how many axes have a size."""
+        """Return the number of axes with a size."""
         return tuple(self).count(dim)
 
     def __add__(self, other: Any) -> Any:
@@ -154,7 +154,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
 
     def __eq__(self, other: object) -> bool:
         if tuple.__eq__(self, other) is True:
-            return True  # the very same sizes
+            return True  # identical sizes
         if not isinstance(other, Shape):
             return isinstance(other, tuple) and len(self) == len(other) and tuple(self) == other
         if len(self) != len(other) or self.is_concrete or other.is_concrete:
@@ -168,7 +168,7 @@ class Shape(tuple["int | sympy.Expr", ...]):
         if self.is_concrete:
             return tuple.__hash__(self)
         if any(s.is_Dummy for s in symbols_of(self.dims)):
-            # By their keys: placeholders for the unknowns are freed when unreferenced, and made anew as other objects.
+            # Compare keys: unreferenced placeholders for unknowns are freed and recreated as other objects.
             return hash(tuple(d if isinstance(d, int) else d.key for d in self._key()))
         return hash(tuple(self))
 
@@ -187,16 +187,16 @@ class Shape(tuple["int | sympy.Expr", ...]):
         return type(self).latex(self.dims)
 
     def _key(self) -> tuple[Any, ...]:
-        """Return the dimensions with every unknown replaced by its place among the unknowns and its bounds."""
+        """Return the dimensions with every unknown replaced by its index among the unknowns and its bounds."""
         unknowns = [s for s in symbols_of(self.dims) if isinstance(s, Unknown)]
-        # Numbers below 0 are nobody's: they tell the places apart.
+        # Negative numbers are not sizes, so they can mark the positions.
         placed = {u: Unknown("?", u.lower, u.upper, number=-1 - n) for n, u in enumerate(unknowns)}
         dims = self.dims
         return tuple(replaced(d, placed) for d in dims) if unknowns else dims
 
 
 def _joined(first: Shape, second: Shape) -> Shape:
-    """Return the sizes of two shapes one behind the other."""
+    """Return the sizes of two shapes, concatenated."""
     if type(first) is type(second) is OpenShape:
         raise ShapeTypeError(second, "a shape of known rank", "a shape has one sequence of axes ('...', '*name')")
     return any_shape_of((*first.dims, *second.dims))
@@ -206,11 +206,11 @@ _WHOLE = slice(None)
 
 
 class OpenShape(Shape):
-    """A shape of unknown rank: the sizes before and behind a sequence of axes (``...``, ``*batch``) that is any number.
+    """A shape of unknown rank: the sizes before and after a sequence of any number of axes (``...``, ``*batch``).
 
-    Its `rank` is None, and it has no length. Axes are counted from the end that is known: ``[-1]`` is the last size
-    where sizes stand behind the sequence, ``[0]`` the first where some stand before it. ``dims`` has the sequence in
-    its place.
+    Its `rank` is None, and it has no length. Axes are counted from an end that is known: ``[-1]`` is the last size if
+    there are sizes after the sequence, ``[0]`` the first if there are sizes before it. ``dims`` includes the sequence
+    as one element.
 
     >>> found = shape("*batch, N, 3")
     >>> found, found.rank, found[-1], found[-2]
@@ -288,12 +288,12 @@ def _to_sympy() -> Callable[[Dim], Any]:
 
 
 def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
-    """Return the shape that ``value`` names.
+    """Return the shape that ``value`` describes.
 
     ``value`` is text (the grammar is in `symbcast.core.text`), a tuple or list of dimensions (``int``, text, sympy
     expression, ``None`` or ``-1`` for an unknown size), or an object with a ``.shape``. Symbolic dimensions of jax,
-    torch, onnx-ir and OpenVINO are read too (see `symbcast.adapters`), without what the framework assumes of them.
-    ``dialect`` names the notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.
+    torch, onnx-ir and OpenVINO are also accepted (see `symbcast.adapters`), without the framework's assumptions about
+    them. ``dialect`` names the notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.
 
     Raises `ShapeSyntaxError`, `ShapeTypeError` or `DimensionError`, each a `SymbcastError`.
 
@@ -310,7 +310,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         if framework_of(value) in _OWN_SHAPES:
             return shape(readers[framework_of(value)]().read(value))
         if framework_of(value) == "symbcast":
-            # A Result has a shape, but only under a condition: taken as an operand it would be forgotten.
+            # A Result has a shape, but only under a condition, which would be lost if it were taken as an operand.
             hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"
             raise ShapeTypeError(value, WANTED, hint)
     inner = getattr(value, "shape", None)
@@ -327,18 +327,18 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
 
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:
-    """Return the sizes of a shape that has integers only."""
+    """Return the sizes of a shape that contains only integers."""
     found: Any = shape.dims
     return tuple(found)
 
 
 def shape_of(dims: Iterable[Dim]) -> Shape:
-    """Return the shape of dimensions that are such already: nothing is read or checked; none is a sequence of axes."""
+    """Return the shape of internal dimensions without reading or checking them; none may be a sequence of axes."""
     return tuple.__new__(Shape, dims)
 
 
 def any_shape_of(dims: Iterable[Dim]) -> Shape:
-    """Return the shape of dimensions in internal form, at most one of them a sequence of axes."""
+    """Return the shape of internal dimensions, at most one of which is a sequence of axes."""
     found = tuple(dims)
     is_known = _NO_SEQUENCES.issuperset(map(type, found)) or not any(map(is_sequence, found))
     return tuple.__new__(Shape if is_known else OpenShape, found)
@@ -349,12 +349,12 @@ _NO_SEQUENCES = frozenset((int, Symbol, Term, Unknown))
 
 
 def is_open(shape: Shape) -> bool:
-    """Return whether the rank of a shape is not known."""
+    """Return whether the rank of a shape is unknown."""
     return type(shape) is OpenShape
 
 
 def known_rank(shape: Shape, question: str, hint: str = "ask for each rank separately") -> Shape:
-    """Return a shape whose rank is known; raise `UnknownRankError` for another, which a question cannot be about.
+    """Return a shape if its rank is known; raise `UnknownRankError` otherwise, because the question needs a known rank.
 
     ``hint`` says what to ask instead.
     """
@@ -364,7 +364,7 @@ def known_rank(shape: Shape, question: str, hint: str = "ask for each rank separ
 
 
 def from_text(text: str, dialect: str | None = None) -> Shape:
-    """Return the shape written in ``text``, every ``?`` in it a fresh unknown."""
+    """Return the shape written in ``text``; every ``?`` becomes a fresh unknown."""
     return any_shape_of(parse_shape(text, dialect))
 
 

@@ -1,4 +1,4 @@
-"""The four answers."""
+"""The four verdicts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """For which sizes a broadcast is valid."""
+    """The sizes for which a broadcast is valid: all, some, none, or unknown."""
 
     ALWAYS = "always"
     SOMETIMES = "sometimes"

@@ -26,7 +26,7 @@ _FEW = 2
 
 
 def add(*dims: Dim) -> Dim:
-    """Return the sum, 0 of none."""
+    """Return the sum; 0 for no dimensions."""
     parts = [d for d in dims if not isinstance(d, int)]
     number = sum(d for d in dims if isinstance(d, int))
     if not parts:
@@ -42,7 +42,7 @@ def subtract(left: Dim, right: Dim) -> Dim:
 
 
 def multiply(*dims: Dim) -> Dim:
-    """Return the product, 1 of none."""
+    """Return the product; 1 for no dimensions."""
     number = prod(d for d in dims if isinstance(d, int))
     parts = [term(d) for d in dims if not isinstance(d, int)]
     if len(parts) > _FEW:
@@ -64,29 +64,29 @@ def floor_divide(left: Dim, right: Dim) -> Dim:
 
 
 def ceil_divide(left: Dim, right: Dim) -> Dim:
-    """Return the quotient rounded up; by the number 0 it has no value."""
+    """Return the quotient rounded up; division by the number 0 has no value."""
     return multiply(-1, floor_divide(multiply(-1, left), right))
 
 
 def modulo(left: Dim, right: Dim) -> Dim:
-    """Return ``left % right``, with the sign of ``right`` as in Python; by the number 0 it has no value."""
+    """Return ``left % right``, with the sign of ``right`` as in Python; division by the number 0 has no value."""
     if isinstance(left, int) and isinstance(right, int) and right:
         return left % right
     return modulo_terms(term(left), term(right)).dim()
 
 
 def minimum(dims: Iterable[Dim]) -> Dim:
-    """Return the least of some dimensions."""
+    """Return the minimum of some dimensions."""
     return extremum_terms("min", map(term, dims)).dim()
 
 
 def maximum(dims: Iterable[Dim]) -> Dim:
-    """Return the greatest of some dimensions."""
+    """Return the maximum of some dimensions."""
     return extremum_terms("max", map(term, dims)).dim()
 
 
 def join(dims: Iterable[Dim]) -> Dim:
-    """Return the join of dimensions: the size of an axis on which they are broadcast together, 1 for none.
+    """Return the join of dimensions, the size of an axis on which they are broadcast together; 1 for no dimensions.
 
     The join of two different numbers other than 1 has no value, and stays unevaluated.
     """
@@ -94,7 +94,7 @@ def join(dims: Iterable[Dim]) -> Dim:
 
 
 def defined_join(dims: Sequence[Dim]) -> Dim:
-    """Return the join of dimensions; raise `DimensionError` for two numbers that have none."""
+    """Return the join of dimensions; raise `DimensionError` for two numbers without a join."""
     numbers = [d for d in dims if isinstance(d, int) and d != 1]
     if len(set(numbers)) > 1:
         text = f"broadcast({', '.join(map(str, dims))})"
@@ -103,12 +103,12 @@ def defined_join(dims: Sequence[Dim]) -> Dim:
 
 
 def mentioning(dim: Dim, terms: Iterable[Term]) -> Dim:
-    """Return a dimension of the same value that is defined only where some terms are, and mentions their symbols."""
+    """Return a dimension with the same value that is defined only where some terms are, and mentions their symbols."""
     return collect([(term(dim), 1), *((mention(t), 1) for t in terms)]).dim()
 
 
 def value_of(dim: Dim) -> Dim:
-    """Return a dimension without the parts it merely mentions; check what they require first.
+    """Return a dimension without the parts it only mentions; check their requirements first.
 
     >>> from symbcast.core.text import parse_dim
     >>> dim = parse_dim("M - M + N")
@@ -121,16 +121,16 @@ def value_of(dim: Dim) -> Dim:
 
 
 def join_members(dim: Dim) -> tuple[Dim, ...]:
-    """Return the members of a join; any other dimension is its own only one."""
+    """Return the members of a join; any other dimension is its own only member."""
     if isinstance(dim, Operation) and dim.kind == "join":
         return tuple(arg.dim() for arg in dim.args)
     return (dim,)
 
 
 def join_with(joined: Dim, member: Dim) -> Dim:
-    """Return the join of a dimension, perhaps a join, with one more that is neither an integer nor a join.
+    """Return the join of a dimension, which may be a join, with another that is neither an integer nor a join.
 
-    It equals ``join((joined, member))``, without sorting the first one's members again.
+    It equals ``join((joined, member))``, but the members of the first join are not sorted again.
     """
     args = tuple(term(d) for d in join_members(joined))
     added = term(member)
@@ -150,7 +150,7 @@ def replaced(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
 
 
 def replacing(values: Mapping[Any, Dim]) -> Callable[[Dim], Dim]:
-    """Return a function that replaces symbols in dimensions; parts that these share are replaced once."""
+    """Return a function that replaces symbols in dimensions; parts that the dimensions share are replaced once."""
     substitution = Substitution(values, of_symbols=True)
 
     def replace(dim: Dim) -> Dim:

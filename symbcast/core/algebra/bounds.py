@@ -1,4 +1,4 @@
-"""What is known of how large dimensions are, and quotients that are exact."""
+"""Bounds of dimensions, and exact quotients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @remembered(4096)
 def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim | None:
-    """Return the quotient of two products if it is a polynomial, at all sizes at which no divisor is 0.
+    """Return the quotient of two products if it is a polynomial; it is valid at sizes at which no divisor is 0.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -41,9 +41,9 @@ def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim |
 
 @remembered(4096)
 def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tuple[Dim, Dim]:
-    """Return two products in lowest terms: without common numbers and factors of every summand; no divisor may be 0.
+    """Return two products in lowest terms: without common numbers and common factors; no divisor may be 0.
 
-    The remainder of the original ones is 0 where that of the reduced ones is, and the quotients are equal.
+    The remainder of the original products is 0 where that of the reduced ones is, and the quotients are equal.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -83,7 +83,7 @@ def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
 
 
 def _scale(numerator: Term, denominator: Term) -> int | None:
-    """Return the integer that one polynomial is of another, if it is one."""
+    """Return the integer quotient of two polynomials, if one is a multiple of the other."""
     if numerator.coefficients.keys() != denominator.coefficients.keys():
         return None
     by = gcd(*denominator.coefficients.values())
@@ -93,9 +93,9 @@ def _scale(numerator: Term, denominator: Term) -> int | None:
 
 
 class Bounds:
-    """What sizes are at least, and at most: the least size of each symbol is given, 0 of others.
+    """Lower and upper bounds of dimensions, given the minimum sizes of symbols; those not given are 0.
 
-    Open questions are remembered, as facts learned later may answer them: see `answers_more`.
+    Open questions are recorded, since facts learned later may answer them: see `answers_more`.
     """
 
     def __init__(self, least: Mapping[Atom, int]) -> None:
@@ -115,7 +115,7 @@ class Bounds:
         return made
 
     def learn(self, symbol: Atom, least: int) -> bool:
-        """Take in the least size of one more symbol; return whether that was not known."""
+        """Record the minimum size of one more symbol; return whether it was new."""
         if least <= self._least.get(symbol, 0):
             return False
         self._least[symbol] = least
@@ -148,7 +148,7 @@ class Bounds:
         return False
 
     def is_at_most(self, left: Dim, right: Dim) -> bool:
-        """Return whether one dimension is known never to be above another."""
+        """Return whether one dimension is known never to exceed another."""
         return self.is_at_least(subtract(right, left), 0)
 
     def smaller(self, left: Dim, right: Dim) -> Dim:
@@ -168,9 +168,9 @@ class Bounds:
         return right if self.is_at_most(left, right) else maximum((left, right))
 
     def greatest_member(self, dim: Dim) -> Dim:
-        """Return a join without members that another one is never below, where all of them are 1 or more.
+        """Return a join without members that never exceed another one, if all of them are 1 or more.
 
-        Where it has a value it is the greatest of them: each other one is 1 or the same.
+        If the join has a value, it is the greatest member: every other one is 1 or equal to it.
         """
         members = join_members(dim)
         if len(members) == 1 or not all(self.is_at_least(m, 1) for m in members):

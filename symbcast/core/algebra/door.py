@@ -1,4 +1,4 @@
-"""The door to sympy: expressions read as terms, and terms written as expressions."""
+"""The door to sympy: it reads expressions as terms, and writes terms as expressions."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def plain(expression: sympy.Basic) -> SympyDim:
 
 
 def check_dim(value: Any) -> Dim:
-    """Return a user's sympy object as a dimension, or raise an error that explains why it is none.
+    """Return a user's sympy object as a dimension, or raise an error that explains why it is not one.
 
-    Raises `ShapeTypeError` for objects that are no expressions and `DimensionError` for expressions that are no sizes.
+    Raises `ShapeTypeError` if the object is not an expression and `DimensionError` if the expression is not a size.
     """
     if isinstance(value, sympy.Symbol):
         return from_sympy(value)
@@ -68,7 +68,7 @@ def _check_symbol(found: sympy.Symbol, value: Any) -> None:
 
 
 def _check_depth(value: Any) -> None:
-    """Raise `DimensionError` for an expression that nests too deep to be walked by recursion."""
+    """Raise `DimensionError` for an expression that is nested too deeply for recursion."""
     level, depth = [value], 0
     while level:
         depth += 1
@@ -141,7 +141,7 @@ def _read_power(expr: Any) -> Term:
 def _read_product(expr: Any) -> Term:
     number = expr.args[0]
     if number.is_Rational and not number.is_Integer and expr.is_integer:
-        # What sympy takes for a whole number, as half of an even size is: it writes floor(e/2) so.
+        # An integer to sympy, such as half of an even size e: sympy simplifies floor(e/2) to this.
         return floordiv_terms(_read(expr * number.q), constant(int(number.q)))
     result = constant(1)
     for factor in expr.args:
@@ -160,13 +160,13 @@ def _read_floor(expr: Any) -> Term:
 
 
 def _divides(factor: Any) -> bool:
-    """Return whether a product has a factor below a fraction line, or a sum in which there may be one."""
+    """Return whether a product has a denominator, or a sum that may have one."""
     return any(f.is_Pow or f.is_Add for f in sympy.Mul.make_args(factor))
 
 
 def _read_mod(expr: Any) -> Term:
     dividend, divisor = map(_read, expr.args)
-    # sympy makes a remainder by 1 into 0 itself; one that is still there was written from a mention.
+    # sympy itself simplifies a remainder by 1 to 0; if one remains, it was written for a mention.
     return mention(dividend) if divisor is constant(1) else modulo_terms(dividend, divisor)
 
 
@@ -211,7 +211,7 @@ def to_sympy(dim: Dim) -> SympyDim:
 
 
 def symbol_to_sympy(found: Symbol) -> sympy.Symbol:
-    """Return the sympy symbol of a size: the user's own, where one was given."""
+    """Return the sympy symbol of a size: the user's own if one was given."""
     if found.written is None:
         found.written = found.outside if found.outside is not None else _new_symbol(found)
     return found.written
@@ -219,7 +219,7 @@ def symbol_to_sympy(found: Symbol) -> sympy.Symbol:
 
 def _new_symbol(found: Symbol) -> sympy.Symbol:
     if isinstance(found, Unknown):
-        found.is_spoken = False  # who has the symbol holds the unknown
+        found.is_spoken = False  # whoever has the symbol holds the unknown
         shown = _unknowns.get(found)
         if shown is None:
             shown = _unknowns[found] = SympyUnknown(found.name, found.lower, found.upper, found.number)
@@ -262,18 +262,18 @@ def _division_written(operation: Operation) -> sympy.Expr:
     if not _sympy_is_exact(dividend, divisor):
         return (floordiv if operation.kind == "//" else mod)(above, below)
     if operation.kind == "%":
-        # sympy learns nothing about a symbol, though it searches for two milliseconds.
+        # For a symbol, sympy would search for two milliseconds and find nothing.
         return sympy.Mod(above, below, evaluate=not dividend.is_Symbol)
-    # sympy's floor takes a millisecond to search for integer parts; no part of a term's dividend is one.
+    # sympy's floor would spend a millisecond searching for integer parts; a term's dividend has none.
     return sympy.floor(above / below, evaluate=False)
 
 
 def _sympy_is_exact(dividend: Term, divisor: Term) -> bool:
-    """Return whether sympy may hold a division in its own terms: only of a polynomial by a positive number.
+    """Return whether sympy handles a division correctly: only if it divides a polynomial by a positive number.
 
     Beyond that sympy 1.14 is wrong: it takes an even size over 6 for an integer, so Mod(Max(2*N, 4), 6) is 0 and
-    floor of it a fraction; it squares the inner Mod of M*(N % 4) % 3; and Mod(-N, 2*N) is -N. By a symbol it
-    cancels: N*M//M would be N, and no longer require that M is other than 0.
+    its floor a fraction; it squares the inner Mod of M*(N % 4) % 3; and Mod(-N, 2*N) is -N. It cancels symbols:
+    N*M//M would be N, and would no longer require that M is not 0.
     """
     if not divisor.is_constant or divisor.constant <= 0 or any(True for _ in dividend.operations()):
         return False

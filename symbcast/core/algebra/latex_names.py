@@ -1,4 +1,4 @@
-"""Names and other text within a formula: whatever they contain, they are shown as plain text."""
+"""Names and other text within LaTeX formulas, shown as plain text whatever they contain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbcast.core.characters import clipped, quoted, visible
 LONGEST = 200
 """How many characters of one text are shown."""
 
-# MathJax reads no escapes in \text, and LaTeX has no other way: so special characters go outside it, as formulas.
+# MathJax reads no escapes in \text, and LaTeX requires them there: so special characters stand outside it, as formulas.
 _SPECIAL = {
     "\\": r"\backslash{}",
     "{": r"\{",
@@ -24,10 +24,10 @@ _SPECIAL = {
     "<": "{<}",
     ">": "{>}",
     "|": "{|}",
-    "`": r"\text{`}",  # two of them, as two hyphens, would become another character
+    "`": r"\text{`}",  # two in a row, like two hyphens, become another character
     "-": r"\text{-}",
 }
-# A space after another one would go with it.
+# TeX would merge a space with the one before it.
 _PIECES = re.compile("([" + re.escape("".join(_SPECIAL)) + "]|(?<= ) )")
 _LETTER = re.compile("[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
@@ -46,7 +46,7 @@ def text_latex(content: str, longest: int = LONGEST) -> str:
 
 
 def name_latex(name: str) -> str:
-    r"""Return the name of a size: a letter in math italics, a longer name upright, in quotes where text quotes it.
+    r"""Return the name of a size: a letter in math italics, a longer name upright, quoted if text requires quotes.
 
     >>> print(name_latex("N"), name_latex("max_len"), name_latex("alpha"), name_latex("a b"))
     N \mathrm{max\_len} \mathrm{alpha} \text{'a b'}

@@ -19,7 +19,7 @@ _MAX_STEPS = 6
 
 @lru_cache(maxsize=8192)
 def lower_bound(value: Term, steps: int = _MAX_STEPS) -> int | None:
-    """Return a number that a term is never below at sizes from 0 on; None where none is found.
+    """Return a lower bound of a term at sizes from 0 on; None if none is found.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide, maximum
     >>> from symbcast.core.algebra.symbols import symbol

@@ -20,7 +20,7 @@ _COMPARED_UP_TO = 8
 
 
 def floordiv_terms(dividend: Term, divisor: Term) -> Term:
-    """Return the floor of a quotient; multiples of a constant divisor come out of it."""
+    """Return the floor of a quotient; multiples of a constant divisor are taken out of it."""
     if divisor.is_constant and divisor.constant:
         by = divisor.constant
         if by < 0:
@@ -48,7 +48,7 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
 
 
 def divided(dividend: Term, divisor: Term) -> tuple[Term, Term]:
-    """Return q and r with ``dividend == divisor*q + r``; q is 0 where the division makes r no shorter.
+    """Return q and r with ``dividend == divisor*q + r``; q is 0 if the division makes r no shorter.
 
     So ``(b*q + r)//b`` is ``q + r//b``, and ``(b*q + r) % b`` is ``r % b``, wherever b is not 0. The monomials of the
     dividend are divided by the leading one of the divisor, in descending order.
@@ -83,7 +83,7 @@ def divided(dividend: Term, divisor: Term) -> tuple[Term, Term]:
 
 
 def _degree_order(monomial: Monomial) -> tuple[int, list[tuple[object, ...]]]:
-    """Return a key that orders monomials by degree, then by their atoms: products of them keep that order."""
+    """Return a key that orders monomials by degree, then by their atoms: multiplication preserves the order."""
     return len(monomial), sorted((atom.atom_key for atom in monomial), reverse=True)
 
 
@@ -98,7 +98,7 @@ def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial |
 
 
 def _without_remainders(dividend: Term, by: int) -> Term:
-    """Return a dividend with ``x % k`` replaced by ``x - k*(x//k)``, where that makes it shorter.
+    """Return a dividend with ``x % k`` replaced by ``x - k*(x//k)``, if that makes it shorter.
 
     So ``(x - x % k)//k`` is ``x//k``: how often a step fits into a size rounded down to a multiple of it.
     """
@@ -115,7 +115,7 @@ def _without_remainders(dividend: Term, by: int) -> Term:
 
 
 def _floor_of_floor(dividend: Term, divisor: int) -> Term:
-    """Return a floor, of a floor in one: floor((floor(x/a) + r) / b) is floor((x + a*r) / (a*b)) for whole r."""
+    """Return a floor with nested floors merged: floor((floor(x/a) + r) / b) is floor((x + a*r) / (a*b))."""
     for monomial, coefficient in dividend.coefficients.items():
         inner = monomial[0] if len(monomial) == 1 and coefficient == 1 else None
         if isinstance(inner, Operation) and inner.kind == "//" and inner.args[1].is_constant:
@@ -127,7 +127,7 @@ def _floor_of_floor(dividend: Term, divisor: int) -> Term:
 
 
 def modulo_terms(dividend: Term, divisor: Term) -> Term:
-    """Return the remainder, of the divisor's sign; multiples of a constant divisor drop out of it."""
+    """Return the remainder, with the divisor's sign; multiples of a constant divisor are dropped."""
     if divisor.is_constant and divisor.constant:
         by = divisor.constant
         if by < 0:
@@ -137,7 +137,7 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
             return rest
         common = gcd(rest.content, by)
         if common > 1:
-            # (g*x + r) % (g*b) is g*((x + floor(r/g)) % b) + r % g: a common factor g comes out.
+            # (g*x + r) % (g*b) is g*((x + floor(r/g)) % b) + r % g: a common factor g is taken out.
             shrunk = Term({m: c // common for m, c in rest.coefficients.items() if c // common})
             found = modulo_terms(shrunk, constant(by // common)).scaled(common)
             return found + constant(rest.constant % common)
@@ -153,7 +153,7 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
 
 
 def _is_below(dividend: Term, divisor: Term) -> bool:
-    """Return whether a dividend is a number from 0 on that is less than the divisor at all sizes."""
+    """Return whether a dividend is a non-negative number that is less than the divisor at all sizes."""
     low = divisor.lower_bound if dividend.is_constant and not divisor.is_constant else None
     return low is not None and 0 <= dividend.constant < low
 
@@ -174,7 +174,7 @@ def is_mention(atom: Atom) -> bool:
 
 
 def _congruent(dividend: Term, by: int) -> Term:
-    """Return a dividend with the same remainder: ``x % c`` replaced by x, where ``by`` divides c."""
+    """Return a dividend with the same remainder: ``x % c`` is replaced by x if ``by`` divides c."""
     for monomial, coefficient in dividend.coefficients.items():
         for place, atom in enumerate(monomial):
             if isinstance(atom, Operation) and atom.kind == "%" and _is_multiple(atom.args[1], by):
@@ -189,7 +189,7 @@ def _is_multiple(divisor: Term, by: int) -> bool:
 
 
 def extremum_terms(kind: Literal["min", "max"], args: Iterable[Term]) -> Term:
-    """Return the least or greatest of some terms, without members that another one is never on the wrong side of."""
+    """Return the minimum or maximum of terms, without members that another one dominates."""
     members: dict[Term, None] = {}
     for arg in args:
         members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == kind else (arg,)))
@@ -203,7 +203,7 @@ def extremum_terms(kind: Literal["min", "max"], args: Iterable[Term]) -> Term:
 
 
 def _undominated(kind: Literal["min", "max"], members: list[Term]) -> list[Term]:
-    """Leave out members that another one is never on the wrong side of; one that may have no value stays."""
+    """Drop members that another one dominates; a member that may have no value stays."""
     kept = list(members)
     for member in reversed(members):
         if not member.is_total:
@@ -223,7 +223,7 @@ def _key_of(value: Term) -> tuple[object, ...]:
 
 
 def join_terms(args: Iterable[Term]) -> Term:
-    """Return the join of terms; that of two different numbers other than 1 stays unevaluated, and has no value."""
+    """Return the join of terms; a join of two different numbers other than 1 has no value and stays unevaluated."""
     members: dict[Term, None] = {}
     for arg in args:
         members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == "join" else (arg,)))

@@ -4,7 +4,7 @@ A sequence is a family of sizes, counted from its end: ``batch[-1]`` is the size
 the one before, and a size is 1 where the sequence has no such axis, as in broadcasting. ``*batch`` stands for all
 its axes and ``*batch[:-2]`` for all but the last two; ``rank(batch)`` is their number. All of these are symbols,
 so terms and formulas contain them just as they contain sizes: a formula with ``*batch[:-2]`` and ``*rest`` is about the
-last axes of both, about those before them, and so on, as far as there are any.
+last axes of both, about the axes before them, and so on, as far as axes exist.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_RANK = 1000
 
 
 class AxisSequence(NamedTuple):
-    """A sequence of axes: its name or label, and a number that tells those without a name apart, 0 for a name."""
+    """A sequence of axes: its name or label, and a number that distinguishes unnamed sequences, 0 if it has a name."""
 
     name: str
     number: int = 0
@@ -35,7 +35,7 @@ class AxisSequence(NamedTuple):
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether it goes by a label."""
+        """Whether it has a label instead of a name."""
         return self.name.startswith("...")
 
     @property
@@ -45,7 +45,7 @@ class AxisSequence(NamedTuple):
 
     @property
     def rank(self) -> Rank:
-        """How many axes there are."""
+        """The number of axes."""
         return Rank(self)
 
     def axis(self, place: int) -> Axis:
@@ -58,13 +58,13 @@ class AxisSequence(NamedTuple):
 
 
 class SequenceSymbol(Symbol):
-    """A symbol about a sequence of axes; ``place`` says which of them it describes."""
+    """A symbol about a sequence of axes; ``place`` says which axes it describes."""
 
     sequence: AxisSequence
     place: int
 
     def __new__(cls, sequence: AxisSequence, place: int = 0) -> Self:
-        """Return the symbol of its kind for a sequence and a place."""
+        """Return the symbol of this kind for a sequence and a place."""
         made = interned((cls, sequence, place), lambda: _made(cls, sequence, place))
         assert isinstance(made, cls)
         return made
@@ -78,11 +78,11 @@ class SequenceSymbol(Symbol):
 
     @staticmethod
     def written_as(text: str, place: int) -> str:
-        """Return how the symbol is written, of the sequence's name."""
+        """Return the symbol as text, given the sequence's name."""
         raise NotImplementedError
 
     def of(self, sequence: AxisSequence) -> SequenceSymbol:
-        """Return the same symbol of another sequence."""
+        """Return the same symbol for another sequence."""
         return type(self)(sequence, self.place)
 
 
@@ -95,7 +95,7 @@ class Axis(SequenceSymbol):
 
 
 class Rest(SequenceSymbol):
-    """Each axis before the last ``place`` ones; all of them where that is 0."""
+    """Each axis before the last ``place`` ones; all axes if that is 0."""
 
     @staticmethod
     def written_as(text: str, place: int) -> str:
@@ -126,7 +126,7 @@ def is_sequence(dim: Dim) -> bool:
 
 
 def mentions_rest(dim: Dim) -> bool:
-    """Return whether a term mentions each axis of a sequence."""
+    """Return whether a term mentions the rest of a sequence, which stands for each of its axes."""
     return not isinstance(dim, int) and any(isinstance(s, Rest) for s in dim.symbols())
 
 
@@ -149,7 +149,7 @@ def without_last(dim: Dim, count: int) -> Dim:
 
 
 def rolled(dims: Sequence[Dim], most: int) -> tuple[Dim, ...]:
-    """Return a shape in which up to ``most`` axes that follow their own sequence are part of it again.
+    """Return a shape with up to ``most`` axes merged back into the sequence in front of them, if they belong to it.
 
     >>> batch = AxisSequence("batch")
     >>> rolled((batch.rest(2), batch.axis(2), batch.axis(1), 3), 2)
@@ -162,7 +162,7 @@ def rolled(dims: Sequence[Dim], most: int) -> tuple[Dim, ...]:
 
 
 def rank_of(dim: Dim) -> Dim:
-    """Return how many axes a sequence has.
+    """Return the number of axes of a sequence.
 
     >>> rank_of(AxisSequence("batch").rest()), rank_of(AxisSequence("batch").rest(2))
     (rank(batch), max(rank(batch) - 2, 0))
@@ -184,7 +184,7 @@ def spoken_of(symbols: Iterable[Symbol]) -> tuple[Symbol | AxisSequence, ...]:
 def beside(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) -> dict[Symbol, Symbol]:
     """Return substitutes for symbols of unnamed sequences that would clash with each other or with ``others``.
 
-    A label in text means the sequence with that label there; if two have the same label, the later one
+    A label in text refers to the sequence with that label there; if two sequences have the same label, the later one
     gets a new one.
     """
     given, there = list(symbols), sequences_of(others)

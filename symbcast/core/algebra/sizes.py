@@ -25,7 +25,7 @@ def check_size(value: int) -> int:
 
 
 def index_of(value: Any) -> int | None:
-    """Return a value's integer by its ``__index__``, None if it has none.
+    """Return the integer that a value's ``__index__`` gives; None if it has none.
 
     Raises `DimensionError` from any error of a user's ``__index__``.
     """
@@ -34,6 +34,6 @@ def index_of(value: Any) -> int | None:
     except TypeError:
         return None
     except SymbcastError:
-        raise  # a traced size says why it has no number
+        raise  # a traced size explains why it has no number
     except Exception as error:
         raise DimensionError(value, f"its __index__ raised {type(error).__name__}: {error}") from error

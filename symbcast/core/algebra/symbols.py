@@ -1,4 +1,4 @@
-"""Symbols: sizes that are not known, by name or without one."""
+"""Symbols: unknown sizes, named or unnamed."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = [
     "told_apart",
 ]
 
-# Rising, so that unknowns are ordered by age on every run, from a start of this process's own: an unknown that was
-# pickled elsewhere is none of those made here.
+# Ascending, so that unknowns are ordered by age on every run. The start is random, so that an unknown that was
+# pickled in another process differs from all unknowns created here.
 _numbers = itertools.count(int.from_bytes(os.urandom(8), "big") << 32)
 
 
 def next_number() -> int:
-    """Return a number that no unknown has yet."""
+    """Return a number that no unknown has so far."""
     return next(_numbers)
 
 
 class UserSymbol(Symbol):
-    """A sympy symbol of a user's own, with other assumptions than ours: kept, and shown unchanged.
+    """A user's sympy symbol with assumptions other than ours: kept, and shown unchanged.
 
     `symbcast.core.algebra.door` makes them, and defines how they are pickled.
     """
 
 
 class Dummy(UserSymbol):
-    """A sympy dummy of a user's: another size than any of its name."""
+    """A user's sympy dummy: a different size from all others with its name."""
 
     is_Dummy: ClassVar[bool] = True  # noqa: N815
 
@@ -54,17 +54,17 @@ class Unknown(Symbol):
     """A size without a name (``?``, ``2..5``): the number identifies it, the name is the label shown for it (``?0``).
 
     Two unknowns with one label are still two sizes, and an unknown that another question labels differently is the same
-    size: see `symbcast.core.program.sizes.names`. ``is_spoken`` means that a text refers to it by its label alone,
-    and that nobody holds it yet.
+    size: see `symbcast.core.program.sizes.names`. ``is_spoken`` means that it exists only as a label in a text,
+    and that no caller holds it yet.
     """
 
     is_Dummy: ClassVar[bool] = True  # noqa: N815
     is_spoken: bool = False
 
     def __new__(cls, label: str = "?", lower: int = 0, upper: int | None = None, number: int | None = None) -> Unknown:
-        """Return a new unknown, or the one of a number."""
+        """Return a new unknown, or the one with a number."""
         number = next_number() if number is None else number
-        # The label and bounds too: what was written down elsewhere may number another unknown alike.
+        # The key includes label and bounds: data written elsewhere may use the number for another unknown.
         made = interned(
             (Unknown, number, label, lower, upper), lambda: made_symbol(Unknown, label, number, lower, upper)
         )
@@ -75,17 +75,17 @@ class Unknown(Symbol):
         return Unknown, (self.name, self.lower, self.upper, self.number)
 
     def renamed(self, label: str) -> Unknown:
-        """Return the same unknown by another label."""
+        """Return the same unknown with another label."""
         return Unknown(label, self.lower, self.upper, self.number)
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it is known not to be of any size."""
+        """Whether its bounds exclude some sizes."""
         return self.lower > 0 or self.upper is not None
 
     @property
     def identity(self) -> tuple[int, int, int | None]:
-        """What the unknown has in common with itself by other labels, and with nothing else."""
+        """The properties that identify the unknown, whatever its label."""
         return self.number, self.lower, self.upper
 
 
@@ -99,9 +99,9 @@ def free_labels(taken: Container[str], start: int = 0) -> Iterator[str]:
 
 
 def told_apart(unknowns: Iterable[Unknown]) -> dict[Unknown, Unknown]:
-    """Return replacements for those unknowns that need another label when they are shown together, in order.
+    """Return replacements for the unknowns that need another label when they are shown together, in order.
 
-    One unknown has one label, and no two have the same: the first one to occur keeps it.
+    An unknown has one label, and no two share one: the first unknown to occur keeps its label.
 
     >>> a, b = Unknown("?0"), Unknown("?0")
     >>> told_apart([a, b]), told_apart([a, a.renamed("?7")])

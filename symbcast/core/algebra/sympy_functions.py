@@ -1,6 +1,6 @@
-"""Dimensions as sympy shows them: its symbols, and the functions that sympy lacks.
+"""Dimensions as seen in sympy: its symbols, and the functions that sympy lacks.
 
-This is the outside of the door: nothing is decided with these. See `symbcast.core.algebra.door`.
+This is the side of the door that faces sympy: nothing is decided here. See `symbcast.core.algebra.door`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def symbol(name: str) -> sympy.Symbol:
 
 
 class Unknown(sympy.Dummy):
-    """A size without a name (``?``, ``2..5``): equal to itself alone, with inclusive bounds ``lower`` and ``upper``.
+    """A size without a name (``?``, ``2..5``): equal only to itself, with inclusive bounds ``lower`` and ``upper``.
 
     The name is the label it is shown by (``?0``); two unknowns with one label are still two sizes.
     """
@@ -41,7 +41,7 @@ class Unknown(sympy.Dummy):
     """What keeps the unknown that it shows as long as it lives itself."""
 
     def __new__(cls, label: str = "?", lower: int = 0, upper: int | None = None, number: int | None = None) -> Unknown:
-        # The default numbering of Dummy draws from a random base; a counter of our own keeps runs alike.
+        # Dummy's default numbers start at random; our own counter makes runs reproducible.
         fresh = symbols.next_number() if number is None else number
         made: Unknown = super().__new__(cls, label, dummy_index=fresh, integer=True, nonnegative=True)
         made.lower = lower
@@ -86,7 +86,7 @@ class SizeOfAxes(sympy.Symbol):
         return (*super()._hashable_content(), self.within.atom_key)
 
     def sort_key(self, order: Any = None) -> Any:
-        """Return a key by which sympy orders it, among the other symbols."""
+        """Return the key by which sympy orders it among other symbols."""
         key, one = sympy.Symbol.class_key(), sympy.S.One
         return key, (1, (self.name, *map(str, self.within.atom_key))), one.sort_key(), one
 
@@ -94,7 +94,7 @@ class SizeOfAxes(sympy.Symbol):
 class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name
     """The join of sizes: the size of an axis on which sizes are broadcast together.
 
-    ``1`` is its unit; it is commutative, associative and idempotent; on two different sizes other than 1 it is
+    ``1`` is its identity; it is commutative, associative and idempotent; on two different sizes other than 1 it is
     undefined and raises `DimensionError`. It is not ``max``: 0 joined with 1 gives 0.
 
     >>> N, M = symbol("N"), symbol("M")
@@ -164,7 +164,7 @@ class guarded_broadcast(broadcast):  # noqa: N801 - prints as a join, which it i
     clause is false.
     """
 
-    is_number: ClassVar[bool] = False  # of integers it stays only where it has no value: see `floordiv`
+    is_number: ClassVar[bool] = False  # on integers it remains only if it has no value: see `floordiv`
 
     @classmethod
     def _undefined(cls, args: tuple[sympy.Expr, ...], numbers: list[sympy.Expr]) -> None:
@@ -181,7 +181,7 @@ class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this nam
     3
     """
 
-    is_number: ClassVar[bool] = False  # by 0 it has no value, which sympy's Max and Min refuse to compare as a number
+    is_number: ClassVar[bool] = False  # divided by 0 it has no value, and sympy's Max and Min refuse to compare it
 
     @classmethod
     def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
@@ -190,7 +190,7 @@ class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this nam
     def _sympystr(self, printer: Any) -> str:
         left = printer.parenthesize(self.args[0], PRECEDENCE["Mul"], strict=True)
         right = printer.parenthesize(self.args[1], PRECEDENCE["Mul"])
-        return f"floor({left}/{right})"  # as sympy shows the floors that it holds itself
+        return f"floor({left}/{right})"  # as sympy shows its own floors
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         dividend, divisor = map(printer._print, self.args)

@@ -38,7 +38,7 @@ _interning = RLock()
 
 
 class Term:
-    """A polynomial over atoms; immutable, and the only one of its value.
+    """A polynomial over atoms; immutable, and unique for its value.
 
     ``coefficients`` maps each monomial, a sorted tuple of atoms, to a number other than 0; monomials are in the order
     of their keys. The empty monomial is the constant.
@@ -59,7 +59,7 @@ class Term:
 
     @property
     def coefficients(self) -> Mapping[Monomial, int]:
-        """The number of each monomial."""
+        """The coefficient of each monomial."""
         return self._coefficients
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -116,7 +116,7 @@ class Term:
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """A key that orders terms alike on every run."""
+        """A key that orders terms the same way on every run."""
         return tuple((tuple(a.atom_key for a in m), c) for m, c in self.coefficients.items())
 
     @cached_property
@@ -183,7 +183,7 @@ class Term:
         return (atom for atom in self.atoms() if isinstance(atom, Operation))
 
     def symbols(self) -> Mapping[Symbol, None]:
-        """Return the symbols at any depth, in the order of the monomials; not to be changed."""
+        """Return the symbols at any depth, in the order of the monomials; callers must not change the result."""
         return self._symbols
 
     @cached_property
@@ -195,27 +195,27 @@ class Term:
 
     @cached_property
     def size(self) -> int:
-        """How many atoms the term has when it is written out as a tree."""
+        """The number of atoms when the term is written out as a tree."""
         return sum(1 + (sum(arg.size for arg in a.args) if isinstance(a, Operation) else 0) for a in self.atoms())
 
     def dim(self) -> Dim:
-        """Return the term as a dimension: an ``int`` where it is one."""
+        """Return the term as a dimension: an ``int`` if it is constant."""
         return self.constant if self.is_constant else self
 
 
 class Atom(Term):
-    """What monomials are made of: a symbol or an operation; as a term, itself times 1."""
+    """A factor of monomials: a symbol or an operation; as a term, itself times 1."""
 
     is_constant: ClassVar[bool] = False
     constant: ClassVar[int] = 0
 
     def __new__(cls) -> Atom:
-        """Return a new atom; only interning makes them."""
+        """Return a new atom; only interning creates atoms."""
         return object.__new__(cls)
 
     @property
     def coefficients(self) -> Mapping[Monomial, int]:
-        # Made on demand: if kept, an atom would reference itself, and be freed only by the garbage collector.
+        # Created on demand: if stored, an atom would reference itself and be freed only by the garbage collector.
         return {(self,): 1}
 
     is_truth_value: bool = False
@@ -223,12 +223,12 @@ class Atom(Term):
 
     @property
     def atom_key(self) -> tuple[Any, ...]:
-        """A key that orders atoms alike on every run: symbols by name, then operations."""
+        """A key that orders atoms the same way on every run: symbols by name, then operations."""
         raise NotImplementedError
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
-        """A lower and an upper bound over sizes from 0 on, None where there is none."""
+        """A lower and an upper bound over sizes from 0 on, each None if there is none."""
         raise NotImplementedError
 
     @property
@@ -331,7 +331,7 @@ class Operation(Atom):
 
 
 def interned(identity: Any, make: Callable[[], Term]) -> Term:
-    """Return the one term of an identity, creating it if needed; it is freed with its last reference."""
+    """Return the unique term of an identity, creating it if needed; it is freed with its last reference."""
     found = _interned.get(identity)
     if found is None:
         with _interning:
@@ -355,7 +355,7 @@ def _made(coefficients: Mapping[Monomial, int]) -> Term:
     if coefficients and not -_GREATEST < max(coefficients.values(), key=abs) < _GREATEST:
         raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
     made = object.__new__(Term)
-    # Sorted, so that the order does not tell which of two equal terms was met first.
+    # Sorted, so that the order does not depend on which of two equal terms was created first.
     made._coefficients = dict(sorted(coefficients.items(), key=_monomial_key))
     return made
 
@@ -404,7 +404,7 @@ def _is_idle(monomial: Monomial, place: int) -> bool:
 
 
 def product_of_monomials(parts: Iterable[Term]) -> Term:
-    """Return the product of those parts that are one monomial each, sorted once."""
+    """Return the product of the parts that have one monomial each, sorted once."""
     number, atoms = 1, list[Atom]()
     for part in parts:
         if len(part.coefficients) == 1:

@@ -48,7 +48,7 @@ class TermWriter:
     def __init__(self, labels: Mapping[Any, str], order: Mapping[Any, int] | None = None) -> None:
         self._labels = labels
         self._order = order or {}
-        # Remembered, as terms share their parts: otherwise the work doubles at every level.
+        # Cached, as terms share their parts: otherwise the work doubles at every level.
         self._written: dict[Term, tuple[str, int]] = {}
 
     def dim(self, dim: Dim) -> str:
@@ -67,7 +67,7 @@ class TermWriter:
         return found
 
     def products(self, value: Term) -> list[tuple[bool, Monomial, int]]:
-        """Return the products of a sum in order: whether one is taken away, its atoms, and its number without sign."""
+        """Return the products of a sum in order: whether each is subtracted, its atoms, and its number without sign."""
         texts = [
             ((c < 0, not m, -len(m), self._place(m), self.product(m, abs(c))[0]), (c < 0, m, abs(c)))
             for m, c in value.coefficients.items()
@@ -75,7 +75,7 @@ class TermWriter:
         return [product for _, product in sorted(texts, key=lambda t: t[0])]
 
     def _place(self, monomial: Monomial) -> list[int]:
-        """Return the sort key of a product among those of its degree: by its first symbols."""
+        """Return the sort key of a product among those of the same degree, based on its first symbols."""
         last = len(self._order)
         return sorted(self._order.get(s, last) for atom in monomial for s in atom.symbols()) if last else []
 
@@ -107,7 +107,7 @@ class TermWriter:
     def _power(self, atom: Atom, exponent: int) -> tuple[Atom, str]:
         if exponent == 1:
             return atom, self.write(atom, POWER)
-        # Larger exponents than the grammar takes are written as a product.
+        # Exponents larger than the grammar allows are written as products.
         text = self.write(atom, ATOM)
         whole, rest = divmod(exponent, _MAX_EXPONENT)
         powers = [f"{text}**{_MAX_EXPONENT}"] * whole
@@ -123,7 +123,7 @@ class TermWriter:
         if atom.kind in ("//", "%"):
             operator = "//" if atom.kind == "//" else " % "
             dividend, divisor = atom.args
-            # `M*N//2` reads from the left; a division within a dividend gets brackets to be read at all.
+            # `M*N//2` is read from the left; a division within a dividend needs brackets to be parsed at all.
             nested = isinstance(dividend, Operation) and dividend.kind in ("//", "%")
             return f"{self.write(dividend, ATOM if nested else PRODUCT)}{operator}{self.write(divisor, POWER)}", PRODUCT
         texts = sorted((a.is_constant, not a.is_Symbol and not a.is_constant, self.write(a, SUM)) for a in atom.args)

@@ -1,4 +1,4 @@
-"""Placements on axes that an attribute of the rule names: a run from one axis on, or each axis by itself."""
+"""Placements on axes that an attribute of the rule names: a run that starts at one axis, or each axis individually."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_AXES = 8
 
 
 class FromAxis(Placement):
-    """B, the second of two operands, lies on a run of A's axes from ``axis`` on; None for the last ones.
+    """B, the second of two operands, lies on a run of A's axes that starts at ``axis``; None for the last axes.
 
     If ``may_hang_over``, axes of B may lie past the end of A: the rule's law constrains their sizes.
     ``parameter`` is the attribute of the rule that names the axis.
@@ -82,9 +82,9 @@ class FromAxis(Placement):
 
 
 class ShorterFromAxis(FromAxis):
-    """The shorter of two operands, whichever it is, lies on a run of the other's axes from ``axis`` on.
+    """The shorter of two operands, whichever it is, lies on a run of the other's axes that starts at ``axis``.
 
-    An axis past the last one is refused also where nothing would hang over. Equal ranks lie under each other.
+    An axis past the last one is refused even if nothing would hang over. Shapes of equal rank are aligned.
     """
 
     has_base_rank: ClassVar[bool] = False

@@ -1,7 +1,7 @@
-"""What a rule is: a placement, which says where axes lie, and a law, which says what each axis requires and outputs.
+"""Rules: a placement says where axes lie, and a law says what each axis requires and outputs.
 
-A rule never decides, prints, or raises about the validity of shapes; it only raises `RuleArgumentError` about its own
-attributes. README.md in this folder explains how to add one.
+A rule never decides, prints, or raises errors about the validity of shapes; it only raises `RuleArgumentError` about
+its own attributes. README.md in this folder explains how to add one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Emission(NamedTuple):
 
 
 class Instead(NamedTuple):
-    """Another rule, or other attributes of the same one, that may be suggested where a rule refuses shapes.
+    """Another rule, or other attributes of the same one, that may be suggested if a rule refuses shapes.
 
     ``rule`` is empty for the rule itself.
     """
@@ -45,8 +45,8 @@ class Instead(NamedTuple):
 class Rule(Declaration):
     """One framework's broadcast rule with its attributes set; immutable.
 
-    A rule declares a `placement` and a `law`, as class attributes or, where they depend on the rule's attributes, as
-    properties. What it emits follows from these; a rule whose law is not about single axes overrides `emit`.
+    A rule declares a `placement` and a `law`: as class attributes or, if they depend on the rule's attributes, as
+    properties. These determine its emission; a rule whose law is not about single axes overrides `emit`.
 
     Attributes:
         own_reasons: The reasons that its own `emit` gives in addition to those of its placement and its law.
@@ -55,7 +55,7 @@ class Rule(Declaration):
     own_reasons: ClassVar[tuple[Reason, ...]] = ()
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """Raise `RuleArgumentError` for the number of operands, or attributes that do not fit their ranks."""
+        """Raise `RuleArgumentError` for a wrong number of operands, or for attributes that do not fit their ranks."""
         self.check_number(len(shapes))
 
     def check_operands(self, shapes: Sequence[Dims]) -> None:
@@ -81,16 +81,16 @@ class Rule(Declaration):
 
     @property
     def remedies(self) -> frozenset[Remedy]:
-        """The kinds of changes that may be suggested where the rule refuses shapes."""
+        """The kinds of changes that may be suggested if the rule refuses shapes."""
         return frozenset(remedy for reason in self.reasons for remedy in reason.remedies)
 
     @property
     def instead(self) -> tuple[Instead, ...]:
-        """What else may be suggested: another rule, or other attributes."""
+        """Alternatives that may be suggested: another rule, or other attributes."""
         return ()
 
     def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
-        """Return the placement and the law for operands of some ranks: the rule's own, unless they depend on these."""
+        """Return the placement and the law for operands of some ranks: the rule's own, unless they depend on ranks."""
         return self.placement, self.law
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
@@ -115,7 +115,7 @@ class Rule(Declaration):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether one law is that of all axes, however many there are."""
+        """Whether all axes have the same law, whatever their number."""
         return self.law is not None and type(self).law_at is Rule.law_at
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
@@ -143,9 +143,9 @@ class Rule(Declaration):
         """Return the constraints on shapes, some of unknown rank, and the output.
 
         `expand` lays out the shapes, with a single axis for all axes of a sequence beyond the known ends. That one axis
-        represents all of them. Only sequences meet on each of these axes, the same ones and by the same law, and every
-        sequence has its own size there, which is 1 where it has no such axis: then nothing more is required. So the
-        constraints hold on all these axes, or fail on some, exactly when they hold on the one axis, or fail there.
+        represents all of them. On each of these axes, the same sequences meet by the same law, and each has its own
+        size there, or 1 where it has no such axis, which adds no requirement. So the constraints hold on all these
+        axes, or fail on some, exactly when they hold, or fail, on the one axis.
         """
         expanded = self.expand(shapes)
         asked = [(settled(f), why) for f, why in self.placement.rank_asks([rank_of_shape(s) for s in shapes])]
@@ -174,9 +174,9 @@ class Rule(Declaration):
         return self.placement.has_base_rank
 
     def rolled(self, shapes: Sequence[Dims], output: Sequence[Dim]) -> tuple[Dim, ...]:
-        """Return the output of shapes of unknown rank without axes that `expand` named of the base.
+        """Return the output of shapes of unknown rank, merging axes that `expand` named into the base's sequence.
 
-        The base has them where it is so long, and no others; what it named itself stays.
+        The base has these axes only if it is long enough. Axes that the base itself names stay.
         """
         base = self.placement.base([len(s) for s in shapes]) if self.has_base_rank else None
         return tuple(output) if base is None else rolled(output, len(output) - len(shapes[base]))
@@ -186,7 +186,7 @@ class Rule(Declaration):
         return self.laid(ranks)[0].places(ranks)
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Return the output of integer shapes, None where the rule refuses them; no constraints are made for it."""
+        """Return the output of integer shapes, None if the rule refuses them, without making constraints."""
         ranks = [len(s) for s in shapes]
         placement, law = self.laid(ranks)
         if law is None or type(self).emit is not Rule.emit:
@@ -209,7 +209,7 @@ class Rule(Declaration):
     def is_join(self, shapes: Sequence[Dims]) -> bool:
         """Return whether the only requirement on the shapes, aligned at the right, is that each axis has a join.
 
-        The engine holds such questions on masks, its fastest form. It follows from placement and law.
+        The engine represents such questions by masks, its fastest form. It follows from placement and law.
         """
         own, ranks = type(self), [len(s) for s in shapes]
         placement, law = self.laid(ranks)
@@ -227,7 +227,7 @@ class Rule(Declaration):
         return Constraint(ask.requirement, Origin(self.name, ask.operands, axis, rank), ask.why, ask.details)
 
     def _refused(self, refusal: Refusal) -> Constraint:
-        """Return the constraint that nothing satisfies, for shapes whose ranks alone rule a broadcast out."""
+        """Return an unsatisfiable constraint, for shapes whose ranks already exclude a broadcast."""
         return self.constraint(Ask(FALSE, *refusal))
 
 

@@ -1,4 +1,4 @@
-"""Constraints: a formula that must hold, and where it came from."""
+"""Constraints: a formula that must hold, and its origin."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NO_DETAILS: Mapping[str, Detail] = {}
 
 
 class Origin(NamedTuple):
-    """Where a constraint came from.
+    """The origin of a constraint.
 
     ``operands`` are positions in the call; ``axis`` counts the axes of the aligned shapes from the front and ``rank``
-    is how many there are, so that the axis can be named from both ends; both are None for a constraint on whole shapes.
-    ``sequence`` is the axis that represents all axes of sequences, where ranks are unknown: then an axis before it
-    can be named from the front, and one behind it from the end.
+    is their number, so that the axis can be named from both ends; both are None for a constraint on whole shapes.
+    ``sequence`` is the axis that represents all axes of sequences if ranks are unknown: then an axis before it
+    can be named from the front, and one after it from the end.
     """
 
     rule: str
@@ -45,8 +45,8 @@ class Constraint:
     Attributes:
         requirement: The formula that must hold.
         origin: The operands and the axis that it is about.
-            why: The reason. Programs match on its ``code``.
-            details: The values that fill in the wording of the reason.
+        why: The reason. Programs match on its ``code``.
+        details: The values that fill in the wording of the reason.
     """
 
     __slots__ = ("details", "origin", "requirement", "why")

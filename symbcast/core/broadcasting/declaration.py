@@ -1,4 +1,4 @@
-"""What a rule declares: its names, its operands and its attributes."""
+"""The declaration of a rule: its names, its operands and its attributes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from symbcast.errors import RuleArgumentError
 
 
 class Alias(NamedTuple):
-    """Another name of a rule, for the same law under another document.
+    """Another name of a rule, for the same law in another document.
 
     Attributes:
         name: The name.
-        document: Where that law is written down; empty where it is the rule's own document.
+        document: Where that law is written down; empty if that is the rule's own document.
         least: The fewest operands that a variadic rule takes under this name.
         most: The most operands, None for any number.
     """
@@ -28,7 +28,7 @@ class Alias(NamedTuple):
 
 
 class Declaration(ABC):
-    """What a rule declares about itself, with its attributes set; immutable.
+    """The declaration of a rule, with its attributes set; immutable.
 
     Attributes:
         name: Its name.
@@ -63,13 +63,13 @@ class Declaration(ABC):
         self._is_set = True
 
     def __setattr__(self, name: str, value: object) -> None:
-        # One rule serves every call that names it.
+        # Every call that names a rule shares one object.
         if getattr(self, "_is_set", False):
             raise AttributeError(f"a rule is immutable: ask for another with {name}={value!r}")
         super().__setattr__(name, value)
 
     def check_attributes(self) -> None:
-        """Raise `RuleArgumentError` for attributes, each of its kind, that no shapes could make right."""
+        """Raise `RuleArgumentError` for attributes of the right kinds that are wrong for all shapes."""
         return
 
     def operand_name(self, position: int) -> str:
@@ -82,7 +82,7 @@ class Declaration(ABC):
         return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
 
     def with_attributes(self, changed: Mapping[str, AttributeValue]) -> Self:
-        """Return the same rule with some attributes changed."""
+        """Return a copy of the rule with some attributes changed."""
         given: dict[str, object] = {p.name: getattr(self, p.name) for p in self.parameters}
         return type(self)(called=self.called, **{**given, **changed})
 
@@ -108,7 +108,7 @@ class Declaration(ABC):
         return f"<Rule {self.name}{given}>"
 
     def check_number(self, count: int) -> None:
-        """Raise `RuleArgumentError` for a number of operands that the rule, under the name asked for, does not take."""
+        """Raise `RuleArgumentError` for a number of operands that the rule does not take under the requested name."""
         if not self.variadic:
             if count != len(self.operands):
                 problem = f"takes {len(self.operands)} shapes ({', '.join(self.operands)}), not {count}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Joined(tuple["Dim", ...]):
-    """An output dimension named by its members: their join, whatever it collapses to."""
+    """An output dimension given by its members: it is their join, even where that simplifies to something else."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ _NO_DETAILS: Mapping[str, Detail] = {}
 class Column(NamedTuple):
     """The sizes that meet on one axis.
 
-    ``axis`` is counted from the front of the aligned shapes. ``operands`` and ``sizes`` run side by side, in the order
+    ``axis`` is counted from the front of the aligned shapes. ``operands`` and ``sizes`` are parallel, in the order
     of the operands that reach the axis; ``base`` is the operand that the others are laid onto, or None.
     """
 
@@ -39,11 +39,11 @@ class Column(NamedTuple):
 
     @property
     def base_size(self) -> Dim:
-        """The size of the base there; of a column without one, the first size."""
+        """The size of the base there, or the first size if there is no base."""
         return self.sizes[0 if self.base is None else self.operands.index(self.base)]
 
     def others(self) -> Iterator[tuple[int, Dim]]:
-        """Yield the operands other than the base, or than the first where there is none, with their sizes."""
+        """Yield the operands other than the base, or than the first one if there is no base, with their sizes."""
         base = self.operands[0] if self.base is None else self.base
         return ((n, size) for n, size in zip(self.operands, self.sizes, strict=True) if n != base)
 
@@ -63,7 +63,7 @@ class Law(ABC):
     Attributes:
         reasons: The reasons of its requirements.
         stretches_base: Whether the operand that the others are laid onto may be stretched too.
-        takes_missing_as_one: Whether an operand that does not reach an axis might as well have the size 1 there.
+        takes_missing_as_one: Whether a missing axis of an operand is equivalent to one of size 1.
     """
 
     stretches_base: ClassVar[bool] = False
@@ -87,7 +87,7 @@ class Law(ABC):
         return iter(())
 
     def value(self, column: Column) -> int | None:
-        """Return the resulting size where all sizes are integers, None where a requirement does not hold.
+        """Return the resulting size if all sizes are integers, None if a requirement does not hold.
 
         It follows from `asks` and `output`; a law may compute it faster.
         """
@@ -95,7 +95,7 @@ class Law(ABC):
 
 
 class Join(Law):
-    """The sizes other than 1 are equal; that one comes out, or 1.
+    """The sizes other than 1 must be equal; the output is that size, or 1.
 
     >>> list(Join().asks(Column(0, (0, 1), (3, 4), None)))[0].requirement
     Compatible((3, 4))
@@ -120,7 +120,7 @@ class Join(Law):
 
 
 class Equal(Law):
-    """All sizes are equal; that one comes out. ``details`` fill in the wording of ``why``."""
+    """All sizes must be equal; the output is that size. ``details`` fill in the wording of ``why``."""
 
     takes_missing_as_one: ClassVar[bool] = True
 
@@ -146,9 +146,9 @@ class Equal(Law):
 
 
 class Onto(Law):
-    """Each size is 1 or equal to that of the base, which comes out.
+    """Each size must be 1 or equal to that of the base, which is the output.
 
-    Where ``past_end`` is given, a size that hangs over must be 1, for that reason.
+    If ``past_end`` is given, a size that hangs over must be 1, for that reason.
     """
 
     takes_missing_as_one: ClassVar[bool] = True
@@ -183,7 +183,7 @@ AT_MOST = Reason("at-most", "B's size must not exceed A's", (Remedy.TRANSPOSE, R
 
 
 class JoinAtMost(Join):
-    """As `Join`, and no size is greater than that of the base."""
+    """Like `Join`, but no size may exceed that of the base."""
 
     stretches_base: ClassVar[bool] = False
     takes_missing_as_one: ClassVar[bool] = False
@@ -200,7 +200,7 @@ class JoinAtMost(Join):
 
 
 def columns(places: Places, shapes: Sequence[Dims], base: int | None) -> tuple[list[Column], list[tuple[int, Dim]]]:
-    """Return the columns of shapes as they are laid, one for each axis, and the sizes that hang over, with operands."""
+    """Return one column for each axis of the shapes as laid, and the sizes that hang over, with their operands."""
     rank = places.rank
     operands: list[tuple[int, ...]] = [()] * rank
     sizes: list[tuple[Dim, ...]] = [()] * rank
@@ -216,7 +216,7 @@ def columns(places: Places, shapes: Sequence[Dims], base: int | None) -> tuple[l
 
 
 def value_of(output: OutputDim) -> int:
-    """Return the size of an output axis where all sizes are integers whose joins are defined."""
+    """Return the size of an output axis if all sizes are integers whose joins are defined."""
     if isinstance(output, Joined):
         output = next((size for size in output if size != 1), 1)
     assert isinstance(output, int)

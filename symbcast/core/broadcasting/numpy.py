@@ -14,9 +14,9 @@ from symbcast.core.broadcasting.registry import rule
 
 @rule
 class Numpy(Rule):
-    """Shapes are aligned at the right, a missing size is 1, and every axis' join must be defined.
+    """Shapes are aligned at the right, a missing size is 1, and the join on every axis must be defined.
 
-    Under its own name it also accepts no operands, as NumPy does; under another name as many as its `Alias` allows.
+    Under its own name it also accepts no operands, as NumPy does; under another name, as many as its `Alias` allows.
 
     >>> Numpy().emit([("N", 3), (2, 1, 3)]).output
     (2, ('N', 1), (3, 3))
@@ -39,7 +39,7 @@ class Numpy(Rule):
     law = Join()
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Return the joins of integers; the most frequent question, so that no constraint is made for it."""
+        """Return the joins of integers without making constraints, since this is the most frequent question."""
         if len(shapes) != 2:
             return _join_sizes(shapes)
         long, short = shapes

@@ -32,7 +32,7 @@ _EQUAL_RANKS = EQUAL_RANKS.worded("without broadcast=1 ranks must be equal, but 
 
 
 class _Kept(Law):
-    """The size of data is the output, whatever the target's is; data must reach the axis."""
+    """The size of data is the output, whatever the target's size is; data must reach the axis."""
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -74,7 +74,7 @@ class Unidirectional(Rule):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all axes are stretched, none kept."""
+        """Whether all axes are stretched and none is kept."""
         return not self.keep
 
     def law_at(self, axis: int, law: Law) -> Law:
@@ -82,7 +82,7 @@ class Unidirectional(Rule):
         return _KEPT if axis in self.keep else law
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """The axes to keep are the target's."""
+        """Raise `RuleArgumentError` unless the axes to keep are axes of the target."""
         super().check_shapes(shapes)
         rank = len(shapes[1])
         for axis in self.keep:
@@ -92,7 +92,7 @@ class Unidirectional(Rule):
 
 
 class _Run(FromAxis):
-    """B lies on a run of A's axes; a negative ``axis`` is counted from the end. Only B's rank can be refused."""
+    """B lies on a run of A's axes; a negative ``axis`` is counted from the end. Only the rank of B can be refused."""
 
     def start(self, long: int, short: int) -> int:
         if self.axis is None:
@@ -101,7 +101,7 @@ class _Run(FromAxis):
 
 
 class _Padded(_Run):
-    """B lies on a run of A's axes, padded with ones behind it; then both lie at the right."""
+    """B lies on a run of A's axes; it is padded with ones at its end, so that both are aligned at the right."""
 
     has_base_rank: ClassVar[bool] = False
 
@@ -110,7 +110,7 @@ class _Padded(_Run):
         return ()
 
     def behind(self, a: int, b: int) -> int:
-        """Return how many ones B is padded with."""
+        """Return the number of ones that pad B."""
         return max(0, a - b - self.start(a, b))
 
     def places(self, ranks: Sequence[int]) -> Places:
@@ -136,9 +136,9 @@ class _Padded(_Run):
 class OnnxLegacy(Rule):
     """Elementwise operations before opset 7, with their attributes ``broadcast`` and ``axis``.
 
-    ``broadcast=0`` wants equal shapes. ``broadcast=1`` takes a B of ones, or one that equals the run of A's sizes
+    ``broadcast=0`` requires equal shapes. ``broadcast=1`` accepts a B of ones, or one that equals the run of A's sizes
     that starts at ``axis`` (None: at the right; negative: counted from the end).
-    ``flavour="openvino"`` is what importers do: B is padded with ones behind it, then broadcast as `numpy`.
+    ``flavour="openvino"`` is what importers do: B is padded with ones at its end, then broadcast as by `numpy`.
     """
 
     broadcast: int
@@ -157,7 +157,7 @@ class OnnxLegacy(Rule):
     own_reasons: ClassVar[tuple[Reason, ...]] = (ONES_OR_RUN, ONES)
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """Padding does not go on for ever."""
+        """Raise `RuleArgumentError` for an axis that would pad B with too many ones."""
         super().check_shapes(shapes)
         placement = self.placement
         if isinstance(placement, _Padded) and placement.behind(*map(len, shapes)) > MAX_PADDING:
@@ -173,14 +173,14 @@ class OnnxLegacy(Rule):
 
     @property
     def law(self) -> Law | None:
-        """The law of an axis; none for the document's ``broadcast=1``, which is about all axes at once."""
+        """The law of an axis; None for the document's ``broadcast=1``, which is about all axes at once."""
         if self.flavour == "openvino":
             return Join()
         return None if self.broadcast else Equal(_EQUAL)
 
     @property
     def instead(self) -> tuple[Instead, ...]:
-        """What else may be suggested: to broadcast at all, and NumPy's rule."""
+        """What may be suggested instead: to broadcast at all, or NumPy's rule."""
         return (*(() if self.broadcast else (Instead(attributes={"broadcast": 1}),)), Instead("numpy"))
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:

@@ -27,7 +27,7 @@ _AXIS_EQUAL = EQUAL.worded("with axis={axis} sizes must be equal")
 
 @rule
 class NoBroadcast(Rule):
-    """The shapes must match."""
+    """The shapes must be equal."""
 
     name: ClassVar[str] = "none"
     family: ClassVar[str] = "openvino"
@@ -40,7 +40,7 @@ class NoBroadcast(Rule):
 
 @rule
 class Bidirectional(Numpy):
-    """`Numpy` on data and a target shape; the output need not be the target."""
+    """`Numpy` on data and a target shape; the output may differ from the target."""
 
     name: ClassVar[str] = "bidirectional"
     family: ClassVar[str] = "openvino"
@@ -52,7 +52,7 @@ class Bidirectional(Numpy):
 
 
 class _ScalarAxis(Law):
-    """The one axis that data of rank 0 names has the size 1."""
+    """The one axis that data of rank 0 names must have the size 1."""
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
@@ -73,8 +73,8 @@ class _ScalarAxis(Law):
 class Explicit(Rule):
     """Data axis ``i`` is mapped to target axis ``axes[i]``.
 
-    ``flavour="document"`` wants the axes strictly increasing (one output axis for each data axis);
-    ``flavour="openvino"`` takes duplicates, and lets data of rank 0 name one axis of size 1, as its code does.
+    ``flavour="document"`` requires strictly increasing axes (one output axis for each data axis);
+    ``flavour="openvino"`` accepts duplicates, and lets data of rank 0 name one axis of size 1, as its code does.
     """
 
     axes: tuple[int, ...]
@@ -94,21 +94,21 @@ class Explicit(Rule):
 
     @property
     def placement(self) -> OnAxes:
-        """Data lies on the axes named."""
+        """The placement of data on the named axes."""
         return OnAxes(self.axes, in_order=True)
 
     def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
-        """As declared, but that OpenVINO lets data of rank 0 name an axis."""
+        """Return the placement and law as declared, except that OpenVINO lets data of rank 0 name an axis."""
         law = self.law if ranks[0] == len(self.axes) else _ScalarAxis(self.axes[0])
         return self.placement, law
 
     @property
     def is_uniform(self) -> bool:
-        """Whether the rank of data tells nothing but how many axes there are."""
+        """Whether the law does not depend on the rank of data."""
         return self.flavour == "document" or len(self.axes) != 1
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """The axes are as many as data has, in order, and within the target."""
+        """Raise `RuleArgumentError` unless the axes fit the rank of data, are in order, and lie within the target."""
         super().check_shapes(shapes)
         axes, (data_rank, rank) = self.axes, map(len, shapes)
         scalar = self.flavour == "openvino" and data_rank == 0 and len(axes) == 1
@@ -126,7 +126,7 @@ class Explicit(Rule):
 class Pdpd(Rule):
     """B is laid onto a run of A's axes that starts at ``axis`` (-1: at the right), and only B is stretched.
 
-    ``flavour="document"`` is the document: sizes of B that hang over A's end must be 1.
+    ``flavour="document"`` follows the document: sizes of B that hang over A's end must be 1.
     ``flavour="openvino"`` is OpenVINO's code: nothing may hang over, no size of B exceeds A's, and A's 1 with
     B's 0 gives 0. ``flavour="paddle"`` is Paddle's code: the shorter shape is laid at ``axis`` of the longer one,
     both are stretched, and equal shapes are accepted whatever the axis. (Paddle's behaviour with an axis below -1
@@ -152,7 +152,7 @@ class Pdpd(Rule):
             raise RuleArgumentError(self.name, problem, hint, "axis")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """The axis lies within A, or just past its end."""
+        """Raise `RuleArgumentError` unless the axis lies within A, or just past its end."""
         super().check_shapes(shapes)
         named, rank = ("the longer shape", max(map(len, shapes))) if self.flavour == "paddle" else ("A", len(shapes[0]))
         same_rank = self.flavour == "paddle" and len(shapes[0]) == len(shapes[1])
@@ -162,7 +162,7 @@ class Pdpd(Rule):
 
     @property
     def placement(self) -> Placement:
-        """The second operand, or to Paddle the shorter, lies on a run of the other's axes."""
+        """The second operand, or for Paddle the shorter one, lies on a run of the other's axes."""
         axis = None if self.axis == -1 else self.axis
         if self.flavour == "paddle":
             return ShorterFromAxis(axis)
@@ -170,18 +170,18 @@ class Pdpd(Rule):
 
     @property
     def law(self) -> Law:
-        """To the document B is stretched onto A; to the two frameworks it is a join, with a limit in OpenVINO."""
+        """The law: B stretched onto A in the document; in the two frameworks a join, which OpenVINO limits."""
         match self.flavour:
             case "paddle":
                 return Join()
             case "openvino":
                 return JoinAtMost()
-        # The trailing ones that the document drops are those that may hang over.
+        # Only the trailing ones that the document drops may hang over.
         return Onto(_B_ONTO_A, PAST_END)
 
     def laid(self, ranks: Sequence[int]) -> tuple[Placement, Law | None]:
-        """As declared, but that Paddle wants equal shapes where an axis is given for equal ranks."""
+        """Return the declared placement and law; with an axis and equal ranks, Paddle needs equal shapes instead."""
         if self.flavour == "paddle" and ranks[0] == ranks[1] and self.axis > 0:
-            # Laid at axis, B hangs over A's end; but equal shapes never reach Paddle's check of the axis.
+            # Laid at the axis, B hangs over A's end; but equal shapes never reach Paddle's check of the axis.
             return SameRank(), Equal(_AXIS_EQUAL, {"axis": self.axis})
         return self.placement, self.law

@@ -1,4 +1,4 @@
-"""What it means that output axes, named by the sizes that meet there, are of one size."""
+"""When output axes, given by the sizes that meet there, have the same size."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def members_of(output: OutputDim) -> tuple[Dim, ...]:
-    """Return the sizes whose join an output axis is; one for an axis that is no join."""
+    """Return the sizes whose join an output axis is; an axis that is not a join is its only member."""
     return tuple(output) if isinstance(output, Joined) else (output,)
 
 
 def same_size(left: OutputDim, right: OutputDim) -> Formula:
     """Return the formula that holds exactly where two output axes are equal, at sizes where both joins are defined.
 
-    Each member of one is 1 or a member of the other. Where the joins are equal to a size other than 1, that size is a
-    member of both, and where they are 1, so are all members; the other way round, a member other than 1 is the join of
-    its own axis, and as a member of the other axis that one's join too.
+    Each member of one is 1 or a member of the other. If the joins are equal to a size other than 1, that size is a
+    member of both; if they are 1, so are all members. Conversely, a member other than 1 is the join of its own axis,
+    and also that of the other axis, as it is a member there.
 
     >>> same_size(Joined((2, 3)), 3)
     AnyOf((Comparison('==', 2, 1), Comparison('==', 2, 3)))
@@ -34,7 +34,7 @@ def same_size(left: OutputDim, right: OutputDim) -> Formula:
 
 
 def _among(members: Sequence[Dim], others: Sequence[Dim]) -> Iterator[Formula]:
-    """Yield that each member is 1 or one of the others, except for members where this is obvious."""
+    """Yield the formulas that each member is 1 or one of the others, except where this is obvious."""
     for member in members:
         if member != 1 and member not in others:
             yield any_of([equal(member, 1), *(equal(member, other) for other in others if other != 1)])
@@ -48,9 +48,9 @@ def same_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formul
 
 
 def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
-    """Return the formula of `same_output` for outputs, some starting with a sequence of axes: their ranks are equal.
+    """Return the formula of `same_output` for outputs that may start with a sequence of axes; ranks must be equal too.
 
-    Raises `UnknownRankError` where sizes stand before a sequence.
+    Raises `UnknownRankError` if sizes precede a sequence.
 
     >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> a = AxisSequence("a")
@@ -66,7 +66,7 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
 
 
 def open_axes(output: Sequence[OutputDim]) -> int | None:
-    """Return how many axes of an output represent several axes; None where these do not come first."""
+    """Return the number of output axes that represent several axes; None if these do not come first."""
     found = list(map(_is_open, output))
     return None if any(found[1:]) else sum(found)
 
@@ -90,7 +90,7 @@ def _same_rank(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula
 
 
 def rank_of_output(output: Sequence[OutputDim]) -> Dim:
-    """Return the rank, as a term over those of sequences."""
+    """Return the rank as a term over the ranks of sequences."""
     known = sum(not _is_open(dim) for dim in output)
     if known == len(output):
         return known

@@ -15,9 +15,9 @@ from symbcast.errors import RuleArgumentError
 
 @rule
 class Paddle(Numpy):
-    """`Numpy`; ``min_rank=1`` is the document's reading, which asks for "at least one dimension in each tensor".
+    """`Numpy`; ``min_rank=1`` is the document's reading, which requires "at least one dimension in each tensor".
 
-    Paddle 3.3.1 takes rank 0, and so does the default. The document's "max of the sizes" is wrong where a size
+    Paddle 3.3.1 accepts rank 0, and so does the default. The document's "max of the sizes" is wrong if a size
     is 0: Paddle itself gives 0 for 0 with 1, as the join does.
     """
 
@@ -35,7 +35,7 @@ class Paddle(Numpy):
             raise RuleArgumentError(self.name, f"min_rank={self.min_rank} is negative", "write 0 or 1", "min_rank")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """At least one operand."""
+        """Raise `RuleArgumentError` unless there is at least one operand."""
         if not shapes:
             raise RuleArgumentError(self.name, "takes at least one shape", "give one")
 
@@ -44,5 +44,5 @@ class Paddle(Numpy):
         return AtRight(self.min_rank)
 
     def concrete(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """As `Numpy`, unless a rank is too low."""
+        """Return the joins as `Numpy` does, unless a rank is too low."""
         return super().concrete(shapes) if all(len(s) >= self.min_rank for s in shapes) else None

@@ -1,7 +1,7 @@
 """The attributes of rules: the kind of value each takes, how text is parsed as one, and how a value is checked.
 
-The keywords of `symbcast.broadcast`, the options of the command line and the fields of the explorer are all made from
-these declarations.
+The keywords of `symbcast.broadcast`, the options of the command line and the fields of the explorer are generated
+from these declarations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REQUIRED = Required.REQUIRED
 
 
 class Kind(Enum):
-    """The kind of value that an attribute takes. The value of each member describes in words what to write."""
+    """The kind of value that an attribute takes. The value of each member says in words what to write."""
 
     INTEGER = "a number"
     INTEGERS = "axes, such as 0, 2"
@@ -50,8 +50,8 @@ class Parameter(NamedTuple):
         default: The value if it is not given: `REQUIRED` if it must be given, None if leaving it out has its own
             meaning.
         choices: The allowed words; only for a `Kind.WORD`.
-        kind: What kind of value it takes.
-        summary: What it means, in a few words, for the command-line help.
+        kind: The kind of value that it takes.
+        summary: Its meaning, in a few words, for the command-line help.
 
     >>> Parameter("axes", REQUIRED, kind=Kind.INTEGERS).read("numbered", "0, 2")
     (0, 2)
@@ -66,7 +66,7 @@ class Parameter(NamedTuple):
     def read(self, rule: str, text: str) -> AttributeValue:
         """Return the value that a text means.
 
-        Raises `RuleArgumentError` for text that is no number where one is wanted; words are checked by `check`.
+        Raises `RuleArgumentError` for text that is not a number if one is required; words are checked by `check`.
         """
         text = text.strip()
         match self.kind:
@@ -78,7 +78,7 @@ class Parameter(NamedTuple):
                 return self._integer(rule, text)
 
     def check(self, rule: str, value: object) -> AttributeValue:
-        """Return a value as the attribute keeps it; raise `RuleArgumentError` for one that it does not take."""
+        """Return a value in its normal form; raise `RuleArgumentError` for one that the attribute does not accept."""
         if value is None and self.default is None:
             return None
         match self.kind:
@@ -112,7 +112,7 @@ class Parameter(NamedTuple):
 
 
 def as_int(rule: str, attribute: str, value: object) -> int:
-    """Return an attribute that must be an integer, NumPy's included; a truth value is none."""
+    """Return an attribute that must be an integer, such as Python's or NumPy's; truth values are refused."""
     found = None if isinstance(value, bool) else index_of(value)
     if found is not None:
         return found

@@ -1,6 +1,6 @@
 """Placements: on which axis of the aligned shapes each axis of each operand lies.
 
-A placement depends on ranks alone. It defines where axes lie, which ranks it refuses, and where else they could lie.
+A placement depends only on ranks. It defines where axes lie, which ranks it refuses, and where else they could lie.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Places(NamedTuple):
     """Where the axes of operands lie.
 
     ``rank`` is that of the aligned shapes; ``of[n][i]`` is the axis on which axis ``i`` of operand ``n`` lies. An axis
-    below 0 or from ``rank`` on hangs over: the rule has no axis there.
+    below 0, or at ``rank`` or above, hangs over: the rule has no axis there.
     """
 
     rank: int
@@ -59,7 +59,7 @@ class Placement(ABC):
 
     Attributes:
         is_at_right: Whether all axes are counted from the right, so that an operand can be given leading axes of 1.
-            has_base_rank: Whether the output has the rank of the base.
+        has_base_rank: Whether the output has the rank of the base.
     """
 
     is_at_right: ClassVar[bool] = False
@@ -73,21 +73,21 @@ class Placement(ABC):
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
         """Return shapes, some of unknown rank, with as many axes of their sequences named as the others reach.
 
-        So they lie under each other as shapes of known ranks do; the rest of a sequence is one axis in them that
-        represents all of its axes. None where the placement counts axes from the other end of a sequence.
+        They are then aligned as shapes of known ranks are; the rest of a sequence is one axis that represents all its
+        axes. None if the placement counts axes from the other end of a sequence.
         """
         return None
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
-        """Yield the requirements on ranks, some unknown, and why: those behind `refusals` for known ranks."""
+        """Yield the requirements on ranks, some unknown, with reasons: for known ranks, `refusals` checks them."""
         return iter(())
 
     @abstractmethod
     def places(self, ranks: Sequence[int]) -> Places:
-        """Return where axes lie, for any ranks: those that are refused too, so that these can be shown."""
+        """Return where axes lie, for any ranks, including refused ones, so that these can be shown."""
 
     def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
-        """Yield why operands of these ranks are refused, whatever their sizes; nothing if they are accepted."""
+        """Yield the reasons for refusing operands of these ranks, whatever their sizes; nothing if they are valid."""
         return iter(())
 
     def base(self, ranks: Sequence[int]) -> int | None:
@@ -100,7 +100,7 @@ class Placement(ABC):
 
 
 class AtRight(Placement):
-    """The last axes lie under each other, as in NumPy. Ranks below ``least`` are refused.
+    """The operands are aligned at the right, as in NumPy. Ranks below ``least`` are refused.
 
     >>> AtRight().places([3, 1])
     Places(rank=3, of=((0, 1, 2), (2,)))
@@ -135,9 +135,9 @@ class AtRight(Placement):
 
 
 class SameRank(Placement):
-    """The axes of two operands lie under each other; other ranks than equal ones are refused.
+    """The axes of two operands are aligned one to one; different ranks are refused.
 
-    ``why`` is `EQUAL_RANKS`, or the same in other words.
+    ``why`` is `EQUAL_RANKS`, or the same reason in other words.
     """
 
     def __init__(self, why: Reason = EQUAL_RANKS) -> None:
@@ -168,7 +168,7 @@ class SameRank(Placement):
 
 
 class OntoRight(Placement):
-    """Data, the first of two operands, lies on the last axes of a target, the second; its rank may not be greater."""
+    """Data, the first of two operands, lies on the last axes of a target, the second; its rank must not be greater."""
 
     is_at_right: ClassVar[bool] = True
 
@@ -197,5 +197,5 @@ class OntoRight(Placement):
 
 
 def above(name: str, rank: Detail, base: str, base_rank: Detail) -> Refusal:
-    """Return the refusal of an operand, the first, whose rank is greater than that of the base."""
+    """Return the refusal of a first operand whose rank exceeds that of the base."""
     return Refusal((0, 1), RANK_ABOVE, {"name": name, "rank": rank, "base": base, "base_rank": base_rank})

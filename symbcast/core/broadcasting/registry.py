@@ -1,8 +1,8 @@
 """The available rules: symbcast's own, those of installed packages, and those defined by the running program.
 
-A family of symbcast's own is loaded when one of its rules, or the list of all, is first requested. A package adds rules
-through the entry-point group ``symbcast.rules``; these are loaded only when a name is requested that is not symbcast's
-own, or when all rules are listed.
+A family of symbcast's own is loaded when one of its rules, or the list of all rules, is first requested. A package
+adds rules through the entry-point group ``symbcast.rules``; these are loaded only when a name other than symbcast's own
+is requested, or when all rules are listed.
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ class RuleInfo(NamedTuple):
 
 
 class _Registry:
-    """The rules by their names, and those not loaded yet.
+    """The rules by their names, and those that are not loaded yet.
 
     Attributes:
         rules: The rules, in the order in which they are listed.
         names: The rules by name and alias.
-            made: Rules without attributes, as requested.
+        made: Rules without attributes, as requested.
         problems: Why entry points could not be loaded.
         has_own: Whether all of symbcast's own families are loaded.
         has_plugins: Whether the entry points are loaded, or are being loaded by the thread that holds the lock.
-        lock: Held while rules are added, or entry points are loaded.
+        lock: Held while rules are added or entry points are loaded.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class _Registry:
             self.names.update(dict.fromkeys(rule.names(), rule))
 
     def remove(self, rule: type[Rule]) -> None:
-        """Remove an earlier definition of a class, such as that of a notebook's cell before it was run again."""
+        """Remove an earlier definition of a class, such as one from a notebook cell that is run again."""
         self.rules = [r for r in self.rules if not _is_same(r, rule)]
         self.names = {name: r for name, r in self.names.items() if not _is_same(r, rule)}
         self.made = {name: made for name, made in self.made.items() if not _is_same(type(made), rule)}
@@ -144,7 +144,7 @@ class _Registry:
             raise TypeError(f"{entry.value} is neither a rule nor a module of rules")
 
     def find(self, name: str) -> type[Rule] | None:
-        """Return the rule of a name or an alias, loading no more than is needed to find it."""
+        """Return the rule with a name or alias, loading no more than is needed to find it."""
         if name not in self.names:
             self.load_own()
         if name not in self.names:
@@ -156,11 +156,11 @@ _registry = _Registry()
 
 
 def rule(definition: R) -> R:
-    """Add a class that derives from `Rule` to the rules; a decorator.
+    """Register a class that derives from `Rule`; for use as a decorator.
 
     From then on its name and its aliases are known to `symbcast.broadcast`, `symbcast.rules`, programs and the command
     line. The class of the same module and name may be defined again, as in a notebook. Raises `RuleDefinitionError`
-    where something is missing, or where a name is another rule's: symbcast's own names cannot be taken.
+    if something is missing, or if a name belongs to another rule: symbcast's own names cannot be taken.
 
     >>> import symbcast as sb
     >>> from symbcast.core.broadcasting import AtRight, Join
@@ -186,7 +186,7 @@ def forget(definition: type[Rule]) -> None:
 
 
 def rules() -> list[RuleInfo]:
-    """Return every rule: name, aliases, family, operands (any number where variadic), parameters, a line, its document.
+    """Return every rule: name, aliases, family, operands (any number if variadic), parameters, summary, document.
 
     Rules of installed packages come after symbcast's own. A package whose rules cannot be loaded is reported by a
     `RulePluginWarning`, and the others are listed.
@@ -207,7 +207,7 @@ def plugin_problems() -> tuple[RulePluginError, ...]:
 
 
 def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
-    """Return the same as `rules`, without a warning; the rules of installed packages may be left out."""
+    """Return the same as `rules`, without a warning and optionally without the rules of installed packages."""
     _registry.load_own()
     if with_plugins:
         _registry.load_plugins()
@@ -230,7 +230,7 @@ def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
 def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) -> Rule:
     """Return the rule called ``name`` with its attributes set.
 
-    Raises `UnknownRuleError` for another name, `RuleArgumentError` for attributes that the rule does not take, and
+    Raises `UnknownRuleError` for an unknown name, `RuleArgumentError` for attributes that the rule does not take, and
     `RulePluginError` for the rule of a package that cannot be loaded.
     """
     if isinstance(name, Rule):
@@ -256,7 +256,7 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
 
 
 def _check_given(rule: type[Rule], attributes: Iterable[str]) -> None:
-    """Raise `RuleArgumentError` for an attribute that other rules have, and this one has not."""
+    """Raise `RuleArgumentError` for an attribute that other rules have but this one does not."""
     own = {p.name for p in rule.parameters}
     for name in attributes:
         takers = [] if name in own or closest(name, own) else takers_of(name)
@@ -270,13 +270,13 @@ def takers_of(attribute: str) -> list[str]:
 
 
 def parameters_of(name: str) -> tuple[Parameter, ...]:
-    """Return the attributes of a rule by its name or an alias; none if no rule has the name."""
+    """Return the attributes of a rule, given its name or an alias; empty if no rule has the name."""
     found = _registry.find(name)
     return () if found is None else found.parameters
 
 
 def is_known(name: str) -> bool:
-    """Return whether a name is a rule's, or an alias of one."""
+    """Return whether a rule has this name or alias."""
     return _registry.find(name) is not None
 
 
@@ -322,7 +322,7 @@ def check_definition(rule: type[Rule]) -> None:
 
 
 def _check_default(rule: str, parameter: Parameter) -> None:
-    """Raise `RuleDefinitionError` for a default that is no value of its kind."""
+    """Raise `RuleDefinitionError` for a default that is not a value of its kind."""
     if parameter.default is REQUIRED:
         return
     try:
@@ -343,7 +343,7 @@ def _is_same(rule: type[Rule], other: type[Rule]) -> bool:
 
 
 def _family_order(rule: type[Rule]) -> int:
-    """Return the place of a rule's family; rules of others come after ours, in the order in which they were added."""
+    """Return the position of a rule's family; others' rules come after symbcast's, in the order of registration."""
     return _FAMILIES.index(rule.__module__.rpartition(".")[2]) if _is_own(rule) else len(_FAMILIES)
 
 

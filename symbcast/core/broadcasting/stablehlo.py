@@ -19,8 +19,8 @@ from symbcast.errors import RuleArgumentError
 class BroadcastInDim(Rule):
     """Axis ``i`` of the operand is mapped to axis ``broadcast_dimensions[i]`` of the result, in any order.
 
-    The axes are as many as the operand has (C2), axes of the result (C3), and distinct (C4); each size of the operand
-    is 1 or that of the result there (C5). (C1) and (C6) are about element types.
+    There is one axis for each operand axis (C2), all are axes of the result (C3), and they are distinct (C4); each size
+    of the operand is 1 or that of the result there (C5). (C1) and (C6) are about element types.
     """
 
     broadcast_dimensions: tuple[int, ...]
@@ -37,7 +37,7 @@ class BroadcastInDim(Rule):
 
     @property
     def placement(self) -> OnAxes:
-        """The operand lies on the axes named."""
+        """The placement of the operand on the named axes."""
         return OnAxes(self.broadcast_dimensions, "broadcast_dimensions", operands=self.operands)
 
     def check_attributes(self) -> None:
@@ -47,6 +47,6 @@ class BroadcastInDim(Rule):
             raise RuleArgumentError(self.name, problem, "name each axis once", "broadcast_dimensions")
 
     def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """The axes are as many as the operand has, and within the result."""
+        """Raise `RuleArgumentError` unless there is one axis for each operand axis, and all lie within the result."""
         super().check_shapes(shapes)
         self.placement.check(self.name, [len(s) for s in shapes])

@@ -1,4 +1,4 @@
-"""Shapes of unknown rank aligned with others: as many axes of their sequences are named as the others reach."""
+"""Alignment of shapes of unknown rank with others: as many axes of their sequences are named as the others reach."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Dims: TypeAlias = "Sequence[Dim]"
 
 
 def expanded_at_right(shapes: Sequence[Dims], limit: int | None = None) -> list[Dims] | None:
-    """Return shapes that lie under each other at the right, those of unknown rank with all axes named that count.
+    """Return shapes aligned at the right, those of unknown rank with all axes named that must be distinguished.
 
-    These are as many as the longest of the known ends has. Before them, a sequence stands for its other axes, unless
-    no shape has more axes than ``limit``. A sequence with sizes before it is expanded no further: it lies under the
-    same sequence alone. None where it does not.
+    Their number is that of the axes in the longest known end. In front of them, a sequence stands for its other axes,
+    unless no shape has more axes than ``limit``. A sequence with sizes before it is not expanded: it can only be
+    aligned with the same sequence. None if it is not.
     """
     places = [place_of(s) for s in shapes]
     if any(places):
@@ -49,7 +49,7 @@ def expanded_to(shape: Dims, reach: int, is_kept: bool = False) -> Dims:
 
 
 def place_of(shape: Dims) -> int | None:
-    """Return the position of the sequence of a shape, None for a shape of known rank."""
+    """Return the position of the sequence in a shape, None for a shape of known rank."""
     return next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
 
 
@@ -60,7 +60,7 @@ def rank_of_shape(shape: Dims) -> Dim:
 
 
 def settled(formula: Formula) -> Formula:
-    """Return a comparison of ranks, or true or false where it is that at all ranks; other formulas as they are."""
+    """Return a comparison of ranks, replaced by true or false if that is its value at all ranks."""
     if not isinstance(formula, Comparison):
         return formula
     apart = subtract(formula.right, formula.left)
@@ -71,7 +71,7 @@ def settled(formula: Formula) -> Formula:
 
 
 def known_rank(shape: Dims) -> int | None:
-    """Return the rank of a shape, None where it has a sequence."""
+    """Return the rank of a shape, None if it has a sequence."""
     return len(shape) if place_of(shape) is None else None
 
 

@@ -1,1 +1,1 @@
-"""Formulas over sizes: their canonical form, their definedness, and the door to sympy Booleans."""
+"""Formulas over sizes: their canonical form, their definedness, and their conversion to sympy Booleans."""

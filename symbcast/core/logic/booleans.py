@@ -34,7 +34,7 @@ from symbcast.errors import AssumptionError, ShapeTypeError
 
 
 class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this name
-    """The sizes broadcast together: those other than 1 are all equal. n-ary, so that many sizes are one term.
+    """The sizes broadcast together: those other than 1 are all equal. It is n-ary, so many sizes form one term.
 
     >>> from symbcast.core.algebra.sympy_functions import symbol
     >>> a, b, c = map(symbol, "abc")
@@ -59,7 +59,7 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
         return to_sympy(expand(Compatible(tuple(map(door.from_sympy, args)))))
 
     def to_nnf(self, simplify: bool = True) -> Boolean:
-        """Return the pairs spelled out: negation normal form knows no n-ary compatibility."""
+        """Return the formula spelled out pair by pair: negation normal form has no n-ary compatibility."""
         return self.rewrite(sympy.And).to_nnf(simplify=simplify)
 
 
@@ -93,7 +93,7 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
     members = dict.fromkeys(map(_guarded, dims))
     if any(isinstance(m, int) for m in members):
         return compatible(*members)
-    # In order and distinct: there is nothing that `eval` would change.
+    # In order and distinct: `eval` would change nothing.
     made: Boolean = compatible(*sorted(members, key=default_sort_key), evaluate=len(members) < 2)
     return made
 
@@ -101,8 +101,8 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
 def _lattice(kind: Any, parts: Iterable[Boolean]) -> Boolean:
     """Return a conjunction or disjunction as sympy would make it, without sympy's search for implied parts.
 
-    There is nothing to find out: implied parts are dropped beforehand. sympy negates each relation and compares
-    it with each other one, which takes most of the time spent on a condition.
+    There is nothing to find: implied parts were dropped beforehand. sympy negates each relation and compares it
+    with every other one, which takes most of the time spent on a condition.
     """
     distinct: dict[Boolean, None] = {}
     for part in parts:
@@ -133,7 +133,7 @@ def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
         # 2 <= N reads better as N >= 2.
         turned = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Ge, "<": sympy.Gt}[operator]
         return turned(right, sympy.Integer(left), evaluate=right.is_Symbol and operator in ("<=", "<"))
-    # sympy searches long for an answer, milliseconds between terms; the relation was decided already.
+    # sympy would search for milliseconds to compare terms; the relation is already decided.
     numbers = all(isinstance(d, int) for d in (left, right))
     plain = operator in ("<=", "<") and all(isinstance(d, int) or d.is_Symbol for d in (left, right))
     evaluate = left == right or numbers or plain
@@ -141,7 +141,7 @@ def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
 
 
 def _guarded(dim: Dim) -> SympyDim:
-    """Return a dimension in sympy whose joins stay unevaluated where they have no value."""
+    """Return a dimension in sympy whose joins stay unevaluated if they have no value."""
     found = door.to_sympy(dim)
     if isinstance(found, int) or found.is_Symbol or not found.has(broadcast):
         return found
@@ -156,7 +156,7 @@ def conjunction(clauses: Iterable[Formula]) -> Boolean:
 def from_sympy(value: Any) -> Formula:
     """Return a sympy Boolean (relations joined by ``& | ~``) as a formula.
 
-    Raises `AssumptionError` for comparisons that sizes do not have.
+    Raises `AssumptionError` for comparisons that sizes do not support.
     """
     if value is True or value is sympy.true:
         return TRUE

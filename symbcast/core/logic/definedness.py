@@ -1,7 +1,7 @@
-"""Where a dimension is defined: all of it has a value, and the value is not negative.
+"""Where a dimension is defined: all its parts have values, and its own value is not negative.
 
 A term has no value where it divides by 0 or joins sizes that do not broadcast. A rule's constraints are about sizes,
-so these come first: where some part of a formula has no value, the formula has no meaning, and counts as false.
+so definedness comes first: where some part of a formula has no value, the formula is meaningless and counts as false.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, all_
 
 @lru_cache(maxsize=4096)
 def definedness(dim: Dim) -> tuple[Formula, ...]:
-    """Return the conditions for a dimension to be a size: it is not negative, and all of it has a value.
+    """Return the conditions for a dimension to be a size: it is not negative, and all its parts have values.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -31,7 +31,7 @@ def definedness(dim: Dim) -> tuple[Formula, ...]:
 
 
 def with_values(formula: Formula) -> Formula:
-    """Return a formula whose comparisons also require that all in them has a value: no divisor 0, every join defined.
+    """Return a formula whose comparisons also require that their terms have values: no divisor is 0, joins are defined.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -54,7 +54,7 @@ def _may_be_negative(value: Term) -> bool:
 
 
 def _operation_needs(value: Term, seen: set[Operation]) -> Iterator[Formula]:
-    """Yield the requirements of the operations in a term, each once: ``seen`` are those met before."""
+    """Yield the requirements of the operations in a term, each once; ``seen`` holds those already handled."""
     if value.is_total:
         return
     for operation in value.operations():

@@ -1,9 +1,9 @@
-"""Equal products taken apart: factors that both have, and factors of one that those of the other dominate.
+"""Equal products, split into factors: common factors, and factors of one product that dominate those of the other.
 
-The law of dominated products: where ``0 <= f <= g`` for each pair of factors, the product of all f equals that of all g
+The law of dominated products: if ``0 <= f <= g`` for each pair of factors, the product of all f equals that of all g
 exactly if each f equals its g, or some g is 0. For if no g is 0 and one f is less than its g, the product of the other
 f is at most that of the other g, so the whole product is less too. ``p*(x//p) <= x`` and ``min(x, y) <= x`` are such
-pairs; a factor that both products have is one as well, and asks only that the rest be equal.
+pairs; so is a factor that both products have, which only requires that the rest be equal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STEP = 20
 
 
 class _Pair(NamedTuple):
-    """A factor of the lesser product within one of the greater: what is left of both, and when the two are equal."""
+    """A factor of the lesser product paired with one of the greater: the rest of both, and when the two are equal."""
 
     less: Term
     greater: Term
@@ -37,7 +37,7 @@ class _Pair(NamedTuple):
 
 
 def equal_products(left: Dim, right: Dim) -> Formula | None:
-    """Return when two products are equal, in terms of their factors; None if the factors do not decide it.
+    """Return when two products are equal, in terms of their factors; None if the factors do not determine it.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.algebra.arithmetic import floor_divide
@@ -74,13 +74,13 @@ def _taken_apart(left: Term, right: Term) -> Formula | None:
 
 
 def _by_sign(value: Term) -> tuple[Term, Term]:
-    """Return two terms without negative coefficients, of which a term is the difference."""
+    """Return two terms without negative coefficients whose difference is a given term."""
     above = Term({m: c for m, c in value.coefficients.items() if c > 0})
     return above, above - value
 
 
 def _common_factors(left: Term, right: Term) -> list[Atom]:
-    """Return the atoms that each monomial of both terms has."""
+    """Return the atoms that occur in each monomial of both terms."""
     first, *others = map(Counter, (*left.coefficients, *right.coefficients))
     for other in others:
         first &= other
@@ -88,12 +88,12 @@ def _common_factors(left: Term, right: Term) -> list[Atom]:
 
 
 def _zeros(factors: Iterable[Term]) -> Iterator[Formula]:
-    """Yield that a factor is 0, for each that can be."""
+    """Yield the formula that a factor is 0, for each factor that can be."""
     return (equal(f.dim(), 0) for f in dict.fromkeys(factors) if (lower_bound(f) or 0) < 1)
 
 
 def _dominated(less: Term, greater: Term) -> Formula | None:
-    """Return when two products are equal, if each factor of one is at most one of the other; None if that is open."""
+    """Return when two products are equal, if each factor of one is at most one of the other; None if undetermined."""
     factors: list[Term] = []
     equalities: list[Formula] = []
     while (pair := next(_pairs(less, greater), None)) is not None:
@@ -107,13 +107,13 @@ def _dominated(less: Term, greater: Term) -> Formula | None:
     if less != greater:
         equalities.append(equal(less.dim(), greater.dim()))
     elif len(equalities) == 1:
-        factors.clear()  # a factor that is 0 equals the one below it
+        factors.clear()  # a factor that is 0 equals the lesser one
     factors.append(greater)
     return any_of([all_of(equalities), *_zeros(factors)])
 
 
 def _pairs(less: Term, greater: Term) -> Iterator[_Pair]:
-    """Yield the factors of a product that are known to be at most a factor of the other, with that factor."""
+    """Yield the factors of a product that are known not to exceed a factor of the other, with that factor."""
     for atom in _common_factors(less, less):
         if isinstance(atom, Operation) and _is_never_negative(atom):
             for factor, above, is_equal in _above(atom):
@@ -126,7 +126,7 @@ def _pairs(less: Term, greater: Term) -> Iterator[_Pair]:
 
 
 def _above(atom: Operation) -> Iterator[tuple[Term, Term, Formula]]:
-    """Yield multiples of an operation, each with a term that it is at most, and when the two are equal."""
+    """Yield multiples of an operation, each with a term that it does not exceed, and when the two are equal."""
     if atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
         value, by = atom.args
         yield atom.scaled(by.constant), value, equal(modulo(value.dim(), by.constant), 0)
@@ -136,7 +136,7 @@ def _above(atom: Operation) -> Iterator[tuple[Term, Term, Formula]]:
 
 
 def _pair(less: Term, factor: Term, greater: Term, above: Term, is_equal: Formula) -> Iterator[_Pair]:
-    """Yield the pair of a factor and what it is at most, if one product has the one and the other the other."""
+    """Yield the pair of a factor and its upper bound, if one product contains the factor and the other the bound."""
     if factor.is_constant or above.is_constant or not (_is_never_negative(factor) and _is_never_negative(above)):
         return
     rest, left = _divided_by(less, factor), _divided_by(greater, above)
@@ -150,7 +150,7 @@ def _is_never_negative(value: Term) -> bool:
 
 
 def _divided_by(product: Term, factor: Term) -> Term | None:
-    """Return a product without one of its factors; None if it is none."""
+    """Return a product without one of its factors; None if it does not have that factor."""
     if len(factor.coefficients) == 1:
         ((atoms, number),) = factor.coefficients.items()
         found = {monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()}

@@ -1,7 +1,7 @@
 """Formulas over dimensions: rules emit them, conditions consist of them.
 
 A formula is immutable. Its leaves compare dimensions; it does not know how it is decided or shown, and it imports
-no algebra: dimensions are opaque here except that an ``int`` is a size.
+no algebra: apart from ``int`` sizes, dimensions are opaque here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Comparison:
 
 
 class _OfDims:
-    """A formula about some dimensions at once."""
+    """A formula about several dimensions at once."""
 
     __slots__ = ("_hash", "dims")
     __match_args__ = ("dims",)
@@ -57,13 +57,13 @@ class _OfDims:
         return type(self) is type(other) and self.dims == other.dims
 
     def __hash__(self) -> int:
-        # Kept: there may be a thousand dimensions, whose hashes sympy works out in Python.
+        # Cached: there may be a thousand dimensions, whose hashes sympy computes in Python.
         if self._hash is None:
             self._hash = hash((type(self), self.dims))
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.dims,)  # hashes of text differ from process to process
+        return type(self), (self.dims,)  # hashes of strings differ between processes
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.dims})"
@@ -82,7 +82,7 @@ class Clashing(_OfDims):
 
 
 class _OfParts:
-    """A formula made of formulas."""
+    """A formula composed of formulas."""
 
     __slots__ = ("parts",)
     __match_args__ = ("parts",)
@@ -101,13 +101,13 @@ class _OfParts:
 
 
 class AllOf(_OfParts):
-    """Every part holds; of no parts, true."""
+    """Every part holds; true if there are no parts."""
 
     __slots__ = ()
 
 
 class AnyOf(_OfParts):
-    """Some part holds; of no parts, false."""
+    """Some part holds; false if there are no parts."""
 
     __slots__ = ()
 
@@ -137,12 +137,12 @@ def at_most(left: Dim, right: Dim) -> Comparison:
 
 
 def one_or_equal(data: Dim, target: Dim) -> AnyOf:
-    """Return ``data == 1 or data == target``: what one-directional broadcasting requires of an axis."""
+    """Return ``data == 1 or data == target``: the requirement of one-directional broadcasting on an axis."""
     return AnyOf((equal(data, 1), equal(data, target)))
 
 
 def all_of(parts: Iterable[Formula]) -> Formula:
-    """Return the conjunction, flattened, without repeats and with ``true`` and ``false`` taken out."""
+    """Return the conjunction, flattened, without repeats and with ``true`` and ``false`` simplified away."""
     found: dict[Formula, None] = {}
     for part in parts:
         for member in part.parts if isinstance(part, AllOf) else (part,):
@@ -153,7 +153,7 @@ def all_of(parts: Iterable[Formula]) -> Formula:
 
 
 def any_of(parts: Iterable[Formula]) -> Formula:
-    """Return the disjunction, flattened, without repeats and with ``true`` and ``false`` taken out."""
+    """Return the disjunction, flattened, without repeats and with ``true`` and ``false`` simplified away."""
     found: dict[Formula, None] = {}
     for part in parts:
         for member in part.parts if isinstance(part, AnyOf) else (part,):
@@ -216,7 +216,7 @@ def literals(formula: Formula) -> tuple[Formula, ...]:
 
 
 def dims_of(formula: Formula) -> Iterator[Dim]:
-    """Yield every dimension a formula mentions, in order, repeats included."""
+    """Yield every dimension that a formula mentions, in order, including repeats."""
     match formula:
         case Comparison(_, left, right):
             yield left
@@ -229,7 +229,7 @@ def dims_of(formula: Formula) -> Iterator[Dim]:
 
 
 def holds(formula: Formula) -> bool:
-    """Return whether a formula over integers alone holds (tier F0: no solver, no algebra)."""
+    """Return whether a formula over integers only holds (tier F0: no solver, no algebra)."""
     match formula:
         case Comparison(operator, left, right):
             return _compare(operator, left, right)

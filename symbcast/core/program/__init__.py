@@ -1,1 +1,1 @@
-"""Programs: many operations over the same sizes, taken one after another. `symbcast.answers.public.env` is the door."""
+"""Programs: many operations over the same sizes, one after another. The interface is `symbcast.answers.public.env`."""

@@ -1,4 +1,4 @@
-"""How many answers a caller wants at most."""
+"""The limit on the number of answers that a caller wants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from symbcast.errors import ShapeTypeError
 
 
 def check_limit(limit: object) -> int:
-    """Return a limit if it is a whole number above 0; raise `ShapeTypeError` for anything else."""
+    """Return a limit if it is a positive integer; raise `ShapeTypeError` for anything else."""
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise ShapeTypeError(limit, "a limit", "write the maximum number of answers, 1 or more")
     return limit

@@ -1,1 +1,1 @@
-"""The solver: which sizes satisfy a formula, cheapest tier first; see README.md in this folder."""
+"""The solver: it decides which sizes satisfy a formula, cheapest tier first; see README.md in this folder."""

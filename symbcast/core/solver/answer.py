@@ -12,7 +12,7 @@ class Satisfiability(Enum):
 
 
 class Tier(Enum):
-    """What decides a question, the cheapest first; README.md has the files of each."""
+    """The method that decides a question, cheapest first; README.md lists the files of each."""
 
     F0 = "integers"
     F1 = "names, joins and equalities"

@@ -1,9 +1,9 @@
-"""The effort of one question, and a caller's limit on time. Nothing else here looks at a clock.
+"""The effort of one question, and a caller's time limit. Only this module of the solver reads a clock.
 
 Answers are limited by counted steps (`symbcast.core.effort`), which are the same on every run: `asked` opens the
-counter of a call, and `share` and `stage` give parts of the answer their shares. A caller who would rather have no
-answer than wait may write ``with within(0.5):`` around a question. An answer stopped by the clock is UNKNOWN with that
-reason, and must not be remembered: check `Budget.spent` before keeping an answer.
+counter of a call, and `share` and `stage` give parts of the answer their shares. A caller who prefers no answer to a
+late one may write ``with within(0.5):`` around a question. An answer stopped by the clock is UNKNOWN with that reason,
+and must not be cached: check `Budget.spent` before keeping an answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REFUTED = 200_000
 
 
 def evidence_units(sizes: int) -> int:
-    """Return the units for evidence about some sizes: in proportion above 60, and no more than leaves room in a call.
+    """Return the units for evidence about some sizes: proportionally more above 60, but within what a call has left.
 
     >>> evidence_units(3), evidence_units(300)
     (200000, 700000)
@@ -45,7 +45,7 @@ def evidence_units(sizes: int) -> int:
 
 
 class Budget:
-    """Seconds from now on; ``spent`` means that something was stopped because they were over."""
+    """A time limit in seconds from now on; ``spent`` means that it stopped something."""
 
     def __init__(self, seconds: float, outer: Budget | None = None) -> None:
         self.seconds = seconds
@@ -57,25 +57,25 @@ class Budget:
 
     @property
     def milliseconds(self) -> int:
-        """What is left, at least 1 because z3 takes 0 for no limit."""
+        """The milliseconds left, at least 1 because z3 takes 0 for no limit."""
         return max(1, int((self._end - time.monotonic()) * 1000))
 
     def over(self) -> bool:
-        """Return whether the time is over; callers then stop, so the budget counts as spent."""
+        """Return whether the time is up; callers then stop, so the budget counts as spent."""
         if time.monotonic() < self._end:
             return False
         self.spend()
         return True
 
     def spend(self) -> None:
-        """Note that the clock stopped something, here and in the budgets around this one."""
+        """Record that the clock stopped something, in this budget and the enclosing ones."""
         self.spent = True
         if self.outer is not None:
             self.outer.spend()
 
     @property
     def reason(self) -> str:
-        """Why an answer stayed open."""
+        """Why an answer is unknown or incomplete."""
         return f"the budget of {self.seconds:g} s was spent"
 
 
@@ -99,12 +99,12 @@ def within(seconds: float) -> Iterator[Budget]:
 
 
 def limited(seconds: float | None) -> AbstractContextManager[Budget | None]:
-    """Limit the time of a block where the caller gave a budget: see `within`."""
+    """Limit the time of a block if the caller gave a budget: see `within`."""
     return nullcontext() if seconds is None else within(seconds)
 
 
 def current() -> Budget | None:
-    """Return the budget in force, None where the caller gave none."""
+    """Return the budget in force; None if the caller gave none."""
     return _current.get()
 
 
@@ -121,12 +121,12 @@ def reason() -> str:
 
 
 def share(units: int) -> AbstractContextManager[Effort]:
-    """Open a stage of ``units`` units, which the caller's clock stops too: see `symbcast.core.effort.share`."""
+    """Open a stage of ``units`` units, which the caller's clock also stops: see `symbcast.core.effort.share`."""
     return effort_share(units, _current.get())
 
 
 def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stage[T]:
-    """Return part of an answer that is worked out once, with a share of its own: see `symbcast.core.effort.Stage`."""
+    """Return part of an answer that is computed once, with its own share: see `symbcast.core.effort.Stage`."""
     return Stage(units, work, otherwise, _current.get)
 
 
@@ -140,7 +140,7 @@ def check_budget(seconds: Any) -> float | None:
 
 
 def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[str], None], operations: int = 0) -> T:
-    """Return the answer to one question, within the effort for one call, of a caller who may have given a budget.
+    """Return the answer to one question, within the effort of one call and the caller's budget, if any.
 
     ``operations`` is the number of operations that the question is about. An answer that the clock stopped, or that
     lacked effort spent on other questions of the same call, is not kept: ``forget`` is called with the reason.
@@ -160,9 +160,9 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
 
 @contextmanager
 def asking(subject: object) -> Iterator[Effort]:
-    """Count the work of a block as one call about a subject, within the subject's seconds for each question.
+    """Count the work of a block as one call about a subject; the subject's budget in seconds limits each question.
 
-    A subject may have a ``budget`` in seconds, and a ``length``: how many operations it has.
+    A subject may have a ``budget`` in seconds, and a ``length``, its number of operations.
     """
     seconds: float | None = getattr(subject, "budget", None)
     with counted_call(getattr(subject, "length", 0)) as counter, limited(seconds):
@@ -170,7 +170,7 @@ def asking(subject: object) -> Iterator[Effort]:
 
 
 def one_call(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a method of an answer, or a function of one, a single call: all its questions share one counter.
+    """Make a method of an answer, or a function of one, a single call: all of its questions share one counter.
 
     The first argument is the subject, as `asking` reads it.
 
@@ -193,7 +193,7 @@ def one_call(function: Callable[P, T]) -> Callable[P, T]:
 def once(known: Kept[T] | None, work: Callable[[], T]) -> tuple[T, Kept[T] | None]:
     """Return a value that is computed once, and the record to keep for the next call, which pays its cost.
 
-    What was cut short, by a clock or because others took the effort, is not remembered (None).
+    A value that was cut short, by a clock or because other work took the effort, is not cached (None).
     """
     if known is not None and known.pay():
         return known.value, known
@@ -204,7 +204,7 @@ def once(known: Kept[T] | None, work: Callable[[], T]) -> tuple[T, Kept[T] | Non
 
 
 class answered(Generic[T]):  # noqa: N801 - a decorator, as `property` is
-    """A property that is a call of its own, and is worked out `once`."""
+    """A property that counts as a separate call and is computed `once`."""
 
     def __init__(self, work: Callable[[Any], T]) -> None:
         self._work = work

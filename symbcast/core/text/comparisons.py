@@ -1,4 +1,4 @@
-"""What the parser makes of the rules of formula.lark."""
+"""The parser callbacks for the rules of formula.lark."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FormulaBuilder(DimBuilder):
         if not any(map(mentions_rest, dims_of(inner))):
             span = (word.start_pos or 0, bracket.end_pos or 0)
             raise Fault(span, "this mentions no axes of a sequence", "a sequence such as '*batch' in each(...)")
-        return inner  # a formula about sequences is about each axis, even without ``each``
+        return inner  # a formula about sequences applies to each axis, even without ``each``
 
     def negated(self, parts: list[FormulaPart]) -> Formula:
         inner = _formulas(parts)[0]
@@ -65,7 +65,7 @@ def _formulas(parts: list[FormulaPart]) -> list[Formula]:
 
 
 def compare(operator: str, left: Dim, right: Dim) -> Formula:
-    """Return the comparison that an operator of the text means."""
+    """Return the comparison for an operator in the text."""
     match operator:
         case "==" | "!=" | "<=" | "<":
             return Comparison(operator, left, right)

@@ -28,7 +28,7 @@ _DOCUMENTED = re.compile(r"[^\W\d]\w*=(?=[0-9]+\Z)")
 
 
 def is_mlir(text: str) -> bool:
-    """Return whether a text begins as a type of MLIR that has a shape.
+    """Return whether a text begins like an MLIR type that has a shape.
 
     >>> is_mlir("memref<?x3xf32>"), is_mlir("tensor, 3")
     (True, False)
@@ -59,7 +59,7 @@ def mlir(text: str) -> list[PlacedDim]:
 
 
 def _parameters(text: str, start: int) -> list[tuple[int, int]] | None:
-    """Return where the parameters of a type lie, the element type first; None where its brackets do not close."""
+    """Return the positions of a type's parameters, the element type first; None if its brackets do not close."""
     found: list[tuple[int, int]] = []
     opened = [">"]
     for position in range(start, len(text)):
@@ -80,7 +80,7 @@ def _parameters(text: str, start: int) -> list[tuple[int, int]] | None:
 
 
 def _bounded(terms: list[PlacedDim], bounds: re.Match[str]) -> list[PlacedDim]:
-    """Return sizes with the bounds of StableHLO's type extensions: one for each size, ``?`` where there is none."""
+    """Return sizes with the bounds of StableHLO's type extension: one for each size, ``?`` if it has none."""
     group = 1 if bounds[1] is not None else 2
     words = [word.strip() for word in bounds[group].split(",")] if bounds[group].strip() else []
     if len(words) != len(terms):

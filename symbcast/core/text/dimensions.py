@@ -1,4 +1,4 @@
-"""What the parser builds for each rule of the grammar: dimensions with their position in the text."""
+"""The parser callbacks that build dimensions, with their position in the text."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Bounds: TypeAlias = tuple[Unknown, int, int | None]
 class PlacedDim(NamedTuple):
     """A dimension and its position in the text.
 
-    ``depth`` is how deep divisions and functions nest, ``power`` the product of nested exponents. ``literal``
-    says that it is an integer literal, or the unknown size -1. ``bounds`` are those given to labelled unknowns
-    within it. ``lost`` are the symbols in the text, and the terms in it that may have no value, which cancelled.
+    ``depth`` is the nesting depth of divisions and functions, ``power`` the product of nested exponents. ``literal``
+    says whether it is an integer literal or the unknown size -1. ``bounds`` are those given to labelled unknowns within
+    it. ``lost`` are the symbols and possibly undefined terms of the text that cancelled.
     """
 
     dim: Dim
@@ -48,11 +48,11 @@ class PlacedDim(NamedTuple):
 
     @property
     def meant(self) -> Dim:
-        """The dimension, with a mention of what was lost and is not in it."""
+        """The dimension, with a mention of the lost terms that it does not contain."""
         left = self.lost - _said((self.dim,))
         if not left:
             return self.dim
-        # Names that a larger term shows, such as those in a division, need no mention of their own.
+        # Names that a larger term shows, such as those in a division, need no separate mention.
         covered = frozenset[Term]().union(*(_said(t.args) for t in left if isinstance(t, Operation)))
         return mentioning(self.dim, sorted(left - covered, key=lambda t: t.key))
 
@@ -66,7 +66,7 @@ Part: TypeAlias = "PlacedDim | Token"
 
 @lru_cache(maxsize=1024)
 def placeholder(label: str) -> Unknown:
-    """Return a placeholder for the unknown called ``label`` until a parse hands out fresh ones."""
+    """Return a placeholder for the unknown called ``label`` until a parse creates fresh ones."""
     return Unknown(label)
 
 
@@ -85,7 +85,7 @@ def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> PlacedDim:
 
 
 def _said(dims: Iterable[Dim]) -> frozenset[Term]:
-    """Return the symbols in dimensions, and the operations in them that may have no value."""
+    """Return the symbols in dimensions, and the operations in them that may be undefined."""
     return frozenset[Term]().union(*(_said_by(d) for d in dims if not isinstance(d, int)))
 
 
@@ -97,13 +97,13 @@ def _said_by(value: Term) -> frozenset[Term]:
 
 
 def divide(operator: str, left: PlacedDim, right: PlacedDim) -> PlacedDim:
-    """Return ``left // right`` or ``left % right``; the constant 0 is no divisor."""
+    """Return ``left // right`` or ``left % right``; a constant divisor 0 is an error."""
     if right.dim == 0:
         raise Fault(right.span, "division by zero", "a divisor other than 0")
     found = over((left, right), (floor_divide if operator == "//" else modulo)(left.dim, right.dim), 1)
     if isinstance(right.dim, int):
         return found
-    # The quotient needs a divisor other than 0, also where it was simplified.
+    # The quotient needs a divisor other than 0, even if the quotient was simplified.
     divided = any(isinstance(t, Operation) and t.args[-1] is right.dim for t in _said((found.dim,)))
     return found if divided else found._replace(lost=found.lost | {Operation("//", (constant(0), right.dim))})
 
@@ -159,7 +159,7 @@ class DimBuilder:
     def group(self, parts: list[Part]) -> PlacedDim:
         inner = parts[1]
         assert isinstance(inner, PlacedDim)
-        # The unknown size `-1` may be in brackets; `-(1)` is a negative size, as `-(2)` is.
+        # The unknown size `-1` may be in brackets; `-(1)` is a negative size, like `-(2)`.
         return inner._replace(start=_start(parts[0]), stop=_stop(parts[-1]), literal=inner.dim == -1 and inner.literal)
 
     def minus(self, parts: list[Part]) -> PlacedDim:
@@ -247,7 +247,7 @@ def _cut(token: str) -> tuple[str, int]:
 
 
 def _sequence(called: str, token: Token) -> AxisSequence:
-    """Return the sequence that a part of a token names."""
+    """Return the sequence that part of a token names."""
     if called[0] not in "'\"":
         return AxisSequence(called)
     name = _unescape(called, token)
@@ -263,7 +263,7 @@ def read_integer(token: Part) -> int:
 
 
 def read_size(token: Part) -> int:
-    """Return the value of a token of digits that is a size."""
+    """Return the value of a token of digits, checked to be a size."""
     value = read_integer(token)
     if value > MAX_SIZE:
         raise Fault(_span(token), TOO_LARGE, FITS)
@@ -317,7 +317,7 @@ def _span(part: Part) -> tuple[int, int]:
 
 
 def all_bounds(terms: Iterable[PlacedDim]) -> dict[Unknown, tuple[int, int | None]]:
-    """Return the bounds of each labelled unknown; two different ones for one label are an error."""
+    """Return the bounds of each labelled unknown; raise if one label has two different bounds."""
     found: dict[Unknown, tuple[int, int | None]] = {}
     for term in terms:
         for unknown, lower, upper in term.bounds:

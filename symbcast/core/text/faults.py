@@ -1,4 +1,4 @@
-"""Descriptions of syntax errors in words, without names of grammar rules or terminals."""
+"""Descriptions of syntax errors in plain words, without names of grammar rules or terminals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 
 
 class Fault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whole text is at hand
-    """What is wrong at ``span``, and what could be there instead."""
+    """The problem at ``span``, and what is expected there instead."""
 
     def __init__(self, span: tuple[int, int], problem: str, expected: str = "") -> None:
         super().__init__(span, problem, expected)
@@ -52,7 +52,7 @@ class Fault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whol
 
 
 def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fault:
-    """Return the fault of a character that begins nothing; relations are at home in a formula alone."""
+    """Return the fault for a character that begins no token; relations are allowed only in a formula."""
     position = error.pos_in_stream or 0
     character = source[position]
     if character in "=<>!&|~" and not formula:
@@ -67,7 +67,7 @@ def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fau
 
 
 def _relation(source: str, position: int) -> Fault:
-    """Return the fault of a relation among the sizes of a shape, or of a type of MLIR that is not read."""
+    """Return the fault for a relation among the sizes of a shape, or for an unsupported MLIR type."""
     other = _TYPE.fullmatch(source)
     if other and source[position] in "<!":
         return Fault(other.span(1), f"MLIR type {_brief(other[1])} is not supported", "tensor<...> or memref<...>")
@@ -77,7 +77,7 @@ def _relation(source: str, position: int) -> Fault:
 
 
 def at_token(source: str, error: UnexpectedToken) -> Fault:
-    """Return the fault of a word at a place where it is not allowed."""
+    """Return the fault for a word where it is not allowed."""
     token = error.token
     accepted = error.accepts or error.expected
     expected = wanted(accepted)
@@ -99,7 +99,7 @@ def at_token(source: str, error: UnexpectedToken) -> Fault:
 
 
 def wanted(accepted: Collection[str]) -> str:
-    """Describe in words what is allowed where these terminals are accepted.
+    """Describe in words what is allowed where the parser accepts these terminals.
 
     >>> wanted({"COMMA", "PLUS", "$END"}), wanted({"NAME", "INT", "NONE"})
     ("',' or the end", 'a dimension')

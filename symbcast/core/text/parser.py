@@ -1,4 +1,4 @@
-"""From text to dimensions and formulas: the limits, the cache, and fresh unknowns for every call."""
+"""Parsing of dimensions and formulas: the limits, the cache, and fresh unknowns for every call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Template(NamedTuple, Generic[_Value]):
     """Whether an unknown sequence of axes is in it (``...``)."""
 
     def fresh(self) -> dict[Symbol, Symbol]:
-        """Return a new unknown for each placeholder; those that the text labels are spoken of by these labels."""
+        """Return a new unknown for each placeholder; labelled ones are shown by their labels."""
         made: dict[Symbol, Symbol] = {}
         for held, label, lower, upper in self.unknowns:
             unknown = made[held] = Unknown(label, lower, upper)
@@ -99,9 +99,9 @@ def parse_formula(text: str) -> Formula:
 
 
 def _syntax_error(text: str, fault: Fault, start: str = "") -> ShapeSyntaxError:
-    """Return an error, to be raised outside the handler of the fault; with ``start``, show the text accepted instead.
+    """Return an error to raise outside the fault's handler; with ``start``, it suggests a text that would be accepted.
 
-    So it does not hold the fault, and with it the parser: Dask pickles errors together with their context.
+    Then it does not hold the fault, and through it the parser: Dask pickles errors together with their context.
     """
     instead = correction(text, start == "formula", lambda other: _is_read(start, other)) if start else ""
     return ShapeSyntaxError(text, fault.span, fault.problem, fault.expected, instead)
@@ -139,7 +139,7 @@ def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Tem
 
 
 def _plain_shape(text: str) -> tuple[Dim, ...] | None:
-    """Return a shape of names and sizes alone, None where there is more to read."""
+    """Return a shape that consists of names and sizes; None for any other text."""
     if len(text) > MAX_LENGTH or not _PLAIN.fullmatch(text):
         return None
     words = text.replace(" ", "").split(",")
@@ -219,19 +219,19 @@ def _parser(start: str) -> Lark:
 
     own = "formula" if start == "formula" else "shape"
     grammar = "\n".join(Path(__file__).with_name(f"{name}.lark").read_text("utf-8") for name in ("dims", own))
-    # The builder runs inside the parser: no tree is made, so nothing recurses however long the text is.
+    # The builder runs inside the parser: no tree is built, so nothing recurses, however long the text is.
     builder: Any = FormulaBuilder() if start == "formula" else DimBuilder()
     return Lark(grammar, parser="lalr", lexer="basic", start=start, transformer=builder)
 
 
 def _check_limits(text: str) -> None:
-    """Refuse text that is too long or nests too deep before any work is spent on it."""
+    """Reject text that is too long or too deeply nested before parsing it."""
     if len(text) > MAX_LENGTH:
         raise Fault((MAX_LENGTH, MAX_LENGTH + 1), f"the text is longer than {MAX_LENGTH:,} characters")
     depth = 0
     for match in _BRACKETS.finditer(text):
         if match[0] in "'\"":
-            return  # a quote that is not closed: the parser says so
+            return  # an unclosed quote: the parser reports it
         depth += 1 if match[0] in "([" else -1 if match[0] in ")]" else 0
         if depth > MAX_DEPTH:
             raise Fault(match.span(), f"brackets nest more than {MAX_DEPTH} deep")
@@ -259,7 +259,7 @@ def _unknowns(
     """Return a label and bounds for every unknown in the dimensions, in order of appearance."""
     found: dict[Unknown, None] = {}
     for dim in dims:
-        # Within one dimension they were made from left to right, with rising numbers.
+        # Within one dimension they were created from left to right, with ascending numbers.
         found.update(dict.fromkeys(sorted(_unknowns_in(dim), key=lambda u: u.number)))
     free = free_labels({u.name for u in found})
     return tuple((u, next(free) if u.name == "?" else u.name, *bounds.get(u, (u.lower, u.upper))) for u in found)

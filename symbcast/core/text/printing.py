@@ -1,6 +1,6 @@
 """Dimensions, shapes and formulas as text that `symbcast.core.text` reads back.
 
-Printing goes by name alone: a symbol that a user brings with other assumptions prints as ours does.
+Printing uses only names: a symbol with other assumptions that a user passes prints like one of ours.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MIRRORED = {"<=": ">=", "<": ">"}
 
 
 def dim_text(dim: Dim, order: Order = None) -> str:
-    """Return a dimension as text; ``order`` is that of symbols in sums, their names' unless it is given.
+    """Return a dimension as text; ``order`` is the order of symbols in sums, by default that of their names.
 
     >>> from symbcast.core.text import parse_dim
     >>> dim_text(parse_dim("1 + N*2")), dim_text(parse_dim("-1 + (N + 1)//2"))
@@ -38,7 +38,7 @@ def dim_text(dim: Dim, order: Order = None) -> str:
 
 
 def labelled_text(dim: Dim, order: Order = None) -> str:
-    """Return a dimension as text in which every unknown goes by its label, without bounds.
+    """Return a dimension as text in which every unknown is written as its label, without bounds.
 
     >>> from symbcast.core.text import parse_shape
     >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
@@ -48,7 +48,7 @@ def labelled_text(dim: Dim, order: Order = None) -> str:
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
-    """Return a shape as text; one that nobody labelled is named only where it occurs again or within arithmetic.
+    """Return a shape as text; an unlabelled unknown gets a label only if it occurs again or within arithmetic.
 
     >>> from symbcast.core.text import parse_shape
     >>> shape_text(parse_shape("N, 3")), shape_text(parse_shape("N")), shape_text(())
@@ -61,10 +61,10 @@ def shape_text(shape: Sequence[Dim]) -> str:
 
 
 def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None, order: Order = None) -> str:
-    """Return a formula as text; a pair that must be compatible is spelled out.
+    """Return a formula as text; the compatibility of a pair is spelled out.
 
     ``names`` are the names of sizes; without it, unknowns are shown by their labels and all others by their names;
-    ``order`` is that of sizes in sums.
+    ``order`` is the order of sizes in sums.
 
     >>> from symbcast.core.text import parse_formula
     >>> formula_text(parse_formula("2 <= N and compatible(N, M)"))
@@ -89,7 +89,7 @@ def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:
 
 
 def _sequence_text(dim: Dim, dims: Sequence[Dim]) -> str:
-    """Return ``...`` for an unnamed sequence of axes that nothing else in a shape mentions."""
+    """Return ``...`` for an unnamed sequence of axes that occurs nowhere else in a shape."""
     if not isinstance(dim, Rest) or not dim.sequence.name[3:].isdecimal() or not dim.sequence.is_anonymous:
         return ""
     uses = sum(s.sequence == dim.sequence for d in dims for s in _symbols(d) if isinstance(s, SequenceSymbol))
@@ -109,22 +109,22 @@ def _add_bounds(texts: list[str], label: str, bounds: str) -> None:
 
 
 def _bounds(unknown: Unknown) -> str:
-    """Return ``2..5``, ``2..`` or ``..5``, or nothing for an unknown that may be any size."""
+    """Return ``2..5``, ``2..`` or ``..5``; nothing for an unknown that may have any size."""
     if unknown.upper is None:
         return f"{unknown.lower}.." if unknown.lower else ""
     return f"{unknown.lower or ''}..{unknown.upper}"
 
 
 def labels_of(dims: Iterable[Dim]) -> dict[Symbol, str]:
-    """Return how unknowns are written, and a user's dummies that share a name with another size."""
+    """Return the written form of unknowns, and of a user's dummies that share a name with another size."""
     found = dict.fromkeys(s for d in dims for s in _symbols(d))
     return _labels(names_of(found)) if any(s.is_Dummy for s in found) else {}
 
 
 def names_of(symbols: Iterable[Symbol]) -> dict[Symbol, str]:
-    """Return the names of sizes that are shown together: all different, but one unknown may have two labels.
+    """Return distinct names for sizes that are shown together, except that one unknown may have two labels.
 
-    The first of a name keeps it; another unknown gets the first label that is free, a user's dummy a number.
+    The first size with a name keeps it; another unknown gets the first free label, a user's dummy a number.
     """
     found = dict.fromkeys(symbols)
     other = told_apart(s for s in found if isinstance(s, Unknown))
@@ -149,7 +149,7 @@ def _numbered(symbols: Iterable[Symbol], other: Mapping[Unknown, Unknown]) -> di
 
 
 def _labels(names: Mapping[Symbol, str]) -> dict[Symbol, str]:
-    """Return the written form of each size that is not written as its own name."""
+    """Return the written form of each size that differs from its name."""
     return {
         s: name if isinstance(s, Unknown) else name_text(name)
         for s, name in names.items()
@@ -167,9 +167,9 @@ def _unknowns(dim: Dim) -> list[Unknown]:
 
 
 def _formula(formula: Formula, writer: TermWriter, is_within: bool = False) -> tuple[str, str]:
-    """Return the text of a formula and the word that joins it (``and``, ``or``), if one does.
+    """Return the text of a formula and the word that joins its parts (``and``, ``or``), if any.
 
-    Alternatives about sequences may differ from axis to axis, which ``each`` says, unless they are nested in others.
+    Alternatives about sequences may differ from axis to axis, which is written as ``each``, unless they are nested.
     """
     match formula:
         case Comparison(operator, left, right):
@@ -183,7 +183,7 @@ def _formula(formula: Formula, writer: TermWriter, is_within: bool = False) -> t
         case Compatible(dims) | Clashing(dims):
             word, texts = "" if isinstance(formula, Compatible) else "not ", [writer.dim(d) for d in dims]
             if any(map(mentions_rest, dims)):
-                return f"{word}compatible({', '.join(texts)})", ""  # of each axis, so not spelled out
+                return f"{word}compatible({', '.join(texts)})", ""  # applies to each axis, so it is not spelled out
             return _compatibility(not word, texts)
 
 
@@ -203,7 +203,7 @@ def _comparison(operator: str, left: Dim, right: Dim, writer: TermWriter) -> str
 
 def _compatibility(valid: bool, dims: list[str]) -> tuple[str, str]:
     if len(dims) == 2 and "1" in dims:
-        return str(valid), ""  # 1 goes with any size
+        return str(valid), ""  # 1 is compatible with any size
     if not dims:
         return str(valid), ""
     if len(dims) != 2 or all(d.isdecimal() for d in dims):
@@ -213,11 +213,11 @@ def _compatibility(valid: bool, dims: list[str]) -> tuple[str, str]:
 
 
 def _pair(left: str, right: str, operator: str) -> Iterator[str]:
-    """Yield the three ways two dimensions are compatible, less the ones a number settles."""
+    """Yield the three ways in which two dimensions are compatible, without those that a number decides."""
     if left.isdecimal():
         left, right = right, left
     if right.isdecimal():
-        # As conditions have it: read back, it is the same formula.
+        # The form that conditions have, so that it reads back as the same formula.
         yield f"{left} {operator} 1"
         yield f"{left} {operator} {right}"
         return

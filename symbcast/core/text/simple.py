@@ -1,7 +1,8 @@
 """The simplest texts, read without the grammar: names, sizes, a name and a number, and relations between these.
 
 Nearly every assumption is one of these. Importing lark and building a grammar takes longer than answering most
-questions, and a first question need not wait for it. Any other text goes to the grammar; these mean the same there.
+questions, and a first question need not wait for it. Any other text is left to the grammar, which reads these texts the
+same way.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MOST = 20_000
 
 
 def simple_dim(text: str) -> Dim | None:
-    """Return the dimension of a simple text, None for any other.
+    """Return the dimension of a simple text; None for any other text.
 
     >>> simple_dim("N % 8"), simple_dim("4"), simple_dim("N*M")
     (N % 8, 4, None)
@@ -42,7 +43,7 @@ def simple_dim(text: str) -> Dim | None:
     if operator is None:
         return symbol(name)
     made = _operation(symbol(name), operator, int(number))
-    return None if isinstance(made, int) else made  # the grammar keeps the name
+    return None if isinstance(made, int) else made  # leave it to the grammar, which keeps the name
 
 
 def _operation(name: Dim, operator: str, number: int) -> Dim | None:
@@ -54,7 +55,7 @@ def _operation(name: Dim, operator: str, number: int) -> Dim | None:
         case "*":
             return multiply(name, number)
         case _ if number == 0:
-            return None  # the grammar says where the 0 stands
+            return None  # the grammar reports where the 0 is
         case "//":
             return floor_divide(name, number)
         case _:
@@ -62,7 +63,7 @@ def _operation(name: Dim, operator: str, number: int) -> Dim | None:
 
 
 def simple_shape(text: str) -> tuple[Dim, ...] | None:
-    """Return the shape of simple sizes between commas, None for any other text.
+    """Return the shape of simple sizes separated by commas; None for any other text.
 
     >>> simple_shape("N % 8, 3"), simple_shape("(N, 3)")
     ((N % 8, 3), None)
@@ -105,7 +106,7 @@ def _chain(text: str) -> Formula | None:
 
 
 def _all(parts: Iterable[T | None]) -> tuple[T, ...] | None:
-    """Return parts, None where one of them is."""
+    """Return the parts as a tuple; None if one of them is None."""
     found: list[T] = []
     for part in parts:
         if part is None:

@@ -1,7 +1,7 @@
 """Common slips in texts, and what to write instead: other notations, other keyboards, forgotten operators.
 
-Nothing here is guessed into an answer. A text that cannot be read is an error; where it can be read once its slips are
-mended, the error says so.
+These corrections are only suggested. A text that cannot be read is an error; if its correction can be read, the error
+suggests it.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ _OF_FORMULAS = (
 
 
 def correction(text: str, is_formula: bool, reads: Callable[[str], bool]) -> str:
-    """Return a text with its slips mended, if that can be parsed; otherwise an empty text.
+    """Return the corrected text, if it can be parsed; otherwise an empty text.
 
     >>> correction("N => 2", True, lambda text: True), correction("2N x 3^2", False, lambda text: True)
     ('N >= 2', '2*N, 3**2')
@@ -152,7 +152,7 @@ def _candidates(text: str, is_formula: bool) -> Iterator[str]:
 
 
 def _mended(text: str, is_formula: bool) -> str:
-    """Return a text with its slips mended; text in quotes is a name, and stays."""
+    """Return a text with its slips corrected; text in quotes is a name, and stays."""
     own = (*_OF_FORMULAS, *_ANYWHERE) if is_formula else (*_OF_SHAPES, *_ANYWHERE)
     parts = _QUOTED.split(text)
     for n in range(0, len(parts), 2):
@@ -168,7 +168,7 @@ def _applied(slips: tuple[Slip, ...], text: str) -> str:
 
 
 def _closed(text: str) -> str:
-    """Return a text with the brackets closed that it leaves open at its end, or opened that it closes there."""
+    """Return a text with the missing closing or opening brackets added."""
     opened: list[str] = []
     for character in _QUOTED.sub("", text):
         if character in _CLOSING:
@@ -181,7 +181,7 @@ def _closed(text: str) -> str:
 
 
 def _conjunction(text: str) -> str:
-    """Return relations between commas joined by ``and``; commas in brackets stay."""
+    """Return relations separated by commas joined by ``and`` instead; commas in brackets stay."""
     depth, parts, start = 0, [], 0
     for position, character in enumerate(text):
         depth += (character in "([") - (character in ")]")

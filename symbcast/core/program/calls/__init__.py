@@ -1,1 +1,1 @@
-"""A single broadcast, and the questions about it."""
+"""A single broadcast, and the questions that can be asked about it."""

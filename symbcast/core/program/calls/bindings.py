@@ -1,4 +1,4 @@
-"""Sizes substituted for symbols."""
+"""Substitution of sizes for symbols."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Bound(NamedTuple):
-    """The operands at some sizes; ``shapes`` is None where a dimension is not a size there."""
+    """The operands at some sizes; ``shapes`` is None if a dimension is not a size there."""
 
     shapes: tuple[Shape, ...] | None
     sizes: dict[str, int]
@@ -39,7 +39,7 @@ class Bound(NamedTuple):
 def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     """Return the operands of a result at the given sizes, by name or by symbol.
 
-    Raises `BindingError` for a missing size, for another name, for a value that is not a size, and for sizes that
+    Raises `BindingError` for a missing size, for an unknown name, for a value that is not a size, and for sizes that
     the assumptions exclude.
     """
     names = {} if result.scope is None else result.scope.names
@@ -52,7 +52,7 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
 
 
 def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> Bound:
-    """Return operands, some of unknown rank, at given sizes of their sequences of axes and of everything else."""
+    """Return operands, some of unknown rank, at given sizes of the axes of their sequences and of all other symbols."""
     from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at
 
     found = Given.read(scope.names, given, named)
@@ -73,9 +73,9 @@ def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[s
 
 
 def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> bool:
-    """Return whether a formula holds at some sizes of the names of a question, and of the axes of its sequences.
+    """Return whether a formula holds at given sizes, including those of the axes of sequences.
 
-    Raises `BindingError` for a missing size of the formula, and for a value that is not a size.
+    Raises `BindingError` if a size of the formula is missing, or a value is not a size.
     """
     from symbcast.core.solver.evaluation.evaluation import holds_at
 
@@ -85,10 +85,10 @@ def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | 
 def read_needed(
     needed: Collection[Symbol], names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], call: str
 ) -> Mapping[Symbol, int]:
-    """Return the given sizes by symbol; those that are needed must be among them.
+    """Return the given sizes by symbol; they must include those that are needed.
 
-    Sequences of axes have shapes, so the result is then an `AxisSizes`. Raises `BindingError`; ``call`` is the call
-    that takes the sizes, for the message.
+    A sequence of axes is given as a shape, so the result is an `AxisSizes` if there are any. Raises `BindingError`;
+    ``call`` is the name of the method that takes the sizes, for the message.
     """
     from symbcast.core.solver.evaluation.evaluation import AxisSizes
 
@@ -102,7 +102,7 @@ def read_needed(
 def _shapes_of_ranks(
     result: Call, axes: Mapping[AxisSequence, tuple[int, ...]], values: Mapping[Any, int]
 ) -> tuple[Shape, ...] | None:
-    """Return the operands where each sequence has some axes; None where a size is none there."""
+    """Return the operands for given axes of each sequence; None if a dimension is not a size there."""
     from symbcast.core.solver.evaluation.evaluation import UndefinedError, predicate, value_function
 
     symbols = tuple(values)
@@ -147,7 +147,7 @@ def _check_assumptions(result: Call, sizes: Mapping[str, int]) -> None:
 
 
 def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
-    """Raise `BindingError` for a size that is none of those that its symbol can have by itself."""
+    """Raise `BindingError` for a size outside the bounds of its symbol."""
     from symbcast.core.program.sizes.premises import own_set
 
     for symbol, name in scope.names.items():

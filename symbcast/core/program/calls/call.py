@@ -1,4 +1,4 @@
-"""One broadcast: the question, and the plain answer to it."""
+"""One broadcast: the question, and the answer without presentation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Call:
 
     It has no truth value: use its `verdict`. `symbcast.Result` is its public form.
 
-    ``rule`` is the rule with its attributes set, ``budget`` how many seconds each question may take (None: no clock
+    ``rule`` is the rule with its attributes set, ``budget`` the time limit of each question in seconds (None: no clock
     decides). ``_dims``, the sizes of the operands, never change; everything else is computed from them.
     """
 
@@ -88,7 +88,7 @@ class Call:
         assume: Assumptions,
         min_size: int,
     ) -> Self:
-        """Return the answer for which sizes shapes broadcast: see `symbcast.broadcast`."""
+        """Return the answer to the question for which sizes shapes broadcast: see `symbcast.broadcast`."""
         found = find_rule(rule, attributes)
         operands = [s if type(s) is Shape else shape(s) for s in shapes]
         if assume is NOTHING and min_size is ZERO and OpenShape not in map(type, operands):
@@ -110,7 +110,7 @@ class Call:
 
     @property
     def is_open(self) -> bool:
-        """Whether the rank of some operand is not known."""
+        """Whether the rank of some operand is unknown."""
         return self._open is not None
 
     def check_ranks(self, question: str) -> None:
@@ -125,15 +125,15 @@ class Call:
 
     @property
     def open_axes(self) -> int:
-        """The number of axes of the operands as `laid` that represent several axes; they come first.
+        """The number of axes of the `laid` operands that represent several axes; they come first.
 
-        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        Raises `UnknownRankError` if they do not come first, or if the answer covers only some ranks.
         """
         return 0 if self._open is None else self._open.axes
 
     @property
     def scope(self) -> Scope | None:
-        """The sizes that the answer is about, and the knowledge about them; None if there are integers only."""
+        """The sizes of the question, and the knowledge about them; None if there are only integers."""
         if self._scope is None and self._tier == JOINS:
             from symbcast.core.program.sizes.scope import Scope
 
@@ -142,14 +142,14 @@ class Call:
 
     @property
     def masks(self) -> Masks:
-        """The question on masks; for names and integers by NumPy's rule alone."""
+        """The question on masks; only for names and integers under NumPy's rule."""
         if self._masks is None:
             self._masks = Masks(self._dims)
         return self._masks
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the shapes broadcast always, sometimes, never, or it is unknown (then `reason` says why)."""
+        """Whether the shapes broadcast always, sometimes or never, or this is unknown (`reason` then says why)."""
         tier = self._tier
         if tier == JOINS:
             return self.masks.verdict
@@ -205,7 +205,7 @@ class Call:
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
-        """Return an answer of the decision; one that the caller's clock stopped is recomputed for the next question."""
+        """Return an answer of the decision; an answer that the caller's clock stopped is computed again next time."""
         self._stopped = ""
         return asked(self.budget, lambda: question(self.decision), self._forget)
 
@@ -214,7 +214,7 @@ class Call:
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition, as formulas; empty when it is true."""
+        """The conjuncts of the condition, as formulas; empty if the condition is true."""
         if self._tier == SIZES:
             return () if self.verdict is Verdict.ALWAYS else (FALSE,)
         if self._tier == JOINS:
@@ -234,7 +234,7 @@ class Call:
 
     @property
     def reason(self) -> str:
-        """Why the verdict is unknown or a clause is unproven; empty when nothing was left open."""
+        """Why the verdict is unknown or a clause is unproven; empty if nothing is open."""
         if self._tier != GENERAL or self._stopped:
             return self._stopped
         bound = "" if self._open is None else self._open.reason
@@ -242,12 +242,12 @@ class Call:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The constraints as the rule emits them, and those that every dimension be a size."""
+        """The constraints that the rule emits, and those that make every dimension a size."""
         return (*self.size_constraints(), *self.emission.constraints)
 
     @property
     def symbols(self) -> tuple[sympy.Symbol, ...]:
-        """The sizes that the answer is about, in order of appearance."""
+        """The sizes in the question, in order of appearance."""
         if self._tier == SIZES:
             return ()
         from symbcast.core.algebra.door import symbol_to_sympy
@@ -260,7 +260,7 @@ class Call:
         return {} if self.scope is None else self.scope.names
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the shapes broadcast."""
+        """Return the condition; together with the assumptions, it gives all that holds where the shapes broadcast."""
         if not with_assumptions or self.scope is None:
             return all_of(self.clauses)
         from symbcast.core.program.sizes.premises import assumed
@@ -272,12 +272,12 @@ class Call:
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """What was assumed."""
+        """The assumptions."""
         return () if self._tier != GENERAL or self.scope is None else tuple(self.scope.assumptions)
 
     @property
     def decision(self) -> Decision:
-        """The decision that the answer rests on; for symbolic shapes only."""
+        """The decision behind the answer; only for symbolic shapes."""
         found, self._decision = once(self._decision, self._decide)
         return found
 
@@ -297,7 +297,7 @@ class Call:
 
     @property
     def evidence_reason(self) -> str:
-        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+        """Why the witness or the counterexample may not be the smallest; empty if both are."""
         if self._tier != GENERAL:
             return ""
 
@@ -311,7 +311,7 @@ class Call:
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the shapes broadcast; None if there are none.
 
-        Smallest: sizes of 0 are avoided, then the sum is least, then the sizes in order of appearance.
+        Sizes of 0 are avoided first; then the smallest sum wins, then the smallest sizes in order of appearance.
         """
         if self._tier == SIZES:
             return {} if self.verdict is Verdict.ALWAYS else None
@@ -320,7 +320,7 @@ class Call:
         return self._named(self._ask(lambda decision: decision.witness()))
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which the shapes do not broadcast; None where the assumptions leave none."""
+        """Return the smallest sizes at which the shapes do not broadcast; None if the assumptions allow none."""
         if self._tier == SIZES:
             return None if self.verdict is Verdict.ALWAYS else {}
         if self._tier == JOINS:
@@ -329,7 +329,7 @@ class Call:
 
     @one_call
     def stretch(self, operand: int, axis: int) -> Stretch:
-        """Return where an operand is stretched on an output axis; only of shapes that can broadcast."""
+        """Return where an operand is stretched on an output axis; only for shapes that can broadcast."""
         return self.valid_sizes().stretch(self.rule, self._dims, operand, axis)
 
     def valid_sizes(self) -> ValidSizes:
@@ -356,7 +356,7 @@ class Call:
         return self._conflict
 
     def _question(self) -> tuple[Any, ...]:
-        """Return the question: rule, operands, assumptions, least size and budget."""
+        """Return the question: rule, operands, assumptions, minimum size and budget."""
         scope = self.scope
         assumed = () if scope is None else tuple(a.formula for a in scope.assumptions)
         operands = tuple(s.dims for s in self.operands)
@@ -370,7 +370,7 @@ class Call:
         return hash(self._question()[:3])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The question alone: computed results hold a solver's state, and are recomputed on demand.
+        # Only the question: computed results hold a solver's state, and are computed again on demand.
         return type(self), (self.rule, self.operands, self._scope), {"_tier": self._tier, "budget": self.budget}
 
     def __bool__(self) -> NoReturn:
@@ -378,7 +378,7 @@ class Call:
 
     @property
     def emission(self) -> Emission:
-        """What the rule emitted: its constraints, and the output dimensions as joins of their members."""
+        """The rule's emission: its constraints, and the output dimensions as joins of their members."""
         if self._emission is None:
             self._emission = self.rule.emit([tuple(map(value_of, dims)) for dims in self._dims])
         return self._emission

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Proof(Enum):
-    """What became of a claim."""
+    """The outcome of checking a claim."""
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -36,7 +36,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The claims of an answer; true when every one is proved.
+    """The claims of an answer; it is true if every claim is proved.
 
     >>> import symbcast
     >>> bool(symbcast.broadcast("N, 3", "M, 1").certify())
@@ -71,8 +71,8 @@ def certify(result: Call) -> Certificate:
 
 
 def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
-    """Yield each claim with formulas that cannot hold together if it is true."""
-    # Of ranks that were tried up to a bound, this is about those.
+    """Yield each claim with formulas that contradict each other exactly if it is true."""
+    # If ranks were tried only up to a bound, the claims cover those ranks.
     condition = all_of(result.decision.clauses)
     whole = all_of(raw)
     yield "wherever the constraints hold, the condition does", [whole, negate(condition)]
@@ -86,7 +86,7 @@ def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Fo
     elif result.laid_output is not None:
         for axis, (dim, emitted) in enumerate(zip(result.laid_output, result.emission.output, strict=True)):
             if mentions_rest(dim):
-                continue  # each axis of it is a join of the same members
+                continue  # each of its axes is a join of the same members
             members = members_of(emitted)
             # The join o of the members: each is 1 or o, and o is 1 or one of them.
             bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
@@ -115,7 +115,7 @@ def _never(session: object, formulas: list[Formula]) -> Proof:
 
 
 def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
-    """Check witness and counterexample by evaluation."""
+    """Return the claims about the witness and the counterexample, checked by evaluation."""
     from symbcast.core.solver.evaluation.evaluation import predicate
 
     assert result.scope is not None
@@ -141,7 +141,7 @@ def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
 
 
 def _is_valid_at(result: Call, sizes: Mapping[str, int]) -> bool:
-    """Return whether operands broadcast at sizes; raise `BindingError` where assumptions exclude these."""
+    """Return whether operands broadcast at sizes; raise `BindingError` if the assumptions exclude these."""
     from symbcast.core.program.calls.bindings import bind
     from symbcast.core.program.calls.call import Call
 
@@ -149,7 +149,7 @@ def _is_valid_at(result: Call, sizes: Mapping[str, int]) -> bool:
     try:
         return shapes is not None and Call(result.rule, shapes, None).verdict is Verdict.ALWAYS
     except RuleArgumentError:
-        return False  # the rule takes no such ranks
+        return False  # the rule does not accept these ranks
 
 
 def _concrete(result: Call) -> Certificate:

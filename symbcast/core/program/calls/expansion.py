@@ -1,4 +1,4 @@
-"""Where an operand of a broadcast is stretched: always, never, or at which of the sizes at which it is valid."""
+"""Where an operand of a broadcast is stretched: always, never, or at some of the valid sizes."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
 
 @dataclass(frozen=True)
 class Stretch:
-    """How one operand lies on one output axis.
+    """Whether and where one operand is stretched on one output axis.
 
     Attributes:
         verdict: Whether it is stretched there at the valid sizes: its size is 1, and the output's is another.
-        known: ``"nonexpanding"`` where its size is always the output's, else ``"expanding"`` where its size is always
+        known: ``"nonexpanding"`` if its size is always the output's, else ``"expanding"`` if its size is always
             1, so that its only element stands for each of the output's.
         reason: Why something was not decided.
-            where: At which of the valid sizes it is stretched, as an unsimplified formula.
-        knowledge: What is known of the valid sizes.
+        where: At which of the valid sizes it is stretched, as an unsimplified formula.
+        knowledge: What is known about the valid sizes.
     """
 
     verdict: Verdict
@@ -48,7 +48,7 @@ class Stretch:
 
     @cached_property
     def formula(self) -> Formula:
-        """At which of the valid sizes it is stretched, in which nothing is redundant."""
+        """The condition, without redundancy, under which the operand is stretched at valid sizes."""
         match self.verdict:
             case Verdict.ALWAYS:
                 return TRUE
@@ -60,8 +60,8 @@ class Stretch:
 class ValidSizes:
     """The sizes at which an answer is valid under its assumptions; there must be some.
 
-    ``decision`` is that of the answer, None where its sizes are integers. The other arguments are its symbols, their
-    least size, the assumptions about them, and whatever else must hold.
+    ``decision`` is that of the answer, None if its sizes are integers. The other arguments are its symbols, their
+    minimum size, the assumptions about them, and other formulas that must hold.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class ValidSizes:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What is known of the sizes where the answer is valid."""
+        """What is known about the sizes at which the answer is valid."""
         own = {s: own_set(s, self._min_size) for s in self._symbols}
         return Knowledge(self._symbols, own, self._formulas)
 
     def stretch(self, rule: Rule, operands: Sequence[Dims], operand: int, axis: int) -> Stretch:
-        """Return where an operand is stretched on an output axis; it has the size 1 on axes that it does not reach."""
+        """Return where an operand is stretched on an output axis; on axes that it does not reach, its size is 1."""
         operands = [tuple(map(value_of, dims)) for dims in operands]
         places = rule.places([len(s) for s in operands]).of[operand]
         sizes = [size for place, size in zip(places, operands[operand], strict=False) if place == axis]
@@ -89,7 +89,7 @@ class ValidSizes:
     def stretched(self, sizes: Sequence[Dim], output: OutputDim) -> Stretch:
         """Return where an operand's size is stretched to that of an output axis.
 
-        It has several sizes there only where a rule lays several of its axes onto one.
+        It can have several sizes there only if the rule lays several of its axes onto one.
 
         >>> from symbcast.core.algebra.symbols import symbol
         >>> N = symbol("N")

@@ -1,4 +1,4 @@
-"""One broadcast of shapes, some of unknown rank: its constraints at every rank, expressed in finitely many sizes."""
+"""One broadcast of shapes, some of unknown rank: constraints that hold at every rank, over finitely many sizes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class OpenRanks:
     """Operands of unknown rank under a rule.
 
-    ``laid`` are the sizes as the rule lays the operands, with a single axis for all axes of a sequence that are not
-    distinguished; ``emission`` is what the rule emits for these, once for each distinguished axis. The scope is
+    ``laid`` are the sizes of the operands as the rule lays them, with a single axis for all axes of a sequence that are
+    not distinguished; ``emission`` is what the rule emits for these, once for each distinguished axis. The scope is
     unrolled accordingly.
     """
 
@@ -65,7 +65,7 @@ class OpenRanks:
     def axes(self) -> int:
         """The number of axes of the laid operands that represent several axes; they come first.
 
-        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        Raises `UnknownRankError` if they do not come first, or if the answer covers only some ranks.
         """
         found = open_axes(self.emission.output)
         if found is None or self.reason:
@@ -74,12 +74,12 @@ class OpenRanks:
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
-        """The requirements, unsimplified: those on all axes of a sequence at once."""
+        """The requirements, unsimplified; one requirement covers all axes of a sequence at once."""
         return tuple(flattened(self._asked))
 
     @cached_property
     def at_any_rank(self) -> Decision:
-        """The decision on the requirements that hold at all ranks, where the answer is about some ranks only."""
+        """The decision on the requirements that hold at all ranks; only for an answer that covers only some ranks."""
         return Decision(*self._scope.at_any_rank(self._asked))
 
     def laid_output(self, decision: Decision) -> tuple[Dim, ...]:
@@ -95,7 +95,7 @@ class OpenRanks:
 
     def output(self, laid: Iterable[Dim], decision: Decision) -> Shape:
         """Return the output, without sequences that are known to have no axes."""
-        # All axes of a base exist, so they need not be distinguished if nothing more is known of them.
+        # All axes of a base exist, so they need not be distinguished if nothing else is known about them.
         dims = self._rule.rolled([s.values for s in self.operands], tuple(laid))
         return any_shape_of(d for d in dims if not _is_empty(d, decision))
 

@@ -1,4 +1,4 @@
-"""Operands of names and integers alone, which nearly all are, read by look-ups."""
+"""Operands of names and integers only, by far the most common, read by table look-ups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _symbols: dict[Any, Symbol] = {}
 
 
 def plain_dims(value: Any) -> Dims | None:
-    """Return the sizes of an operand that has names and integers alone, None for any other.
+    """Return the sizes of an operand that consists of names and integers only, None for any other.
 
     Raises the same errors as `symbcast.shape` for values that are not shapes.
 
@@ -61,10 +61,10 @@ def _read_text(text: str) -> Dims | None:
 
 
 def _looked_up(sizes: tuple[Any, ...] | list[Any]) -> Dims | None:
-    """Return the sizes of integers and sympy symbols that came before; None where there is more to read."""
+    """Return the sizes of integers and known sympy symbols; None if there is anything else to read."""
     found: list[Dim] = []
     for size in sizes:
-        # By type: ``True == 1``, and is no size.
+        # By type: ``True == 1``, but it is not a size.
         if type(size) is int:
             if not 0 <= size <= MAX_SIZE:
                 return None
@@ -78,7 +78,7 @@ def _looked_up(sizes: tuple[Any, ...] | list[Any]) -> Dims | None:
 
 
 def _learnt(size: Any) -> Symbol | None:
-    """Return the name that a sympy symbol represents, None for anything else and for a user's own symbol."""
+    """Return the name that a sympy symbol represents, None for a user's own symbol or anything else."""
     if type(size).__module__ != "sympy.core.symbol":
         return None
     found = shape((size,)).dims[0]

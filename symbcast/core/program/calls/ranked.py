@@ -25,15 +25,15 @@ MOST = 8
 class RankedSizes:
     """The ranks and the axes of the sequences of a question, and its other sizes.
 
-    ``asked`` must hold, ``names`` are the names of the sizes, in order; ``mentioned`` are further formulas whose
-    axes must be distinguished. Raises `UnknownRankError` where a sequence meets itself at a shifted axis, so that
-    not all ranks are tried; the error names the ``question``.
+    ``asked`` must hold, ``names`` are the names of the sizes, in order; ``mentioned`` are additional formulas whose
+    axes must be distinguished. Raises `UnknownRankError` if a sequence meets itself at a shifted axis, since
+    not all ranks are then tried; the error names the ``question``.
 
     Attributes:
-        unrolled: How deep sequences are unrolled.
+        unrolled: The depth to which sequences are unrolled.
         knowledge: What is known about ranks, axes and sizes.
-        asked: The formulas over these that must hold.
-        names: The name of each of these.
+        asked: The formulas over ranks, axes and sizes that must hold.
+        names: The name of each rank, axis and size.
         greatest: The greatest rank of each sequence that its own constraints allow.
     """
 
@@ -82,15 +82,15 @@ class RankedSizes:
 
 
 def check_cuts(question: str, unrolled: Unrolled) -> None:
-    """Raise `UnknownRankError` where a sequence lies under itself at another axis."""
+    """Raise `UnknownRankError` if a sequence is aligned with itself at another axis."""
     for s in unrolled.mixed:
         raise UnknownRankError(f"{question} of a sequence with itself, shifted by some axes", s.rest().name)
 
 
 def greatest_rank(known: Knowledge, sequence: AxisSequence) -> int | None:
-    """Return the greatest rank of a sequence that its own constraints allow."""
+    """Return the greatest rank that a sequence's own constraints allow."""
     rank = known.values.get(sequence.rank, sequence.rank)
     if isinstance(rank, int):
         return rank
-    domain = known.domains.get(rank)  # type: ignore[call-overload] # a value that is no number is a Symbol
+    domain = known.domains.get(rank)  # type: ignore[call-overload] # a value that is not a number is a Symbol
     return None if domain is None else domain.greatest

@@ -1,1 +1,1 @@
-"""What the operations so far establish, and whether it can hold together."""
+"""Facts that the operations so far establish, and whether they can hold together."""

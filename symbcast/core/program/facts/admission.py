@@ -1,4 +1,4 @@
-"""The requirements of one operation, added to the facts and admitted to the groups as a whole, or not at all."""
+"""The requirements of one operation: added to the facts and admitted to the groups either completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Asking:
-    """The requirements of one operation. Once a part of them cannot hold, the rest is skipped.
+    """The requirements of one operation. Once one of them cannot hold, the rest is skipped.
 
-    ``new`` are those that no earlier operation has; ``lengthened`` gives, for some of them, the shorter join that they
-    imply and the one additional member.
+    ``new`` are those that no earlier operation has; ``lengthened`` maps some of them to the shorter join that they
+    extend and the one additional member.
     """
 
     def __init__(self, asked: Container[Formula], facts: Facts, groups: Groups) -> None:
@@ -33,7 +33,7 @@ class Asking:
         self.can_hold = True
 
     def ask(self, formulas: Iterable[Formula]) -> None:
-        """Ask that formulas hold."""
+        """Require that formulas hold."""
         if not self.can_hold:
             return
         found = [f for f in flattened(formulas) if not self._is_old(f)]
@@ -41,7 +41,7 @@ class Asking:
         self.can_hold = FALSE not in found and self._facts.tell(found)
 
     def join(self, column: Joined) -> None:
-        """Ask that the join of a column be defined."""
+        """Require that the join of a column be defined."""
         distinct = [m for m in dict.fromkeys(column) if m != 1]
         if len(distinct) < 2:
             return
@@ -50,7 +50,7 @@ class Asking:
             self._lengthen(longest, others[0])
             return
         if self.can_hold and len({self._facts.dim(m) for m in distinct}) == 1:
-            return  # sizes known to be equal always join
+            return  # sizes known to be equal can always be joined
         self.ask([Compatible(tuple(dict.fromkeys(m for d in distinct for m in join_members(d))))])
 
     def admit(self) -> bool:
@@ -70,7 +70,7 @@ class Asking:
         return formula in self._asked or formula in self.new
 
     def _lengthen(self, joined: Any, added: Any) -> None:
-        """Require that a long, defined join stay defined with one more member, without checking the old ones again."""
+        """Require that a long, defined join remain defined with one more member, without checking the old members."""
         after = join_with(joined, added)
         if after is joined or not self.can_hold:
             return

@@ -1,7 +1,7 @@
 """Whether all requirements so far can hold together: updated with every operation.
 
-Equalities and joins of plain sizes are decided by the graph alone. Other formulas, and all that symbols tie to them,
-are in a growing conjunction that keeps sizes at which it holds: the next requirement usually holds there too.
+The graph alone decides equalities and joins of plain sizes. Other formulas, and all formulas that share symbols with
+them, are in a growing conjunction that remembers sizes at which it holds: the next requirement usually holds there too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Lengthened: TypeAlias = "Mapping[Formula, tuple[Formula, Term]]"
 
 
 class _Waiting:
-    """A formula between plain sizes that nothing ties to a term yet."""
+    """A formula over plain sizes that shares no symbols with terms yet."""
 
     __slots__ = ("formula",)
 
@@ -40,7 +40,7 @@ class _Waiting:
 
 
 class Groups:
-    """The requirements on terms and everything tied to them, and those still waiting to be checked."""
+    """The requirements on terms and everything connected to them, and those still waiting to be checked."""
 
     def __init__(self, min_size: int) -> None:
         self.min_size = min_size
@@ -60,7 +60,7 @@ class Groups:
         return made
 
     def sizes(self) -> Mapping[Symbol, int]:
-        """Return sizes at which all that is tied to terms holds."""
+        """Return sizes at which everything connected to terms holds."""
         return {} if self._growing is None else self._growing.sizes
 
     def admit(self, formulas: Sequence[Formula], lengthened: Lengthened) -> bool:
@@ -81,14 +81,14 @@ class Groups:
         return True
 
     def _is_tied(self, formula: Formula, lengthened: Lengthened) -> bool:
-        """Return whether the graph cannot decide a formula, or one that symbols tie to it."""
+        """Return whether the graph cannot decide a formula, alone or together with formulas that share its symbols."""
         shorter, added = lengthened.get(formula, _NOT_LENGTHENED)
         if added is not None and added.is_Symbol and shorter in self._by_formula:
-            return added in self._tied  # the shorter join waits, so nothing is tied to its members
+            return added in self._tied  # the shorter join waits, so nothing is connected to its members
         return not _is_plain(formula) or not self._tied.isdisjoint(symbols_in(formula))
 
     def _wait(self, formula: Formula, lengthened: Lengthened) -> None:
-        """Keep a formula under each of its symbols, for when one is tied."""
+        """Store a formula under each of its symbols, for when one of these is connected to a term."""
         shorter, added = lengthened.get(formula, _NOT_LENGTHENED)
         waiting = None if shorter is None else self._by_formula.pop(shorter, None)
         symbols: Iterable[Any]
@@ -102,7 +102,7 @@ class Groups:
             self._waiting.setdefault(symbol, []).append(waiting)
 
     def _tie(self, tied: Sequence[Formula], plain: list[Formula], moved: list[tuple[Symbol, list[_Waiting]]]) -> bool:
-        """Add formulas and all that waits for their symbols to the growing conjunction, if that can hold."""
+        """Add formulas, and all that wait for their symbols, to the growing conjunction, if it can then hold."""
         growing = self._grown()
         length = len(growing)
         symbols: set[Symbol] = set()
@@ -125,7 +125,7 @@ class Groups:
                 ahead += [f for f in also if f not in done]
                 done.update(also)
         from symbcast.core.solver.linear.z3_solver import (
-            Satisfiability,  # loads z3, and most programs never need it
+            Satisfiability,  # loads z3, which most programs never need
         )
 
         answer = Satisfiability.UNKNOWN

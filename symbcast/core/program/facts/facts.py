@@ -1,7 +1,7 @@
-"""What the operations so far establish, as far as the graph and sets of sizes derive it at once.
+"""Facts that the operations so far establish, as far as the graph and sets of sizes derive them immediately.
 
 Everything here follows from the given facts; not every consequence is here, since terms over several symbols are
-treated as opaque. That is enough to simplify output dimensions. `groups` decides whether everything can hold together.
+opaque. That is enough to simplify output dimensions. `groups` decides whether everything can hold together.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Facts:
         return made
 
     def mark(self) -> tuple[tuple[int, int], int, int]:
-        """Return the present state, for `undo`."""
+        """Return the current state, for `undo`."""
         return self._classes.mark(), len(self._trail), len(self._introduced)
 
     def undo(self, mark: tuple[tuple[int, int], int, int]) -> None:
@@ -68,7 +68,7 @@ class Facts:
         while len(self._trail) > mark[1]:
             formulas, length = self._trail.pop()
             del formulas[length:]
-        # A join added since then may have replaced a relation that is gone; all are added again when they are next met.
+        # A join added since then may have replaced a removed relation; each join is added again when it next occurs.
         self._axis_of.clear()
         self.version += 1
 
@@ -80,10 +80,10 @@ class Facts:
     def _undo_classes(self, mark: tuple[int, int], introduced: int) -> None:
         self._classes.undo(mark)
         while len(self._introduced) > introduced:
-            self._introduced.popitem()  # the last one in
+            self._introduced.popitem()  # the last one added
 
     def tell(self, formulas: Iterable[Formula]) -> bool:
-        """Add formulas that must hold; return False if they are seen to be impossible."""
+        """Add formulas that must hold; return False if they turn out to be impossible."""
         pending = [self._known(f) for f in formulas]
         while pending:
             for clause in flattened(pending):
@@ -96,7 +96,7 @@ class Facts:
         return True
 
     def tell_join(self, before: Node, added: Node, after: Node) -> bool:
-        """Add that a join is defined which has one member more than another that is; as `tell`, but at once."""
+        """Add the fact that a join stays defined with one more member; like `tell`, but faster."""
         members = join_members(after)
         number = self._axis_of.get(before)
         new = members if number is None else (added,)
@@ -118,7 +118,7 @@ class Facts:
         return self._classes.consistent and self.tell(self._woken())
 
     def dim(self, dim: Dim) -> Dim:
-        """Return a dimension rewritten by the facts: with known sizes substituted, and one name for each size."""
+        """Return a dimension rewritten by the facts: with known values substituted, and one name for equal sizes."""
         if isinstance(dim, int):
             return dim
         if dim.is_Symbol:
@@ -133,7 +133,7 @@ class Facts:
         return self._value(found)
 
     def join(self, members: Iterable[Any]) -> Dim:
-        """Return the join of sizes, which is known to be defined, in the fewest members."""
+        """Return the join of sizes, which is known to be defined, with the fewest members."""
         longest, *others = sorted(members, key=lambda d: -len(join_members(d)))
         if self._is_simple(longest) and len(others) == 1 and len(join_members(others[0])) == 1:
             added = self.dim(others[0])
@@ -161,7 +161,7 @@ class Facts:
         return self._noted(reduce(join_with, kept) if kept else 1)
 
     def _lengthened(self, joined: Dim, added: Dim) -> Dim:
-        """Return a long join, already in its fewest members, with one more member; the others are not checked again."""
+        """Return a long join with the fewest members, extended by one more; its own members are not checked again."""
         if isinstance(added, int):
             return joined if added == 1 else added
         if self._is_one(added):
@@ -172,7 +172,7 @@ class Facts:
         return self._simple_at == self.version and joined in self._simple
 
     def _noted(self, joined: Dim) -> Dim:
-        """Remember that a join is in its fewest members, until more is known."""
+        """Record that a join has the fewest members possible, until more is known."""
         if self._simple_at != self.version:
             self._simple.clear()
             self._simple_at = self.version
@@ -180,11 +180,11 @@ class Facts:
         return joined
 
     def least_sizes(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
-        """Return the least that each symbol may be, 0 last: together they satisfy all relations of plain sizes."""
+        """Return the least possible value of each symbol, with 0 last: they satisfy all relations of plain sizes."""
         return {s: least_size(self._classes.set_of(s)) or 0 for s in symbols}
 
     def least(self, size: Symbol) -> int:
-        """Return the least value of a symbol, as far as sets of sizes show it."""
+        """Return the least value of a symbol, as far as the sets of sizes determine it."""
         return self._classes.set_of(size).least() or 0
 
     def _is_one(self, dim: Node) -> bool:
@@ -194,7 +194,7 @@ class Facts:
         return not classes.possible(non_one=(dim,))
 
     def _uncovered(self, members: list[Any]) -> list[Any]:
-        """Drop members that are 1 or equal to another one, the last ones first, so that the first name is kept."""
+        """Drop members that are 1 or equal to another, starting with the last ones, so that the first name remains."""
         kept = list(members)
         for member in reversed(members):
             others = [m for m in kept if m is not member]
@@ -244,13 +244,13 @@ class Facts:
                 watching.append(clause)
 
     def _within(self, dim: Node, members: SizeSet) -> None:
-        """Tell which sizes a symbol or a term can be."""
+        """Record which sizes a symbol or a term can have."""
         self._classes.add(Within(dim, members))
         if 1 not in members:
-            self.version += 1  # where it is joined, it is the join
+            self.version += 1  # where it is joined, it equals the join
 
     def _introduce(self, dim: Node) -> None:
-        """Tell which sizes a symbol or a term can be at all, once."""
+        """Record, once, which sizes a symbol or a term can have at all."""
         if dim in self._introduced:
             return
         self._introduced[dim] = None
@@ -258,7 +258,7 @@ class Facts:
         self._within(dim, members)
 
     def _sharpen(self, dim: Node) -> None:
-        """Add the lower bound of a sum or product that follows from the sets of its symbols."""
+        """Add the lower bound of a sum or product that follows from its symbols' sets."""
         if dim.is_Symbol or not _is_size(dim):
             return
         least: float = 0
@@ -270,7 +270,7 @@ class Facts:
             self._within(dim, SizeSet.interval(int(least), None))
 
     def _woken(self) -> list[Formula]:
-        """Return the clauses with terms about which something has become known, with that substituted."""
+        """Return the clauses with terms about which something new is known, with that substituted."""
         news, self._classes.news = self._classes.news, []
         if not news:
             return []
@@ -286,7 +286,7 @@ def _is_size(dim: Node) -> bool:
 
 
 def _image(dim: Node) -> SizeSet:
-    """Return sizes among which a term over several symbols, or a multiple of one, always is."""
+    """Return sizes that contain all values of a term over several symbols, or of a multiple of one."""
     value = term(dim)
     low = max(value.lower_bound or 0, 0)
     found = ALL if low == 0 else SizeSet.interval(low, None)

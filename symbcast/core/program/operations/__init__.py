@@ -1,1 +1,1 @@
-"""Operations and what each requires on its own."""
+"""Operations and their individual requirements."""

@@ -1,4 +1,4 @@
-"""The requirements of each operation of a program by itself."""
+"""The requirements of each operation of a program on its own, without the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def needs(op: Op) -> tuple[Formula, ...]:
-    """Return the requirements of an operation as distinct clauses, in normal form, joins within joins flattened."""
+    """Return the requirements of an operation as distinct clauses in normal form, with nested joins flattened."""
     if op.kind == "assume":
         return ()
     found: dict[Formula, None] = {}
@@ -45,7 +45,7 @@ def _clauses_of_join(column: Joined) -> list[Formula]:
 
 
 def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
-    """Return the output axes of an operation, and its requirements, other than that the joins among them be defined."""
+    """Return the output axes of an operation, and its requirements other than that the joins among them be defined."""
     if op.kind in ("require", "assume"):
         assert op.formula is not None
         return (), list(clauses(op.formula))

@@ -1,4 +1,4 @@
-"""The operations of a program, as they were handed over."""
+"""The operations of a program, as they were passed in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAME = find_rule("none", {})
 
 
 def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
-    """Return what a rule emits for shapes, whose ranks may be unknown."""
+    """Return the emission of a rule for shapes, whose ranks may be unknown."""
     dims = [s.values for s in operands]
     return rule.emit_open(dims) if any(map(is_open, operands)) else rule.emit(dims)
 
@@ -34,7 +34,7 @@ class Op(NamedTuple):
     """One operation of a `symbcast.ShapeEnv`.
 
     ``origin`` is the caller's name for it; ``operands`` are the shapes as passed, ``rule`` is the broadcast rule
-    or the operator; ``formula`` and ``text`` are the requirement or assumption; ``output`` the shape that
+    or the operator; ``formula`` and ``text`` are the requirement or assumption; ``output`` is the shape that
     was returned.
     """
 
@@ -49,7 +49,7 @@ class Op(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called: by its origin, or by its kind and number."""
+        """Its display name: its origin, or its kind and number."""
         return self.origin if self.origin is not None else f"{self.kind}_{self.number}"
 
     @property
@@ -60,7 +60,7 @@ class Op(NamedTuple):
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Its constraints, and those that the dimensions of its operands be sizes."""
+        """Its constraints, including those that make the dimensions of its operands sizes."""
         return (*self._size_constraints(), *self._own_constraints())
 
     def _size_constraints(self) -> Iterator[Constraint]:

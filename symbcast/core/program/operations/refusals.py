@@ -1,4 +1,4 @@
-"""The errors about broadcasts that are not valid: data only. The layer that shows them writes the messages."""
+"""Errors about invalid broadcasts, as data only. The layer that shows them writes the messages."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Answer(Protocol):
 
 
 class BroadcastError(SymbcastError, ValueError):
-    """A broadcast that is not valid.
+    """A broadcast is not valid.
 
-    ``result`` is the answer it came from, None for an error of a whole program; ``binding`` the requested sizes, None
-    if there were none.
+    ``result`` is the answer that it comes from, None for an error of a whole program; ``binding`` is the requested
+    sizes, None if there were none.
     """
 
-    __module__ = "symbcast"  # where users find it; tracebacks say so
+    __module__ = "symbcast"  # the module where users find it, for tracebacks
 
     words: ClassVar[Callable[[BroadcastError], str]]
     """Writes the message; `symbcast.answers.public` sets it, as that is a higher layer."""
@@ -57,16 +57,16 @@ class BroadcastError(SymbcastError, ValueError):
 class IncompatibleShapesError(BroadcastError):
     """The shapes never broadcast, or do not at the requested sizes."""
 
-    __module__ = "symbcast"  # where users find it; tracebacks say so
+    __module__ = "symbcast"  # the module where users find it, for tracebacks
 
 
 class IncompatibleProgramError(IncompatibleShapesError):
-    """An operation of a program that no sizes allow together with the operations before it.
+    """No sizes allow an operation of a program together with the operations before it.
 
-    ``operation`` is the refused one, ``operations`` are the fewest that cannot hold together, including it.
+    ``operation`` is the refused one; ``operations`` are the fewest, including it, that cannot hold together.
     """
 
-    __module__ = "symbcast"  # where users find it; tracebacks say so
+    __module__ = "symbcast"  # the module where users find it, for tracebacks
 
     def __init__(self, operation: Op, operations: Sequence[Op], assumptions: Sequence[str] = ()) -> None:
         SymbcastError.__init__(self, operation, operations, assumptions)
@@ -77,6 +77,6 @@ class IncompatibleProgramError(IncompatibleShapesError):
 
 
 class ConditionalBroadcastError(BroadcastError):
-    """The shapes broadcast for some sizes only, and all were required."""
+    """The shapes broadcast only for some sizes, but all were required."""
 
-    __module__ = "symbcast"  # where users find it; tracebacks say so
+    __module__ = "symbcast"  # the module where users find it, for tracebacks

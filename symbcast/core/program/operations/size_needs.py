@@ -1,4 +1,4 @@
-"""What shapes require of their sizes: that they be sizes, that two of them be equal, that joins be defined."""
+"""Requirements of shapes on their sizes: that they be sizes, that two of them be equal, that joins be defined."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from symbcast.core.shapes import Shape
 
 
 def unjoined(formula: Formula) -> Formula:
-    """Return a formula with the joins in it split into their members, where that is equivalent.
+    """Return a formula with its joins split into their members, where that is equivalent.
 
-    It is equivalent given that these joins are defined: a join of joins is the join of all members;
-    and a join that is 1 or ``t`` has members that are each 1 or ``t``.
+    This is equivalent given that these joins are defined: a join of joins is the join of all members;
+    and if a join is 1 or ``t``, each of its members is 1 or ``t``.
     """
     match formula:
         case Compatible(dims):
@@ -39,7 +39,7 @@ def size_needs(dims: Iterable[Dim]) -> list[Formula]:
     found: dict[Formula, None] = {}
     for dim in dims:
         if isinstance(dim, int):
-            if dim < 0:  # a member of a join: no size
+            if dim < 0:  # a member of a join, not a size
                 found[FALSE] = None
             continue
         if dim.is_Symbol:

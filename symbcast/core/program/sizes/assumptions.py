@@ -1,4 +1,4 @@
-"""What is assumed of sizes, read from text and sympy."""
+"""Assumptions about sizes, read from text and sympy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class HasFormula(Protocol):
-    """What has a formula, as a `symbcast.Condition` does."""
+    """An object with a formula, such as a `symbcast.Condition`."""
 
     @property
     def formula(self) -> Formula:
@@ -31,10 +31,10 @@ Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
 
 
 class Assumption:
-    """One assumption: its formula, and its text; if nobody wrote it, that of the formula.
+    """One assumption: its formula, and its text, which is made from the formula if nobody wrote it.
 
     ``is_written`` means that a user wrote it as text, so that a name in it may be mistyped. ``given`` is the sympy
-    Boolean that it was read from: a symbol in that is no dummy, while a name in text may mean one.
+    Boolean that it was read from: a symbol in it is never a dummy, while a name in text may refer to one.
     """
 
     __slots__ = ("_text", "formula", "given", "is_written")
@@ -49,7 +49,7 @@ class Assumption:
 
     @property
     def text(self) -> str:
-        """How it was written."""
+        """The text as written."""
         if self._text is None:
             self._text = formula_text(self.formula)
         return self._text

@@ -1,4 +1,4 @@
-"""Sizes that a caller gives, by name or by symbol, and those of the axes of sequences."""
+"""Sizes given by a caller, by name or by symbol, and sizes of the axes of sequences."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
 
 
 class Given(NamedTuple):
-    """The sizes that are given by name, and those of the axes of sequences."""
+    """The given sizes by name, and those of the axes of sequences."""
 
     sizes: dict[str, int]
     axes: dict[AxisSequence, tuple[int, ...]]
 
     @property
     def by_name(self) -> dict[str, Any]:
-        """All of them by name; of a sequence all axes together."""
+        """All given values by name; for a sequence, those of all its axes together."""
         return {**self.sizes, **{s.name: found for s, found in self.axes.items()}}
 
     @staticmethod
     def read(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> Given:
-        """Return the values given for names, some of sequences: see `read_sizes`. Raises `BindingError`."""
+        """Return the values given for names, including names of sequences: see `read_sizes`. Raises `BindingError`."""
         plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
         sequences = {s.name: s for s in sequences_of(names)}
         axes: dict[AxisSequence, tuple[int, ...]] = {}
@@ -53,7 +53,7 @@ class Given(NamedTuple):
 
 
 def _sequence_of(key: Any, sequences: Mapping[str, AxisSequence]) -> AxisSequence | None:
-    """Return the sequence that a key means: its name, with a star or without, or the symbol of all its axes."""
+    """Return the sequence that a key refers to: by its name, starred or not, or by the symbol of all its axes."""
     if isinstance(key, str):
         forms = (key, key.removeprefix("*"), normalize("NFKC", key))
         return next((sequences[form] for form in forms if form in sequences), None)
@@ -64,7 +64,7 @@ def _sequence_of(key: Any, sequences: Mapping[str, AxisSequence]) -> AxisSequenc
 
 
 def _read_axes(name: str, value: Any) -> tuple[int, ...]:
-    """Return the sizes of the axes of a sequence; raise `BindingError` for values that are not, or are unordered."""
+    """Return the sizes of the axes of a sequence; raise `BindingError` for values that are not sizes or not ordered."""
     try:
         found = None if isinstance(value, (str, bytes, Mapping, Set)) else tuple(value)
     except TypeError:
@@ -79,10 +79,10 @@ def _read_axes(name: str, value: Any) -> tuple[int, ...]:
 def read_sizes(
     names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], others: Sequence[str] = ()
 ) -> dict[str, int]:
-    """Return sizes by name from a mapping (by name or symbol) and from keywords.
+    """Return sizes by name, given by a mapping (by name or symbol) and by keywords.
 
-    Python normalizes keywords (NFKC), so a name is found by its normal form too. Raises `BindingError`; ``others`` are
-    other names that a wrong name may have meant.
+    Python normalizes keywords (NFKC), so a name is also found by its normal form. Raises `BindingError`; ``others`` are
+    other names that the user of a wrong name may have meant.
     """
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
@@ -101,7 +101,7 @@ def read_sizes(
 
 
 def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
-    """Return the name of a size that is given as a symbol, sympy's or one of our own."""
+    """Return the name of a size given as a symbol, either sympy's or our own."""
     if isinstance(key, Unknown) and key not in names:
         called = {s.identity: name for s, name in names.items() if isinstance(s, Unknown)}
         return called.get(key.identity, key.name)
@@ -114,7 +114,7 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
 
 
 def _symbol_of(key: Any) -> Symbol | None:
-    """Return our symbol for one of our own or of sympy's; None for anything else."""
+    """Return our symbol for one of our own or sympy's symbols; None for anything else."""
     if isinstance(key, Symbol) or not hasattr(type(key), "free_symbols"):
         return key if isinstance(key, Symbol) else None
     from symbcast.core.algebra.door import from_sympy
@@ -127,15 +127,15 @@ def _symbol_of(key: Any) -> Symbol | None:
 
 
 def needed_of(names: Mapping[Symbol, str]) -> dict[str, object]:
-    """Return examples of values for names: a size, or some axes for a sequence."""
+    """Return example values for names: a size, or axes for a sequence."""
     plain = {name: 2 for s, name in names.items() if not isinstance(s, SequenceSymbol)}
     return {**plain, **{s.name: (2, 2) for s in sequences_of(names)}}
 
 
 def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
-    """Raise `BindingError` if a needed size is not given; ``call`` is the call that takes it.
+    """Raise `BindingError` if a needed size is not given; ``call`` is the name of the method that takes it.
 
-    A mapping gives the example value to show for each, otherwise 2.
+    If ``needed`` is a mapping, it gives the example value of each; otherwise that is 2.
     """
     missing = [name for name in needed if name not in given]
     if missing:
@@ -145,14 +145,14 @@ def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping
 
 
 def unknown_name(name: str, wanted: Sequence[str]) -> BindingError:
-    """Return the error for a name that no size has; ``wanted`` are the existing names."""
+    """Return the error for a name that no size has; ``wanted`` are the valid names."""
     close = closest(name, wanted)
     hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
     return BindingError(f"no size here is named {name!r}", hint)
 
 
 def given_twice(name: str, first: object, second: object) -> BindingError:
-    """Return the error that two sizes are given for a name."""
+    """Return the error for a name that is given two sizes."""
     return BindingError(f"{name} is given twice, as {first} and {second}", "give it only once")
 
 

@@ -1,4 +1,4 @@
-"""Whether assumptions are about sizes that shapes have: one that is not is a mistake, such as a name mistyped."""
+"""Whether assumptions concern sizes that the shapes have: if not, there is a mistake, such as a mistyped name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from symbcast.errors import AssumptionError
 def check_links(assumptions: Iterable[Assumption], sizes: Iterable[Symbol], names: Mapping[Symbol, str]) -> None:
     """Raise `AssumptionError` for a written assumption that no chain of assumptions links to one of ``sizes``.
 
-    ``N == 8*k`` is about ``k`` too, so with it ``k >= 2`` is linked to a shape that has ``N``. One that is not
-    text, such as a `symbcast.Condition` or a sympy relation, may be about other sizes: it is known from elsewhere.
+    ``N == 8*k`` is also about ``k``, so with it ``k >= 2`` is linked to a shape that has ``N``. An assumption that is
+    not text, such as a `symbcast.Condition` or a sympy relation, may be about other sizes, which come from elsewhere.
     """
     found = [(a, frozenset(map(_subject, symbols_in(a.formula)))) for a in assumptions]
     own = dict.fromkeys(map(_subject, sizes))

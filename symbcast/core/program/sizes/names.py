@@ -1,4 +1,4 @@
-"""Which size a name means throughout a program: one for each name and label, whoever brought it first."""
+"""The size that a name means throughout a program: one for each name and label, whichever shape introduced it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Names:
     """The sizes of a program in order of first appearance, and the meaning of each name and label.
 
     A user's own symbol takes its name if it comes first. A label in text (``?a``, ``?0``) means the unknown that
-    is shown with it here, wherever it came from: other text, a shape a user holds, a ``?`` that got its label here.
-    All other unknowns are themselves, and nothing else: one keeps its original label if that is free, and
-    gets the first free one of ``?0``, ``?1``... if it is not.
+    is shown with it here, wherever it came from: other text, a shape that a user holds, or a ``?`` that was labelled
+    here. Each other unknown is a size of its own: it keeps its original label if that is free; otherwise it
+    gets the first free one of ``?0``, ``?1``...
     """
 
     def __init__(self) -> None:
@@ -64,9 +64,9 @@ class Names:
         return made
 
     def prefer(self, symbols: Iterable[Symbol], given: Iterable[object] = ()) -> None:
-        """Reserve names for symbols that come together, before any is met: a user's own have precedence.
+        """Reserve names for symbols that come together, before any is added: a user's own symbols have precedence.
 
-        ``given`` are the shapes as they were given. A name in text means the dummy with that name, if there is
+        ``given`` are the shapes as passed. A name in text means the dummy with that name, if there is
         exactly one; a sympy symbol with the same name as a dummy is another size.
         """
         found = dict.fromkeys(symbols)
@@ -76,17 +76,17 @@ class Names:
             if isinstance(s, UserSymbol) and not s.is_Dummy:
                 self._table(s.name).setdefault(s.name, s)
         for s in found:
-            if isinstance(s, Dummy) and dummies[s.name] == 1:  # otherwise a text with that name would mean none of them
+            if isinstance(s, Dummy) and dummies[s.name] == 1:  # otherwise the name in text means none of them
                 self._table(s.name).setdefault(s.name, s)
         for s in found:
-            if type(s) is Symbol:  # so that no dummy is shown by a name that text has
+            if type(s) is Symbol:  # so that no dummy is shown by a name in text
                 self._table(s.name).setdefault(s.name, s)
 
     def tell_apart(self, symbols: Iterable[Symbol], given: Iterable[object]) -> None:
-        """Reserve the name of each sympy symbol for it, if a dummy among some symbols that come together has it too.
+        """Reserve each sympy symbol's name for it, if a dummy among symbols that come together has the same name.
 
-        ``given`` are shapes or relations as they were given. Raises `DimensionError` if a dummy that was met before is
-        shown by that name: what is no dummy and has its name is the same object as a name in text, which means the
+        ``given`` are shapes or relations as passed. Raises `DimensionError` if an earlier dummy is already shown by
+        that name: a symbol that is not a dummy but has its name is the same object as the name in text, which means the
         dummy.
         """
         written = {str(s.name) for value in given for s in self._symbols_of(value) if not s.is_Dummy}
@@ -100,7 +100,7 @@ class Names:
                 raise DimensionError(name, "a sympy Dummy is called so here, and a Symbol is another size", _RENAME)
 
     def _symbols_of(self, value: object) -> Iterable[Any]:
-        """Return the symbols of a shape or relation that are not of text; none of a shape that is of this program."""
+        """Return the symbols of a shape or relation that is not from text; none if this program made the shape."""
         if isinstance(value, Shape):
             return () if self._is_known(value) else symbols_of(value.dims)
         dims = value if isinstance(value, (tuple, list)) else (value,)
@@ -108,9 +108,9 @@ class Names:
         return (s for symbols in found if isinstance(symbols, (set, frozenset)) for s in symbols)
 
     def _reserve(self, unknowns: Sequence[tuple[Unknown, bool]]) -> None:
-        """Reserve the labels of unknowns that come together, before any is met; each is paired with whether it is held.
+        """Reserve the labels of unknowns that come together, before any is added; each comes with whether it is held.
 
-        Those of shapes that somebody holds have precedence, then those that text mentions.
+        Unknowns in shapes that a caller holds have precedence, then those that text mentions.
         """
         for s, is_held in unknowns:
             if is_held:
@@ -126,19 +126,19 @@ class Names:
         return self._labels if LABEL.fullmatch(name) else self._by_name
 
     def mark(self) -> tuple[int, ...]:
-        """Return the present state, for `undo`."""
+        """Return the current state, for `undo`."""
         return tuple(map(len, self._tables()))
 
     def undo(self, mark: tuple[int, ...]) -> None:
-        """Forget the sizes met since ``mark``."""
+        """Forget the sizes added since ``mark``."""
         for table, length in zip(self._tables(), mark, strict=True):
             while len(table) > length:
-                table.popitem()  # the last one in
+                table.popitem()  # the last one added
         self.brought.clear()
         self._free_from = 0
 
     def taken(self) -> list[Formula]:
-        """Return the formulas that came with new symbols, once."""
+        """Return the formulas that came with new symbols, and clear them."""
         found, self.brought = self.brought, []
         return found
 
@@ -147,7 +147,7 @@ class Names:
         return self.order, *names, self._unknowns, self._replaced, self.sizes, self.shown
 
     def named(self, name: str) -> Symbol:
-        """Return the size that a name means; a label begins with ``?``."""
+        """Return the size that a name refers to; a label begins with ``?``."""
         found = self._table(name).get(name)
         if found is None:
             found = self._meet(Unknown(name) if LABEL.fullmatch(name) else symbol(name))
@@ -160,9 +160,9 @@ class Names:
         return made
 
     def bind_all(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
-        """Return shapes that come together, with this program's sizes in place of others of their names.
+        """Return shapes that come together, with other sizes of the same names replaced by this program's.
 
-        Each is paired with whether somebody holds it; otherwise it came from text, or was made into a shape for this.
+        Each is paired with whether a caller holds it; otherwise it came from text, or was converted to a shape here.
         """
         given = list(shapes)
         new = [(s, is_held) for s, is_held in given if not self._is_known(s)]
@@ -175,7 +175,7 @@ class Names:
         return tuple([self.bind(shape) for shape, _ in given])
 
     def bind(self, shape: Shape) -> Shape:
-        """Return a shape with this program's sizes in place of others of their names."""
+        """Return a shape with other sizes of the same names replaced by this program's."""
         if self._is_known(shape):
             return shape
         bound = self._bindings(symbols_of(shape.dims))
@@ -187,9 +187,9 @@ class Names:
         return all(type(d) is int or d in self.sizes for d in shape.dims)
 
     def bind_formula(self, formula: Formula) -> Formula:
-        """Return a formula with this program's sizes in place of others of their names.
+        """Return a formula with other sizes of the same names replaced by this program's.
 
-        Raises `AssumptionError` for an unknown that no shape has brought.
+        Raises `AssumptionError` for an unknown that no shape has introduced.
         """
         symbols = symbols_in(formula)
         unknowns: dict[Symbol, Symbol] = {s: self._spoken_of(s) for s in symbols if isinstance(s, Unknown)}
@@ -205,7 +205,7 @@ class Names:
         return s if not number or number in self._anonymous else s.of(AxisSequence(s.sequence.name))
 
     def _spoken_of(self, s: Unknown) -> Symbol:
-        """Return the size that an unknown in a formula is: itself, or else the one that its label means here."""
+        """Return the size that an unknown in a formula refers to: itself, or else the one that its label means here."""
         kept = self._unknowns.get(s.identity) or self._labels.get(s.name)
         if kept is None:
             known = f"the labels are {', '.join(self._labels)}" if self._labels else "there is no unknown size yet"
@@ -227,7 +227,7 @@ class Names:
         return found
 
     def _meet(self, s: Symbol) -> Symbol:
-        """Add a symbol that is not known yet; return the symbol used for it."""
+        """Add a new symbol; return the symbol used for it."""
         if isinstance(s, Unknown):
             return self._meet_unknown(s)
         if isinstance(s, SequenceSymbol):
@@ -237,7 +237,7 @@ class Names:
             raise _two_kinds(s.name)
         kept: Symbol = s
         if s.is_Dummy:
-            # Another size than any of its name; text means it by the name that it is shown by.
+            # A different size from any other of its name; text refers to it by its displayed name.
             name, number = s.name, 0
             while table.get(name, s) is not s:
                 number += 1
@@ -260,7 +260,7 @@ class Names:
         kept = self._labels.get(s.name, s)
         if s.is_spoken and kept is not s:
             return kept if kept in self.order else self._meet(kept)
-        s.is_spoken = False  # by now it is one that is held
+        s.is_spoken = False  # from now on, a caller holds it
         if kept is not s or not LABEL.fullmatch(s.name):
             kept = s.renamed(self._free_label())
         self._unknowns[s.identity] = self._labels[kept.name] = kept

@@ -1,4 +1,4 @@
-"""What is known of some sizes: their own bounds and the assumptions about them, checked for contradictions."""
+"""Knowledge about sizes: their own bounds and the assumptions about them, checked for contradictions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def own_set(s: Symbol, min_size: int) -> SizeSet:
-    """Return the set that a symbol lies in by its own assumptions."""
+    """Return the set of values that a symbol's own assumptions allow."""
     if isinstance(s, SequenceSymbol):
-        # An axis that does not exist has the size 1, whatever the least size of others.
+        # An axis that does not exist has the size 1, whatever the minimum size of others.
         if isinstance(s, Rank):
             return SizeSet.interval(0, MAX_RANK)
         return SizeSet.interval(min_size, None) | SizeSet.of([1]) if min_size else ALL
@@ -42,7 +42,7 @@ def assumed(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_si
 def knowledge(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_size: int) -> Knowledge:
     """Return the knowledge about some sizes.
 
-    Raises `AssumptionError` where the assumptions leave no sizes, with the fewest that contradict each other.
+    Raises `AssumptionError` if the assumptions allow no sizes, with the fewest that contradict each other.
     """
     order = tuple(symbols)
     found = _known(order, [a.formula for a in assumptions], min_size)
@@ -52,7 +52,7 @@ def knowledge(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_
 
 
 def _known(symbols: tuple[Symbol, ...], formulas: Iterable[Formula], min_size: int) -> Knowledge | None:
-    """Return the knowledge about some symbols, None where it contradicts itself."""
+    """Return the knowledge about some symbols, None if it contradicts itself."""
     try:
         return Knowledge(symbols, {s: own_set(s, min_size) for s in symbols}, formulas)
     except ContradictionError:

@@ -1,4 +1,4 @@
-"""Which sizes a call is about: a program of one operation, whose names are bound at once."""
+"""The sizes in a call: a program of one operation, whose names are bound at once."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Scope:
     """The shapes of a call with their symbols bound, and the knowledge about those symbols.
 
     ``symbols`` are the sizes in order of appearance, ``names`` their names for display and binding. A user's own symbol
-    takes its name wherever it occurs, as all operands come at once. ``held`` says of each shape whether somebody
-    holds it; the others were made for this question. ``written`` are the shapes as they were given. For shapes of
-    unknown rank, `unroll` finds the symbols and the knowledge; ``links`` are the facts about sizes implied by ranks.
+    takes its name wherever it occurs, as all operands come at once. ``held`` says for each shape whether a caller holds
+    it; the others were created for this question. ``written`` are the shapes as passed. For shapes of unknown rank,
+    `unroll` finds the symbols and the knowledge; ``links`` are the facts about sizes implied by ranks.
     """
 
     __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
@@ -77,7 +77,7 @@ class Scope:
         except AssumptionError:
             if not made.mixed:
                 raise
-            # It may be the bound on the ranks that leaves nothing.
+            # The bound on the ranks may be what excludes all sizes.
             raise UnknownRankError("a broadcast of a sequence with itself, shifted by some axes", "it") from None
         return made
 
@@ -89,7 +89,7 @@ class Scope:
     def at_any_rank(self, formulas: Iterable[Formula]) -> tuple[Knowledge, list[Formula]]:
         """Return the knowledge about sizes, and the formulas that are not about all axes of a sequence at once.
 
-        So no bound on ranks is among them, even where one sequence lies under itself.
+        So no bound on ranks applies to them, even if a sequence is aligned with itself.
         """
         from symbcast.core.program.sizes.unrolling import Unrolled
 
@@ -120,7 +120,7 @@ class Scope:
     def asked(
         cls, given: Sequence[ShapeLike], shapes: Sequence[Shape], assume: Assumptions, min_size: int, is_linked: bool
     ) -> Self:
-        """Return the scope of ``shapes``, which were ``given`` in that form, and of the assumptions about them.
+        """Return the scope of ``shapes``, which were ``given`` in that form, with the assumptions about them.
 
         With ``is_linked``, raises `AssumptionError` for an assumption that is not about any of their sizes.
         """

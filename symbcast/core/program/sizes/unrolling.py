@@ -1,8 +1,8 @@
-"""Sequences of axes as the solver sees them: a size for each of the last axes, and one for all axes before these.
+"""Sequences of axes as the solver sees them: a size for each of the last axes, and one for all axes before them.
 
-The solver knows sizes, but not how many axes there are. A formula in which ``*a[:-1]`` and ``*b`` meet requires the
-same of ``a[-2]`` and ``b[-1]``, of ``a[-3]`` and ``b[-2]``, and so on. Where formulas distinguish the last axes, as one
-about ``a[-3]`` does, it is unrolled: once for each of these axes, and once more for all before them.
+The solver knows sizes, but not the number of axes. A formula in which ``*a[:-1]`` and ``*b`` meet requires the
+same of ``a[-2]`` and ``b[-1]``, of ``a[-3]`` and ``b[-2]``, and so on. If formulas distinguish the last axes, such as
+one about ``a[-3]``, it is unrolled: once for each of these axes, and once more for all axes before them.
 
 **Theorem.** Let every sequence be cut where its own last axes end, and let all formulas in which sequences meet cut
 them at the same axis of the aligned shapes. Then the unrolled formulas hold, fail, or follow from each other
@@ -15,8 +15,8 @@ not reach adds a requirement: a join of equal sizes and of ones is defined, data
 sequences that must be equal have the same rank; for assumptions, `checked` ensures it. So formulas hold on all axes if
 they do for the symbols, and fail on one if they fail for the symbols.
 
-Where formulas cut one sequence at two axes, as ``(*a, N)`` with ``*a`` does, no formula about one axis represents
-all. Then ranks are tried up to a bound: answers are about these ranks only, and larger ones stay open.
+If formulas cut one sequence at two axes, as ``(*a, N)`` with ``*a`` does, no formula about one axis represents
+all. Then ranks are tried up to a bound: answers cover only these ranks, and larger ones stay open.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ RANKS_TRIED = 2
 
 
 class Unrolled:
-    """How deep each sequence of some formulas is unrolled.
+    """The depth to which each sequence in some formulas is unrolled.
 
-    ``depths`` is how many of the last axes of each are distinguished. ``mixed`` are the sequences that formulas cut at
-    several axes: these have no rest.
+    ``depths`` is the number of last axes of each that are distinguished. ``mixed`` are the sequences that formulas cut
+    at several axes: these have no rest.
     """
 
     def __init__(self, formulas: Iterable[Formula], sequences: Iterable[AxisSequence], min_size: int) -> None:
@@ -73,7 +73,7 @@ class Unrolled:
             self._cut(group)
 
     def _cut(self, group: list[AxisSequence]) -> None:
-        """Cut sequences that meet at one axis: the last at which none of their axes is distinguished."""
+        """Cut sequences that meet, all at one axis: in front of all their distinguished axes."""
         if self.mixed.issuperset(group):
             deepest = max(self._least[s] for s in group) + RANKS_TRIED
             self.depths.update(dict.fromkeys(group, deepest))
@@ -96,8 +96,8 @@ class Unrolled:
     def known(self, assumptions: Iterable[Assumption]) -> list[Assumption]:
         """Return the assumptions, and the facts about sizes that follow from ranks, in these symbols.
 
-        Raises `AssumptionError` for a relation of all axes of sequences that does not hold where all of these are 1,
-        as for axes that do not exist.
+        Raises `AssumptionError` for a relation about all axes of sequences that fails if all of these are 1, as axes
+        that do not exist are.
         """
         found = [Assumption(f, a.text) for a in assumptions for f in self.formulas(checked(a, self.min_size))]
         return [*found, *map(Assumption, self.links())]
@@ -120,7 +120,7 @@ class Unrolled:
 
     @property
     def reason(self) -> str:
-        """Why answers are about some ranks only; empty where they are about all."""
+        """Why answers cover only some ranks; empty if they cover all."""
         if not self.mixed:
             return ""
         name = next(s.text for s in self.depths if s in self.mixed)
@@ -139,7 +139,7 @@ class Unrolled:
         return found
 
     def folded(self, sizes: Mapping[Symbol, int]) -> dict[AxisSequence, tuple[int, ...]]:
-        """Return the sizes of the axes of each sequence, of as few axes as the sizes of its symbols allow."""
+        """Return the sizes of the axes of each sequence, with as few axes as the sizes of its symbols allow."""
         found: dict[AxisSequence, tuple[int, ...]] = {}
         for sequence, depth in self.depths.items():
             rest = sizes.get(sequence.rest(depth), 1)
@@ -147,7 +147,7 @@ class Unrolled:
             rank = sizes.get(sequence.rank)
             if rank is None:
                 rank = depth + 1 if rest != 1 else max((n for n, size in enumerate(axes, 1) if size != 1), default=0)
-            # One axis has the size of the rest; of the others, all sequences that reach so far have the same.
+            # One axis has the size of the rest; on the others, all sequences that reach them have the same size.
             others = [max(self.min_size, 1)] * (rank - depth)
             if len(others) > (column := sizes.get(_COLUMN, 0)):
                 others[column] = rest
@@ -155,7 +155,7 @@ class Unrolled:
         return found
 
     def links(self) -> Iterator[Formula]:
-        """Yield the facts about sizes implied by ranks: 1 for a missing axis, at least the least size for others."""
+        """Yield the facts about sizes implied by ranks: 1 for a missing axis, at least the minimum size for others."""
         for sequence, depth in self.depths.items():
             if sequence not in self.ranked:
                 continue
@@ -172,7 +172,7 @@ class Unrolled:
 
     @property
     def hidden(self) -> list[Symbol]:
-        """Return the symbols that are no sizes and no ranks of a question."""
+        """Return the symbols that are neither sizes nor ranks of a question."""
         return [_COLUMN] if self.min_size > 1 else []
 
 
@@ -186,13 +186,13 @@ With a least size above 1, existing and missing axes differ, so it matters which
 def checked(assumption: Assumption, min_size: int) -> Formula:
     """Return the formula of an assumption or requirement.
 
-    Raises `AssumptionError` unless its formulas about sequences hold where all or some of these have no axes,
-    and where all others have the least size, at least 1, which `Unrolled.folded` gives axes about which nothing else is
+    Raises `AssumptionError` unless its formulas about sequences hold if all or some of these have no axes, and if all
+    other axes have the minimum size, at least 1, which `Unrolled.folded` gives to axes about which nothing else is
     known.
     """
     formula = assumption.formula
     rests = [s for s in symbols_in(formula) if isinstance(s, Rest)]
-    # Where axes may have the size 1, those before some can be of that size in all sequences alike.
+    # Where axes may have the size 1, the axes in front of some can have that size in all sequences alike.
     missing = range(len(rests) + 1) if min_size > 1 else [len(rests)]
     for some in chain.from_iterable(combinations(rests, count) for count in missing if rests):
         ones: dict[Symbol, Dim] = {s: 1 if s in some else max(min_size, 1) for s in rests}
@@ -204,14 +204,14 @@ def checked(assumption: Assumption, min_size: int) -> Formula:
 
 
 class _Cuts:
-    """Which axes of sequences lie under each other: union-find, with how far the ends of two are apart."""
+    """Alignment of sequences, as union-find: which axes lie under each other, and the offset between two ends."""
 
     def __init__(self) -> None:
         self._parents: dict[AxisSequence, tuple[AxisSequence, int]] = {}
         self._clashing: list[AxisSequence] = []
 
     def root(self, sequence: AxisSequence) -> tuple[AxisSequence, int]:
-        """Return the first of the sequences that lie under one, and by how many axes this one's end is further on."""
+        """Return the root of the sequences aligned with one, and by how many axes its end lies further on."""
         distance = 0
         while sequence in self._parents:
             sequence, step = self._parents[sequence]
@@ -219,7 +219,7 @@ class _Cuts:
         return sequence, distance
 
     def align(self, left: Rest, right: Rest) -> None:
-        """Lay two rests under each other."""
+        """Align two rests."""
         (first, here), (second, there) = self.root(left.sequence), self.root(right.sequence)
         apart = (left.place - here) - (right.place - there)
         if first != second:
@@ -229,7 +229,7 @@ class _Cuts:
 
     @property
     def clashing(self) -> set[AxisSequence]:
-        """The roots of sequences that lie under themselves at another axis."""
+        """The roots of sequences that are aligned with themselves at another axis."""
         return {self.root(s)[0] for s in self._clashing}
 
 

@@ -1,1 +1,1 @@
-"""Conditions on sizes, joined and compared."""
+"""Conditions on sizes: combination and comparison."""

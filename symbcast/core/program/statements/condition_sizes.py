@@ -1,7 +1,7 @@
-"""The sizes that conditions are about, and the knowledge about them: the solver's view of questions on conditions.
+"""The sizes in conditions, and the knowledge about them: the solver's view of questions about conditions.
 
-A condition on sequences of axes is a conjunction of clauses, each about every axis. So one clause of many fails where
-it does on some axis: `Refutation` asks for any of these axes, so none has to be known.
+A condition on sequences of axes is a conjunction of clauses, each about every axis. So a clause fails if it fails on
+some axis. `Refutation` looks for any such axis; it need not be known which one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Formulas(NamedTuple):
-    """The formulas of a question: those that users wrote, those that rules require, and additional ones that hold."""
+    """The formulas of a question: those that users wrote, those that rules require, and others known to hold."""
 
     written: Iterable[Formula]
     asked: Iterable[Formula]
@@ -35,9 +35,9 @@ class Formulas(NamedTuple):
 class ConditionSizes:
     """The sizes of some conditions in the order of their questions, and the knowledge about them.
 
-    ``min_axis`` is the least size of an axis of a sequence, ``min_size`` that of all others. Raises `AssumptionError`
-    for a clause that somebody wrote about all axes of sequences, and that does not hold where all of these are 1, as
-    for axes that do not exist.
+    ``min_axis`` is the minimum size of an axis of a sequence, ``min_size`` that of all other sizes. Raises
+    `AssumptionError` for a written clause about all axes of sequences that fails if all of these are 1, as axes that
+    do not exist are.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class ConditionSizes:
         written = [c for formula in formulas.written for c in clauses(formula)]
         conjuncts = [*(c for formula in formulas.asked for c in clauses(formula)), *written]
         found = {s: None for f in (*conjuncts, *assumed) for s in symbols_in(f)}
-        # In the order of the question, which simplification keeps.
+        # Simplification keeps the order of the question.
         symbols = tuple(dict.fromkeys((*(s for s in order if s in found), *found)))
         self.unrolled: Unrolled | None = None
         if any(isinstance(s, SequenceSymbol) for s in symbols):
@@ -69,20 +69,20 @@ class ConditionSizes:
                 raise
             if not self.bound:
                 raise AssumptionError("the assumptions leave no sizes") from None
-            # It may be the bound on the ranks that leaves nothing.
+            # The bound on the ranks may be what excludes all sizes.
             raise UnknownRankError("a sequence with itself, shifted by some axes", "it") from None
 
     @property
     def bound(self) -> str:
-        """Why answers are about some ranks only; empty where they are about all."""
+        """Why answers cover only some ranks; empty if they cover all."""
         return "" if self.unrolled is None else self.unrolled.reason
 
     def seen(self, formula: Formula) -> Formula:
-        """Return a condition in these symbols."""
+        """Return a condition expressed in these symbols."""
         return formula if self.unrolled is None else all_of(self._parts(formula))
 
     def fails(self, formula: Formula) -> Formula:
-        """Return where a condition fails, in these symbols."""
+        """Return a formula for where a condition fails, in these symbols."""
         return negate(formula) if self.unrolled is None else any_of(map(negate, self._parts(formula)))
 
     def _parts(self, formula: Formula) -> list[Formula]:
@@ -94,12 +94,12 @@ class ConditionSizes:
         return Decision(self.knowledge, [self.seen(formula)])
 
     def verdict(self, formula: Formula) -> Verdict:
-        """Return whether a condition holds always, sometimes, never, or it is unknown."""
+        """Return whether a condition holds always, sometimes or never, or this is unknown."""
         found = self.decision(formula).verdict
         return Verdict.UNKNOWN if self.bound and found is not Verdict.SOMETIMES else found
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
-        """Return sizes by name, without those that nothing mentions."""
+        """Return sizes by name, without those that no formula mentions."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in names.items() if s in sizes}
         depths = self.unrolled.depths
@@ -120,7 +120,7 @@ class Refutation:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether there are none; raises `UndecidedError` where that is beyond the limits."""
+        """Whether there are no such sizes; raises `UndecidedError` if that is beyond the limits."""
         can_hold = self._decision.satisfiable
         if can_hold is None:
             raise UndecidedError(self._decision.reason)
@@ -129,7 +129,7 @@ class Refutation:
         return not can_hold
 
     def witness(self, names: Mapping[Symbol, str]) -> dict[str, int] | None:
-        """Return the smallest of them by name; None if there are none. Raises the same as `is_impossible`."""
+        """Return the smallest such sizes by name; None if there are none. Raises the same errors as `is_impossible`."""
         if self.is_impossible:
             return None
         found = self._decision.witness()
@@ -137,7 +137,7 @@ class Refutation:
 
 
 def check_kinds(symbols: Iterable[Symbol]) -> None:
-    """Raise `DimensionError` where one name is that of a size and of a sequence."""
+    """Raise `DimensionError` if a size and a sequence have the same name."""
     found = list(symbols)
     names = {s.name for s in found if not isinstance(s, SequenceSymbol)}
     for sequence in sequences_of(found):

@@ -29,7 +29,7 @@ Names: TypeAlias = Mapping[Symbol, Symbol]
 def implies(answer: Answer, relation: ConditionLike) -> bool:
     """Return whether a relation holds at all sizes at which an answer is valid under its assumptions.
 
-    Raises `UndecidedError` where this is beyond the limits.
+    Raises `UndecidedError` if this is beyond the limits.
     """
     return _beyond(answer, relation)[0].is_impossible
 
@@ -38,33 +38,33 @@ def implies(answer: Answer, relation: ConditionLike) -> bool:
 def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | None:
     """Return the smallest valid sizes of an answer at which a relation does not hold; None if there are none.
 
-    Raises `UndecidedError` where this is beyond the limits.
+    Raises `UndecidedError` if this is beyond the limits.
     """
     refutation, names = _beyond(answer, relation)
     return refutation.witness(names)
 
 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
-    """Return where an answer is valid and a relation does not hold, and the names of sizes there."""
-    # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
+    """Return the sizes at which an answer is valid and a relation does not hold, and the names of those sizes."""
+    # Nothing is known about sizes that the answer lacks; axes of sequences have its minimum size.
     return Statement(answer).beyond(relation, _known(answer), 0, _least_size(answer))
 
 
 @one_call
 def says(answer: Answer, relation: ConditionLike) -> bool:
-    """Return whether an answer is valid just where a relation holds, among the sizes that its assumptions allow.
+    """Return whether an answer is valid exactly where a relation holds, among the sizes that its assumptions allow.
 
-    Raises `UndecidedError` where this is beyond the limits.
+    Raises `UndecidedError` if this is beyond the limits.
     """
     return implies(answer, relation) and Statement(relation).implies(Statement(answer), _known(answer))
 
 
 @one_call
 def equivalent(first: Answer, second: Answer) -> bool:
-    """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
+    """Return whether two answers are valid at the same sizes and, for two broadcasts, whether the outputs are equal.
 
     Only sizes that the assumptions of both allow are compared; names, and labels that a user gave to unknowns,
-    mean the same in both. Raises `UndecidedError` where this is beyond the limits, `AssumptionError` where no sizes
+    mean the same in both. Raises `UndecidedError` if this is beyond the limits, `AssumptionError` if no sizes
     meet the assumptions of both, and `ShapeTypeError` for an argument that is not an answer.
 
     >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
@@ -103,7 +103,7 @@ def _equivalent(first: Answer, second: Answer) -> bool:
 
 
 def _least_of_both(first: Answer, second: Answer) -> int:
-    """Return the least size of axes of sequences, which must be the same in both answers."""
+    """Return the minimum size of axes of sequences, which must be the same in both answers."""
     least = _least_size(first)
     if _least_size(second) != least:
         raise UnknownRankError("equivalent", "answers with two min_size", "give both the same min_size")
@@ -116,14 +116,14 @@ def _least_size(answer: Answer) -> int:
 
 
 def _never(decision: Decision) -> bool:
-    """Return whether nothing satisfies a decision; raise `UndecidedError` where it does not say."""
+    """Return whether nothing satisfies a decision; raise `UndecidedError` if that is undecided."""
     if decision.satisfiable is None:
         raise UndecidedError(decision.reason)
     return not decision.satisfiable
 
 
 def _beside(theirs: Names, ours: Names) -> Names:
-    """Return the names of sizes shown together with those of another answer: unknowns with user labels match there."""
+    """Return the names of sizes, shown next to those of another answer: unknowns with the same user label match."""
     labelled = {s.name: s for s in ours.values() if isinstance(s, Unknown) and not s.name[1:].isdecimal()}
     placed = beside(theirs.values(), ours.values())
     return {s: labelled.get(n.name, n) if isinstance(n, Unknown) else placed.get(n, n) for s, n in theirs.items()}

@@ -1,4 +1,4 @@
-"""Conditions on sizes as plain values: joined, negated and compared, exactly."""
+"""Conditions on sizes as plain values that can be combined, negated and compared exactly."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | 
 
 
 class Statement:
-    """A condition on sizes, made from text, a sympy Boolean, a `Call` or `Program` (where it is valid), or another.
+    """A condition on sizes, made from text, a sympy Boolean, another condition, or a valid `Call` or `Program`.
 
-    `symbcast.Condition` is its public form. ``formula`` is its content; ``_asked`` are the sizes that its
-    question was about, in order, including those that the answer does not mention. ``_spoken`` are the unknowns that
-    text means by their labels (``?a``, ``?0``): combined with another condition, those with these labels there. Other
-    unknowns are themselves, whatever their label; no two in one condition have the same. ``_own`` are the sizes of the
-    answers that it came from, in the form sympy should see: those that a user passed in as symbols.
+    `symbcast.Condition` is its public form. ``formula`` is its content; ``_asked`` are the sizes in its question, in
+    order, including those that the answer does not mention. ``_spoken`` are the unknowns that text refers to by their
+    labels (``?a``, ``?0``): combined with another condition, they mean the unknowns with these labels there. Other
+    unknowns are sizes of their own, whatever their label; no two in one condition share a label. ``_own`` maps the
+    sizes of the answers that it came from to the form that sympy should see: symbols that a user passed in.
     """
 
     __slots__ = ("_asked", "_own", "_spoken", "formula")
@@ -65,21 +65,21 @@ class Statement:
 
     @classmethod
     def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
-        """Return a formula over the sizes of an answer as a condition about all of these."""
+        """Return a formula over the sizes of an answer as a condition about all of these sizes."""
         made = cls.about(named_formula(formula, answer), named_sizes(answer).values())
         made._own = _own(answer)
         return made
 
     @classmethod
     def about(cls, formula: Formula, sizes: Iterable[Symbol]) -> Self:
-        """Return a condition of a question about some sizes, also of those that the formula does not mention."""
+        """Return a condition for a question about some sizes, including those that the formula does not mention."""
         made = cls(formula)
         made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
         return made
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
-        """The conjuncts; none for the condition that is always true."""
+        """The conjuncts; empty for the condition that is always true."""
         return clauses(self.formula)
 
     @property
@@ -99,11 +99,11 @@ class Statement:
 
     @property
     def free_symbols(self) -> set[SympySymbol]:
-        """The symbols of the condition, as sympy has them."""
+        """The symbols of the condition, in the form of sympy."""
         return set(self.symbols)
 
     def subs(self, *args: Any, **options: Any) -> Any:
-        """Return the result of sympy's ``subs``; a mapping may have names for symbols.
+        """Return the result of sympy's ``subs``; a mapping may use names for symbols.
 
         >>> Statement("N == M or M == 1").subs({"N": 2})
         Eq(2, M) | Eq(M, 1)
@@ -122,11 +122,11 @@ class Statement:
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size of the question is called, also those that the condition does not mention."""
+        """The display name of each size in the question, including those that the condition does not mention."""
         return names_of(self._asked)
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition, which has no assumptions; with them, also each size's own bounds."""
+        """Return the condition, which has no assumptions; if they are requested, also each size's own bounds."""
         return all_of([*(assumed(self._asked, (), 0) if with_assumptions else ()), self.formula])
 
     @property
@@ -140,13 +140,13 @@ class Statement:
     def __or__(self, other: ConditionLike) -> Self:
         ours, theirs = self._together(other)
         if ours._is_of_all_axes and theirs._is_of_all_axes:
-            # Either the first holds on all axes, or the second does: no formula about a single axis expresses this.
+            # Each disjunct covers all axes, and no formula about a single axis expresses their disjunction.
             raise UnknownRankError("an alternative of two conditions", _rest_in(theirs.formula), _HINT)
         return ours._with(any_of((ours.formula, theirs.formula)), theirs)
 
     def __invert__(self) -> Self:
         if self._is_of_all_axes:
-            # It fails on some axis, which no formula here expresses.
+            # It fails on some axis, which no formula here can express.
             raise UnknownRankError("the negation of a condition", _rest_in(self.formula), _HINT)
         return self._with(negate(self.formula))
 
@@ -159,18 +159,18 @@ class Statement:
 
     @property
     def _is_of_all_axes(self) -> bool:
-        """Whether it is about each axis of a sequence, however many there are."""
+        """Whether it is about each axis of a sequence, whatever their number."""
         return any(isinstance(s, Rest) for s in symbols_in(self.formula))
 
     def _put(self, bound: Mapping[Any, Any]) -> None:
-        """Substitute other unknowns, or other unnamed sequences, for some."""
+        """Replace some unknowns or unnamed sequences by others."""
         if bound:
             self._asked = tuple(dict.fromkeys(bound.get(s, s) for s in self._asked))
             self._spoken = frozenset(bound.get(s, s) for s in self._spoken)
             self.formula = put_in(self.formula, dict(bound))
 
     def _together(self, value: ConditionLike) -> tuple[Self, Self]:
-        """Return this condition and another one, so that labels of unknowns mean the same in both."""
+        """Return this condition and another one, with labels of unknowns that mean the same in both."""
         ours, theirs = type(self)(self), type(self)(value)
         for by, to in ((ours, theirs), (theirs, ours)):
             labelled = {u.name: u for u in to._unknowns}
@@ -185,7 +185,7 @@ class Statement:
         return ours, theirs
 
     def _with(self, formula: Formula, other: Statement | None = None, more: Iterable[Symbol] = ()) -> Self:
-        """Return a condition about the sizes of this one's question, and of another's."""
+        """Return a condition about the sizes of this question and of another one."""
         made = type(self)(formula)
         asked = (*self._asked, *(other._asked if other is not None else ()), *more)
         made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
@@ -194,13 +194,13 @@ class Statement:
         return made
 
     def of_same_sizes(self, formula: Formula) -> Self:
-        """Return another condition about the sizes of the same question."""
+        """Return a condition with another formula about the sizes of the same question."""
         return self._with(formula)
 
     @property
     @one_call
     def verdict(self) -> Verdict:
-        """Whether the condition holds at all sizes, at some or at none, or it is unknown."""
+        """Whether the condition holds at all sizes, at some or at none, or this is unknown."""
         return self.verdict_under()
 
     @one_call
@@ -214,9 +214,9 @@ class Statement:
 
     @one_call
     def witness(self, assume: Assumptions = (), min_size: int = 0) -> dict[str, int] | None:
-        """Return the smallest sizes at which the condition and the assumptions hold; None if there are none.
+        """Return the smallest sizes at which the condition and the assumptions hold; None if there are no such sizes.
 
-        Raises `UndecidedError` where this is beyond the limits.
+        Raises `UndecidedError` if this is beyond the limits.
 
         >>> Statement("N % 8 == 0 and N != M").witness(), Statement("N < 0").witness()
         ({'N': 8, 'M': 1}, None)
@@ -239,7 +239,7 @@ class Statement:
     def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether ``other`` holds wherever this condition and the assumptions do.
 
-        Raises `UndecidedError` where this is beyond the limits.
+        Raises `UndecidedError` if this is beyond the limits.
         """
         return self.beyond(other, assume, min_size)[0].is_impossible
 
@@ -249,9 +249,9 @@ class Statement:
     ) -> dict[str, int] | None:
         """Return the smallest sizes, under the assumptions, at which this condition does not hold.
 
-        With ``other``, those at which this condition holds and ``other`` does not. None where there are none: then the
-        condition always holds, or implies the other. Sizes that neither mentions are left out. Raises
-        `UndecidedError` where it is beyond the limits.
+        With ``other``, return those at which this condition holds and ``other`` does not. None means that there are
+        none: then the condition always holds, or implies the other. Sizes that neither mentions are left out. Raises
+        `UndecidedError` if this is beyond the limits.
 
         >>> Statement("N == M or M == 1").counterexample()
         {'N': 1, 'M': 2}
@@ -266,9 +266,9 @@ class Statement:
     def beyond(
         self, other: ConditionLike, assume: Assumptions, min_size: int, min_axis: int | None = None
     ) -> tuple[Refutation, Mapping[Symbol, str]]:
-        """Return where this condition and the assumptions hold and ``other`` does not, and the names of sizes there.
+        """Return the sizes at which this condition and the assumptions hold and ``other`` does not, and their names.
 
-        This condition is that of an answer where ``min_axis`` is given: the least size of the axes of sequences.
+        If ``min_axis``, the minimum size of the axes of sequences, is given, this condition is that of an answer.
         """
         ours, theirs = self._together(other)
         both = ours._with(ours.formula, theirs)
@@ -285,10 +285,10 @@ class Statement:
 
     @one_call
     def simplified(self, assume: Assumptions = (), min_size: int = 0) -> Self:
-        """Return an equivalent condition, under the assumptions, in which nothing is redundant.
+        """Return an equivalent condition, under the assumptions, without redundancy.
 
-        Of a conjunction of alternatives and a disjunction of cases it is the one with fewer literals; literals are
-        those that were given, where they serve. To simplify it again changes nothing.
+        The result is the shorter one, in literals, of a conjunction of alternatives and a disjunction of cases. It uses
+        the given literals where possible. Simplifying it again changes nothing.
 
         >>> Statement("N == M or N != M and N == 1 or N != M and N != 1 and M == 1").simplified()
         Statement('N == M or N == 1 or M == 1')
@@ -325,7 +325,7 @@ class Statement:
         min_axis: int | None = None,
         asked: Iterable[Formula] = (),
     ) -> ConditionSizes:
-        """Return the sizes of this condition's question that formulas mention, and the knowledge about them.
+        """Return the sizes of this question that formulas mention, and the knowledge about them.
 
         ``asked`` are the formulas that rules require.
         """
@@ -359,7 +359,7 @@ def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
 
 
 def _asked(value: ConditionLike) -> Iterable[Symbol]:
-    """Return the sizes that the question of a condition was about."""
+    """Return the sizes in the question of a condition."""
     if isinstance(value, Statement):
         return value._asked
     if isinstance(value, (Call, Program)):
@@ -374,7 +374,7 @@ def _asked(value: ConditionLike) -> Iterable[Symbol]:
 
 
 def _own(value: ConditionLike) -> Mapping[Symbol, Symbol]:
-    """Return the sizes of answers that names in a condition refer to, where these are other symbols."""
+    """Return the sizes of answers that names in a condition refer to, if these are other symbols."""
     if isinstance(value, Statement):
         return value._own
     if isinstance(value, (Call, Program)):
@@ -383,18 +383,18 @@ def _own(value: ConditionLike) -> Mapping[Symbol, Symbol]:
 
 
 def named_sizes(value: Call | Program) -> dict[Symbol, Symbol]:
-    """Return the sizes of an answer, each with the symbol that its name means in a condition."""
+    """Return the sizes of an answer, each with the symbol that its name refers to in a condition."""
     names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
     return {s: s if isinstance(s, (Unknown, SequenceSymbol)) else symbol(name) for s, name in names.items()}
 
 
 def named_formula(formula: Formula, answer: Call | Program) -> Formula:
-    """Return a formula over the sizes of an answer over the symbols that their names mean in a condition."""
+    """Return a formula over an answer's sizes, rewritten over the symbols that their names refer to in a condition."""
     return put_in(formula, {s: n for s, n in named_sizes(answer).items() if s is not n})
 
 
 def _formula(value: ConditionLike) -> Formula:
-    """Return the formula of any value that is a condition, every name bound to the symbol of that name."""
+    """Return the formula of any value that is a condition, with every name bound to the symbol of that name."""
     if isinstance(value, Statement):
         return value.formula
     if isinstance(value, (Call, Program)):

@@ -1,1 +1,1 @@
-"""A whole program, recorded and answered."""
+"""A whole recorded program, and the answers about it."""

@@ -1,4 +1,4 @@
-"""Answers about a whole program, decided from those of its requirements that no later one implies."""
+"""Answers about a whole program, decided from its requirements, except those that a later one implies."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class Requirement(NamedTuple):
-    """A conjunct of a program's condition, and the operations that it comes from, the first one first.
+    """A conjunct of a program's condition, and the operations that it comes from, in order.
 
-    If single operations require it, these are its origins; otherwise the fewest that together imply it.
+    The origins are the operations that each require it, or otherwise the fewest that together imply it.
     """
 
     condition: Formula
@@ -49,7 +49,7 @@ class Requirement(NamedTuple):
 
 
 class Answers:
-    """The answers about a trace in its present state; made anew when it grows."""
+    """The answers about a trace in its present state; created again when the trace grows."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -84,7 +84,7 @@ class Answers:
 
     @property
     def unproven(self) -> Collection[Formula]:
-        """The conjuncts that may be redundant: it is undecided whether the others imply them."""
+        """The conjuncts that may be redundant: whether the others imply them is undecided."""
         return self.decision.unproven if not self.view.bound else self.clauses
 
     @property
@@ -99,7 +99,7 @@ class Answers:
 
     @property
     def evidence_reason(self) -> str:
-        """Why a witness or counterexample that was found may not be the smallest."""
+        """Why a witness or counterexample may not be the smallest."""
         return self.decision.evidence_reason
 
     def witness(self) -> dict[str, int] | None:
@@ -111,12 +111,12 @@ class Answers:
         return self.named(self.decision.counterexample())
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
-        """Return sizes by the names they are shown by."""
+        """Return sizes by their display names."""
         return None if sizes is None else self.view.named(sizes, self.trace.names.shown)
 
     @property
     def conflict(self) -> tuple[Op, ...]:
-        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        """The fewest operations that cannot hold together; empty unless the verdict is never."""
         if self._conflict is None:
             self._conflict = (
                 () if self.verdict is not Verdict.NEVER else clash(self.trace, self.knowledge, self.view.needs)
@@ -125,7 +125,7 @@ class Answers:
 
     @property
     def clashes(self) -> tuple[Requirement, ...]:
-        """The parts of the conflicting operations' requirements that cannot hold together, and nothing else."""
+        """The requirements of the conflicting operations that clash, and no others."""
         if self._clashes is None:
             parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
             self._clashes = tuple(Requirement(all_of(clauses), (op,)) for op, clauses in parts)
@@ -139,7 +139,7 @@ class Answers:
         return ValidSizes(self.view.symbols, trace.min_size, formulas, self.decision)
 
     def valid_sizes_of(self, sizes: Iterable[Symbol]) -> ValidSizes:
-        """Return `valid_sizes` extended by some sizes, which may be unconstrained."""
+        """Return `valid_sizes` with additional sizes, which may be unconstrained."""
         if self.view.unrolled is None:
             return self.valid_sizes
         others = [s for s in sizes if not isinstance(s, Rest) and s not in self.view.symbols]
@@ -149,7 +149,7 @@ class Answers:
         return ValidSizes(view.symbols, self.trace.min_size, [*view.assumed, *view.seen(self.clauses)], None)
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
-        """Return the smallest sizes at which a formula fails, whatever else does."""
+        """Return the smallest sizes at which a formula fails, whether or not other requirements hold."""
         if is_spent():
             return None
         return self.named(Decision(self.knowledge, [clause]).counterexample())
@@ -162,14 +162,14 @@ class Answers:
         return Requirement(clause, *self._origins.of(clause))
 
     def breaking(self, clause: Formula) -> dict[str, int] | None:
-        """Return the smallest sizes at which a conjunct fails, with all others holding if possible."""
+        """Return the smallest sizes at which a conjunct fails while all others hold, if possible."""
         if is_spent():
             return None
         return self.named(breaking(self.decision, clause))
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """The conjuncts of the condition with the operations that they come from, in the order of the first ones."""
+        """The conjuncts of the condition with the operations that they come from, ordered by their first operation."""
         if self._requirements is None:
             clauses = [] if self.verdict is Verdict.NEVER else self.decision.clauses
             found = map(self.requirement, clauses)
@@ -178,10 +178,9 @@ class Answers:
 
 
 def _in_order(trace: Trace) -> list[Formula]:
-    """Return the standing requirements, the names of each join in the order of the program's names.
+    """Return the standing requirements, with the names of each join in the program's order.
 
-    So they are shown where masks hold the program (`symbcast.core.program.whole.mask_program`), which do not know
-    another order.
+    This matches programs held as masks (`symbcast.core.program.whole.mask_program`), which know no other order.
     """
     places: dict[Any, int] = {s: n for n, s in enumerate(trace.names.order)}
     return [
@@ -193,17 +192,17 @@ def _in_order(trace: Trace) -> list[Formula]:
 
 
 def extent(trace: Trace) -> tuple[int, int]:
-    """Return the number of operations and of sizes that answers are about."""
+    """Return the number of operations and the number of sizes that the answers cover."""
     return len(trace.ops), len(trace.names.order)
 
 
 def check_assumptions(trace: Trace) -> None:
-    """Raise `AssumptionError` if the assumptions contradict each other, with the fewest that do."""
+    """Raise `AssumptionError` if the assumptions contradict each other, naming the fewest that do."""
     _ = View.of(trace).knowledge
 
 
 def check_sizes(trace: Trace, known: int) -> None:
-    """Raise `AssumptionError` if a size that was met after the first ``known`` ones can be none at all."""
+    """Raise `AssumptionError` if a size added after the first ``known`` ones has no possible value."""
     order = trace.names.order
     new = [s for s in islice(reversed(order), len(order) - known) if not own_set(s, trace.min_size)]
     if new:

@@ -1,11 +1,12 @@
-"""A program of broadcasts of names and integers by NumPy's rule, nothing assumed: tier F1 for many operations.
+"""A program of broadcasts of names and integers by NumPy's rule, without assumptions: tier F1 for many operations.
 
-Inside, a size is a code: an integer of at least 0 is that size; a negative one is a name, or a join of names, whose
-mask is stored once. Operations on earlier shapes cost one look-up, pairs of codes that met before another.
+Internally, a size is a code: an integer of at least 0 is that size; a negative one is a name, or a join of names, whose
+mask is stored once. An operation on shapes seen before costs one look-up; a pair of codes that met before costs
+another.
 
-An operation is impossible together with those before it exactly where two different integers other than 1 meet on one
-of its axes: everything else holds where all names are 1. The known facts change how a size is written only where a
-name turns out to be 1, which happens when it meets two different integers.
+An operation conflicts with those before it exactly where two different integers other than 1 meet on one of its axes:
+all other requirements hold where all names are 1. Known facts change how a size is written only if a name must be 1,
+which happens when it meets two different integers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Codes: TypeAlias = tuple[int, ...]
 
 
 class ConflictError(SymbcastError):
-    """An operation that no sizes allow; the program is as it was before. ``conflict`` says which operands clash."""
+    """No sizes allow the operation; the program is unchanged. ``conflict`` says which operands clash."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict)
@@ -51,7 +52,7 @@ class _ClashError(Exception):
 
 
 class Mark(NamedTuple):
-    """A state of the program, for `Joins.undo`: how much of everything there was."""
+    """A state of the program, for `Joins.undo`: the length of each of its records."""
 
     names: int
     masks: int
@@ -64,7 +65,7 @@ class Joins:
     """The program; ``names`` are in order of first appearance.
 
     Operands are tuples of integers, symbols and codes in any mixture; outputs are tuples of codes. `read` and `shape`
-    go from one to the other.
+    convert between them.
 
     >>> program = Joins()
     >>> y = program.broadcast(("N", 3), ("M", 1))
@@ -89,7 +90,7 @@ class Joins:
         self._held = Held()
         self._additions: list[Previous] = []
         """For `undo`: the state before each time that names met an integer."""
-        # What was worked out, until a name is found to be 1.
+        # Caches, valid until a name is found to be 1.
         self._known: dict[tuple[Size, ...], Codes] = {}
         self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
         self._pairs: dict[tuple[int, int], int] = {}
@@ -97,7 +98,7 @@ class Joins:
     def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
         """Add an operation and return its output.
 
-        Raises `ConflictError` if no sizes allow it together with those before it, and leaves it out.
+        Raises `ConflictError` if no sizes allow it together with those before it; the program is then unchanged.
         """
         output = self._done.get(shapes)
         return self._new(shapes) if output is None else output
@@ -108,27 +109,27 @@ class Joins:
         return self._held.ones
 
     def is_name(self, code: int) -> bool:
-        """Return whether a negative code is one name, and no join."""
+        """Return whether a negative code is a single name, not a join."""
         mask = self._masks[-1 - code]
         return not mask & (mask - 1)
 
     def read(self, shape: Iterable[Size]) -> Codes:
-        """Return a shape in codes; names that are new are taken in."""
+        """Return a shape in codes; new names are added."""
         return tuple([size if type(size) is int else self._named(size) for size in shape])
 
     def code(self, members: Iterable[Name]) -> int:
-        """Return the code of the join of some names; an operation with it as an operand requires it to be defined."""
+        """Return the code of the join of some names; an operation on it requires the join to be defined."""
         mask = 0
         for name in members:
             mask |= self._masks[-1 - self._named(name)]
         return self._coded(mask)
 
     def members(self, code: int) -> tuple[Name, ...]:
-        """Return the names that a negative code is the join of."""
+        """Return the names whose join a negative code is."""
         return tuple([self.names[n] for n in bits(self._masks[-1 - code])])
 
     def shape(self, codes: Iterable[int]) -> tuple[OutputDim, ...]:
-        """Return a shape of codes in names: for each axis an integer, one name, or the members of a join."""
+        """Return a shape of codes as names: for each axis an integer, a name, or the members of a join."""
         found: list[OutputDim] = []
         for code in codes:
             names = (code,) if code >= 0 else self.members(code)
@@ -148,13 +149,13 @@ class Joins:
             self._written.setdefault(found, asked)
         return found
 
-    # The answer about the whole.
+    # The answers about the whole program.
 
     def clauses(self) -> list[Formula]:
-        """Return the conjuncts of the condition, irredundant; none where it is true.
+        """Return the conjuncts of the condition, irredundant; empty if it is true.
 
-        Connected names come together, in the order of their first ones; of those, first the facts about each name, then
-        joins, long ones first. The members of a join are in the order of the names.
+        Connected names are grouped in the order of their first names; each group lists the facts about single names,
+        then the joins, long ones first. The members of a join are in the order of the names.
         """
         found = conjuncts(self._joins(), self._held)
         return [formula(tuple([self.names[n] for n in bits(mask)]), number) for mask, number in found]
@@ -164,13 +165,13 @@ class Joins:
         return dict.fromkeys(self.names, 1)
 
     def counterexample(self) -> dict[Name, int] | None:
-        """Return the smallest sizes at which some operation is not valid; None where they all always are."""
+        """Return the smallest sizes at which some operation is not valid; None if all of them always are."""
         found = smallest_break(self._joins(), self._held)
         sizes = dict.fromkeys(self.names, 1)
         sizes.update((self.names[position], size) for position, size in found.items())
         return sizes if found else None
 
-    # Branches, undoing, and handing over.
+    # Branches, undo, and conversion.
 
     def copy(self) -> Joins:
         """Return an independent copy."""
@@ -186,7 +187,7 @@ class Joins:
         return Mark(len(self.names), len(self._masks), len(self._asked), len(self._longer), len(self._additions))
 
     def undo(self, mark: Mark) -> None:
-        """Take back all that was added since a mark."""
+        """Undo everything added since a mark."""
         for name in self.names[mark.names :]:
             del self._code_of_name[name]
         del self.names[mark.names :]
@@ -194,7 +195,7 @@ class Joins:
             del self._code_of[mask]
         del self._masks[mark.masks :]
         while len(self._asked) > mark.asked:
-            self._asked.popitem()  # the last one in
+            self._asked.popitem()  # the one added last
         while len(self._longer) > mark.longer:
             self._longer.popitem()
         while len(self._additions) > mark.additions:
@@ -215,7 +216,7 @@ class Joins:
         """Return the code of a mask; a join of no names is 1."""
         if not mask:
             return 1
-        # One look-up, for it hashes a mask of perhaps thousands of bits.
+        # A single look-up, because it hashes a mask of perhaps thousands of bits.
         fresh = -1 - len(self._masks)
         code = self._code_of.setdefault(mask, fresh)
         if code == fresh:
@@ -229,9 +230,9 @@ class Joins:
         self._pairs.clear()
 
     def _new(self, shapes: tuple[tuple[Size, ...], ...]) -> Codes:
-        """Return the output of an operation on shapes that have not met yet.
+        """Return the output of an operation on shapes that have not met before.
 
-        All of its requirements are added, or none.
+        Either all of its requirements are added, or none.
         """
         mark = self.mark()
         try:
@@ -239,7 +240,7 @@ class Joins:
             ones = self._held.ones
             output = self._joined(operands)
             if self._held.ones != ones:
-                # Facts about names from a later axis hold on the earlier ones too.
+                # Facts about names from a later axis also hold on the earlier ones.
                 self._forget()
                 output = tuple(map(self.simplified, output))
         except _ClashError:
@@ -254,7 +255,7 @@ class Joins:
         return output
 
     def _operand(self, shape: tuple[Size, ...]) -> Codes:
-        """Return an operand in codes; require the joins in it that are new."""
+        """Return an operand in codes; require its new joins to be defined."""
         codes = self.read(shape)
         for size in shape:
             if type(size) is int and size < 0 and size not in self._asked and size not in self._written:
@@ -263,7 +264,7 @@ class Joins:
         return codes
 
     def _ask(self, code: int) -> None:
-        """Ask that a join is defined."""
+        """Require a join to be defined."""
         if code < 0 and code not in self._asked and self._masks[-1 - code].bit_count() > 1:
             self._asked[code] = None
 
@@ -286,7 +287,7 @@ class Joins:
         return tuple(output)
 
     def _meet(self, column: Sequence[int]) -> int:
-        """Require that the sizes of an axis join, and return their join."""
+        """Require the sizes of an axis to join, and return their join."""
         number, mask = 1, 0
         for code in column:
             if code < 0:
@@ -319,7 +320,7 @@ class Joins:
             self._additions.append(self._held.add(number, new))
 
     def _joins(self) -> dict[int, None]:
-        """Return the required joins that no other contains, without the names that are 1."""
+        """Return the required joins that are not part of another one, without the names that are 1."""
         found: dict[int, None] = {}
         known = ~self._held.ones
         for code in self._asked:

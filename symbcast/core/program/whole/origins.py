@@ -1,4 +1,4 @@
-"""Which operations a condition, or a contradiction, comes from."""
+"""The operations that a condition or a contradiction comes from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def clash(trace: Trace, knowledge: Knowledge, needs: Needs) -> tuple[Op, ...]:
 
     groups = _distinct((op for op in trace.ops if op.kind != "assume"), needs)
     refused = [trace.ops[n] for n in trace.refused]
-    # What came before the first operation that was refused can hold: if it is the only one, it is in every clash.
+    # Everything before the first refused operation can hold, so if only one was refused, it is in every clash.
     required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
     found = smallest_conflict([asked for _, asked in groups], knowledge, required, trace.sizes())
     return tuple(groups[n][0] for n in found)
@@ -71,18 +71,18 @@ class Origins:
         self._members = dict(self._ties.all())
 
     def of(self, clause: Formula) -> tuple[tuple[Op, ...], bool]:
-        """Return the operations that require a clause, or else the fewest that imply it; and which is the case."""
+        """Return the operations that require a clause, or else the fewest that imply it, and which of the two it is."""
         asking = self._asking.get(_key(clause))
         if asking:
             return tuple(asking), True
         from symbcast.core.solver.conflicts.conflicts import smallest_conflict
 
-        # Only operations that symbols tie to the clause can be relevant to it.
+        # Only operations that share symbols with the clause, directly or through others, can be relevant to it.
         root = self._ties.find(next(iter(symbols_in(clause))))
         near = self._near[root]
         groups = [*near, (negate(clause),)]
         found = smallest_conflict(groups, self._knowledge(root), required=(len(near),))
-        found = found or tuple(range(len(groups)))  # together they imply it, be it that effort was short to find fewer
+        found = found or tuple(range(len(groups)))  # together they imply it, even if a smaller set might
         ops = list(near.values())
         return tuple(ops[n] for n in found if n < len(ops)), False
 
@@ -96,7 +96,7 @@ class Origins:
 
 
 def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formula]]]:
-    """Return the operations with requirements, the first of those with the same ones, and these requirements."""
+    """Return the first operation of each distinct set of requirements, and these requirements."""
     found: dict[tuple[Formula, ...], Op] = {}
     for op in ops:
         asked = needs(op)
@@ -106,5 +106,5 @@ def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formul
 
 
 def _key(formula: Formula) -> Hashable:
-    """Return a key that is equal for equivalent formulas in another order."""
+    """Return a key that is equal for formulas that differ only in order."""
     return frozenset(formula.dims) if isinstance(formula, Compatible) else formula

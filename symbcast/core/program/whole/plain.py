@@ -1,7 +1,7 @@
-"""A program of names and integers by NumPy's rule, nothing assumed, as shapes: tier F1 under `symbcast.ShapeEnv`.
+"""A program of names and integers by NumPy's rule, without assumptions, as shapes: tier F1 under `symbcast.ShapeEnv`.
 
-Shapes that came before cost one look-up, in whatever form they come. Operations that this tier cannot hold are
-handed over to `symbcast.core.program.whole.trace`, which holds everything.
+Shapes seen before cost one look-up, whatever form they have. Operations that this tier cannot hold are handed over to
+`symbcast.core.program.whole.trace`, which can hold any operation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from symbcast.core.verdicts import Verdict
 
 
 class Done(NamedTuple):
-    """A broadcast that was done: its operands, its output, and the types of the sizes in operands that are tuples."""
+    """A recorded broadcast: its operands, its output, and the types of the sizes of operands that are tuples."""
 
     operands: tuple[tuple[Any, ...], ...]
     output: Shape
@@ -34,9 +34,9 @@ class Done(NamedTuple):
 class Plain:
     """The program: operations are added by `broadcast`, and read as ``ops``.
 
-    ``rule`` is NumPy's; ``min_size`` the least size of all names, 0 or 1, and ``assumptions`` say of some names that 1
-    is their least size. Where no operand has a 0, that changes nothing: for sizes from 0 on, 0 then behaves like any
-    other size but 1, so a size that occurs nowhere can replace it, and evidence avoids it.
+    ``rule`` is NumPy's; ``min_size`` is the least size of all names, 0 or 1; ``assumptions`` state for some names that
+    their least size is 1. If no operand has a 0, this changes nothing: when sizes start at 0, 0 behaves like any other
+    size but 1, so an unused size can replace it, and evidence avoids it.
     """
 
     def __init__(self, rule: Rule, min_size: int) -> None:
@@ -67,7 +67,7 @@ class Plain:
         return len(self._records)
 
     def broadcast(self, shapes: tuple[Any, ...], origin: str | None) -> Shape | None:
-        """Add an operation and return its output; None where this tier cannot hold it: then it is left out.
+        """Add an operation and return its output; return None, without adding it, if this tier cannot hold it.
 
         Raises the same errors as `symbcast.shape` for values that are not shapes.
         """
@@ -84,7 +84,7 @@ class Plain:
         return done.output
 
     def assume(self, read: Assumption) -> bool:
-        """Take for granted that 1 is the least size of a name; return whether it is that, and this tier holds it."""
+        """Assume that the least size of a name is 1; return whether it is such an assumption and can be held here."""
         match read.formula:
             case Comparison("<=", 1, Symbol() as name) if type(name) is Symbol and not self._has_zero:
                 self.joins.read((name,))
@@ -107,7 +107,7 @@ class Plain:
         except ConflictError:
             return None
         if self.joins.ones != self._ones:
-            # A name was found to be 1: sizes that it is in are written without it from now on.
+            # A name was found to be 1: from now on, sizes are written without it.
             self._ones = self.joins.ones
             self._done.clear()
         done = self._done[key] = Done(tuple(operands), self._shape(output), _kinds(key))
@@ -166,7 +166,7 @@ class Plain:
 
     @property
     def shown(self) -> dict[Symbol, str]:
-        """What each size is called, in order of appearance."""
+        """The display name of each size, in order of appearance."""
         return {s: s.name for s in self.joins.names}
 
 
@@ -174,14 +174,14 @@ _ITS_OWN_KEY = frozenset({str, tuple})
 
 
 def _key(given: Any) -> tuple[Any, ...]:
-    """Return the look-up key of an operand: for a foreign object its present shape, which may change."""
+    """Return the look-up key of an operand; for a foreign object, its current shape, which may change."""
     if type(given) is Shape:
         return given.raw
     return tuple(given) if type(given) is list else shape(given).raw
 
 
 def _kinds(key: tuple[Any, ...]) -> tuple[tuple[type, ...] | None, ...]:
-    """Return the types in tuples: ``(True, 3) == (1, 3)``, and is no shape."""
+    """Return the types of a tuple's elements: ``(True, 3) == (1, 3)``, but the first is not a shape."""
     return tuple([tuple(map(type, k)) if type(k) is tuple else None for k in key])
 
 
@@ -204,20 +204,20 @@ class PlainAnswers:
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
-        """What decides it."""
+        """The tier that decides it."""
         names = [s.name for s in self._joins.names]
         return {Tier.F1 if names else Tier.F0: names}
 
     @property
     def verdict(self) -> Verdict:
-        """Always, or for some sizes: impossible programs are not held here."""
+        """Always or sometimes: this tier does not hold impossible programs."""
         return Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
 
     def witness(self) -> dict[str, int]:
-        """Return the smallest sizes at which all is valid, by name."""
+        """Return the smallest sizes at which every operation is valid, by name."""
         return {s.name: size for s, size in self._joins.witness().items()}
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which something is not valid, by name; None if there are none."""
+        """Return the smallest sizes at which some operation is not valid, by name; None if there are none."""
         found = self._joins.counterexample()
         return None if found is None else {s.name: size for s, size in found.items()}

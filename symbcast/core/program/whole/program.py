@@ -1,4 +1,4 @@
-"""A whole program: operations one after another, and the plain answers for all of them together."""
+"""A whole program: a sequence of operations, and the plain answers for all of them together."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
 class Program:
     """The sizes of a program, and the requirements of its operations. `symbcast.ShapeEnv` is its public form.
 
-    ``_recording`` is the program so far; an operation is added to it whole or not at all.
+    ``_recording`` is the program so far; an operation is added completely or not at all.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class Program:
         if type(assume) is not tuple or assume:
             self.assume(assume)
 
-    # What the program does.
+    # Adding operations.
 
     def broadcast(
         self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike
     ) -> Shape:
-        """Add a broadcast, which the caller knows as ``origin``, and return its output shape.
+        """Add a broadcast, known to the caller as ``origin``, and return its output shape.
 
-        Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
-        allow it together with the operations so far, and other `SymbcastError` for wrong input.
+        Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` if no sizes allow
+        it together with the operations so far, and another `SymbcastError` for wrong input.
         """
         if origin is not None:
             _check_origin(origin)
@@ -99,7 +99,7 @@ class Program:
         return self._recording.add_shapes(kind, origin, operands, rule, shapes)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
-        """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.
+        """Require two shapes or two dimensions to be equal, axis by axis; return the shape that they share.
 
         >>> Program().equal("N, 4", ("M", "K"))
         Shape('(N, 4)')
@@ -109,7 +109,7 @@ class Program:
         return self._recording.add_shapes("equal", origin, operands, None, (left, right))
 
     def require(self, *requirements: Assumptions, origin: str | None = None) -> None:
-        """Ask that relations between sizes hold: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
+        """Require relations between sizes: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
 
         Unlike an assumption, a requirement is part of the condition.
         """
@@ -120,9 +120,9 @@ class Program:
             self._recording.add_formula("require", origin, read)
 
     def least(self, size: Symbol) -> int:
-        """Return a lower bound of a size where all requirements and assumptions so far hold.
+        """Return a lower bound of a size, valid wherever all requirements and assumptions so far hold.
 
-        It is found at once, and need not be the greatest one.
+        It takes no search, and need not be the greatest lower bound.
         """
         recording = self._recording
         return recording.min_size if recording.plain is not None else recording.trace.facts.least(size)
@@ -130,8 +130,8 @@ class Program:
     def assume(self, *assumptions: Assumptions) -> None:
         """Assume relations between sizes from now on; the condition does not repeat them.
 
-        Raises `AssumptionError` where they contradict earlier assumptions, and `IncompatibleProgramError` where
-        they rule out earlier requirements.
+        Raises `AssumptionError` if they contradict earlier assumptions, and `IncompatibleProgramError` if they rule out
+        earlier requirements.
         """
         from symbcast.core.program.sizes.assumptions import read_assumptions
 
@@ -139,7 +139,7 @@ class Program:
             self._recording.add_formula("assume", None, read)
 
     def symbol(self, name: str) -> sympy.Symbol:
-        """Return the size that a name means here; one of ``?`` and letters is an unknown."""
+        """Return the size that a name means here; ``?`` with a label is an unknown."""
         from symbcast.core.algebra.door import symbol_to_sympy
 
         return symbol_to_sympy(self.named(name))
@@ -151,7 +151,7 @@ class Program:
         return self._recording.named(name)
 
     def met(self, size: Symbol) -> Symbol:
-        """Return the size here for one from elsewhere: that of its name, or the same axes of a sequence."""
+        """Return this program's size for one from elsewhere: the one with its name, or the same axes of a sequence."""
         return self._recording.met(size)
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
@@ -178,7 +178,7 @@ class Program:
 
     @contextmanager
     def assuming(self, *assumptions: Assumptions) -> Iterator[Self]:
-        """Give a fork in which more is assumed, for a branch of the program.
+        """Give a fork with additional assumptions, for a branch of the program.
 
         >>> env = Program()
         >>> with env.assuming("N >= 2", "M >= 2") as branch:
@@ -191,11 +191,11 @@ class Program:
         branch.assume(*assumptions)
         yield branch
 
-    # Answers about the whole.
+    # Answers about the whole program.
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the program is valid always, sometimes, never, or it is unknown (then `reason` says why)."""
+        """Whether the program is valid always, sometimes or never, or whether that is unknown (`reason` says why)."""
         return self._recording.ask(lambda answers: answers.verdict)
 
     @property
@@ -205,7 +205,7 @@ class Program:
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
-        """The conjuncts that may be redundant: it is undecided whether the others imply them."""
+        """The conjuncts that may be redundant: whether the others imply them is undecided."""
         return self._recording.ask(lambda answers: tuple(c for c in answers.clauses if c in answers.unproven))
 
     @property
@@ -220,7 +220,7 @@ class Program:
 
     @property
     def evidence_reason(self) -> str:
-        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+        """Why the witness or the counterexample may not be the smallest; empty if both are."""
 
         def found(answers: Answers) -> str:
             answers.witness()
@@ -234,9 +234,9 @@ class Program:
         return self._recording.ask(lambda answers: answers.witness())
 
     def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
-        """Return the smallest sizes at which some operation is not valid; None where the assumptions leave none.
+        """Return the smallest sizes at which some operation is not valid; None if the assumptions rule them all out.
 
-        For a conjunct of the condition, those at which it does not hold, and the others do if possible.
+        For a conjunct of the condition, return sizes at which it fails and, if possible, the others hold.
         """
         if clause is not None:
             return self._recording.ask_all(lambda answers: answers.breaking(clause))
@@ -244,7 +244,7 @@ class Program:
 
     @property
     def conflict(self) -> tuple[Op, ...]:
-        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        """The fewest operations that cannot hold together; empty unless the verdict is never."""
         return self._recording.ask(lambda answers: answers.conflict)
 
     def clashes(self) -> tuple[Requirement, ...]:
@@ -252,20 +252,20 @@ class Program:
         return self._recording.ask_all(lambda answers: answers.clashes)
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
-        """Return the smallest sizes at which a formula fails, whatever else does; None where there are none."""
+        """Return the smallest sizes at which a formula fails, whether or not the rest holds; None if there are none."""
         return self._recording.ask_all(lambda answers: answers.failing(clause))
 
     def stretch(self, op: Op, operand: int, axis: int) -> Stretch:
-        """Return where an operand of a broadcast is stretched on an output axis, wherever the program is valid."""
+        """Return where a broadcast stretches an operand along an output axis, wherever the program is valid."""
         assert op.rule is not None
         rule, dims = op.rule, op.laid
         sizes = symbols_of(d for shape in dims for d in shape)
         return self._recording.ask_all(lambda answers: answers.valid_sizes_of(sizes).stretch(rule, dims, operand, axis))
 
     def open_axes(self, op: Op) -> int:
-        """Return the number of axes of a broadcast's laid operands that represent several axes; they come first.
+        """Return the number of leading axes of a broadcast's aligned operands that stand for several axes each.
 
-        Raises `UnknownRankError` where they do not, or where the answer is about some ranks only.
+        Raises `UnknownRankError` if they do not come first, or if the answer covers only some ranks.
         """
         if not any(map(is_open, op.operands)):
             return 0
@@ -276,16 +276,16 @@ class Program:
         return found or 0
 
     def requirements(self) -> tuple[Requirement, ...]:
-        """Return the conjuncts of the condition, each with the operations that it comes from, the first one first."""
+        """Return the conjuncts of the condition, each with the operations that it comes from, in order."""
         return self._recording.ask_all(lambda answers: answers.requirements)
 
     def requirement(self, clause: Formula) -> Requirement:
-        """Return something that the condition implies, with the operations that it comes from."""
+        """Return a formula that the condition implies, with the operations that it comes from."""
         return self._recording.ask_all(lambda answers: answers.requirement(clause))
 
     @property
     def operations(self) -> tuple[Op, ...]:
-        """What was done, in order; assumptions too."""
+        """The operations in order, including assumptions."""
         return tuple(self._recording.ops)
 
     @property
@@ -297,7 +297,7 @@ class Program:
 
     @property
     def names(self) -> dict[sympy.Symbol, str]:
-        """What each size is called in witnesses, guards and words."""
+        """The name of each size in witnesses, guards and messages."""
         from symbcast.core.algebra.door import symbol_to_sympy
 
         return {symbol_to_sympy(s): name for s, name in self.shown.items()}
@@ -324,7 +324,7 @@ class Program:
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """What is assumed."""
+        """The assumptions."""
         return tuple(self._recording.assumptions)
 
     @property
@@ -334,17 +334,17 @@ class Program:
 
     @property
     def on_conflict(self) -> OnConflict:
-        """What becomes of an operation that cannot hold: ``"raise"`` or ``"record"``."""
+        """What happens to an operation that cannot hold: ``"raise"`` or ``"record"``."""
         return self._recording.on_conflict
 
     @property
     def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock decides."""
+        """The seconds that each question may take; None for no limit."""
         return self._recording.budget
 
     @property
     def length(self) -> int:
-        """How many operations there are, assumptions too."""
+        """The number of operations, including assumptions."""
         return len(self._recording.ops)
 
     def __repr__(self) -> str:
@@ -382,7 +382,7 @@ class Program:
         return self._recording.trace
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the program is valid."""
+        """Return the condition together with the assumptions: everything that holds where the program is valid."""
         if not with_assumptions:
             return all_of(self.clauses)
         from symbcast.core.program.sizes.premises import assumed
@@ -405,7 +405,7 @@ def _as_bound(value: object) -> int:
 
 
 def _as_shape(value: OneOrShape) -> Shape:
-    """Return a shape, or the one of a single dimension."""
+    """Return a shape; a single dimension becomes a shape of rank 1."""
     dims: tuple[Dim, ...]
     if isinstance(value, int) or hasattr(type(value), "free_symbols"):
         dims = (from_dim(value),)

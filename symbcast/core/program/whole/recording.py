@@ -1,7 +1,7 @@
-"""A program as it is recorded: each operation is added whole, or not at all.
+"""The record of a program: each operation is added completely or not at all.
 
-The requirements of an operation are worked out over many steps. If that is interrupted, or the operation is refused,
-the program stays as it was.
+Computing the requirements of an operation takes many steps. If it is interrupted, or the operation is refused, the
+program stays as it was.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ OnConflict: TypeAlias = Literal["raise", "record"]
 
 
 class Recording:
-    """A program that grows by whole operations, and the answers about it.
+    """A program to which whole operations are added, and the answers about it.
 
-    Names and integers by NumPy's rule, with nothing assumed, are held on masks (`Plain`), all else in a `Trace`. The
-    first thing that masks cannot hold or answer converts the one into the other. ``on_conflict`` says
-    what happens to an operation that cannot hold together with the others.
+    Names and integers by NumPy's rule, without assumptions, are held as masks (`Plain`), everything else in a `Trace`.
+    The first thing that masks cannot hold or answer converts one into the other. ``on_conflict`` says what happens to
+    an operation that cannot hold together with the others.
 
-    A thread that records holds the program from `begin` to `end`: another one that records meanwhile gets a
-    `ConcurrentUseError`, and one that asks waits.
+    A recording thread locks the program from `begin` to `end`: meanwhile, other threads that record get a
+    `ConcurrentUseError`, and threads that ask wait.
     """
 
     def __init__(self, min_size: int, on_conflict: OnConflict, budget: float | None = None) -> None:
@@ -62,12 +62,12 @@ class Recording:
         self._trace: Trace | None = None
         self._is_stale = False
         self._answers: Answers | PlainAnswers | None = None
-        # Reentrant: an operand's `__index__`, which runs while it is read, may use the program too.
+        # Reentrant: an operand's `__index__`, called while it is read, may also use the program.
         self._lock = RLock()
         self._take, self.end = partial(self._lock.acquire, blocking=False), self._lock.release
 
     def begin(self) -> None:
-        """Hold the program for one operation, until `end`; raise `ConcurrentUseError` if another thread does."""
+        """Lock the program for one operation, until `end`; raise `ConcurrentUseError` if another thread does."""
         if not self._take():
             raise ConcurrentUseError
 
@@ -79,7 +79,7 @@ class Recording:
         symbols: Iterable[Symbol],
         budget: float | None = None,
     ) -> Recording:
-        """Return a recording of operations, as they were recorded elsewhere, over the given sizes first."""
+        """Return a recording of operations recorded elsewhere; the given sizes come first."""
         made = Recording(min_size, on_conflict, budget)
         made.plain, names = None, Names()
         names.bind(shape_of(symbols))
@@ -98,7 +98,7 @@ class Recording:
 
     @property
     def trace(self) -> Trace:
-        """The state in full; made from the operations where masks held it, or where it was left half changed."""
+        """The full state; rebuilt from the operations if masks held the program, or if it was left half changed."""
         if self.plain is not None:
             names = Names()
             names.bind(shape_of(self.plain.joins.names))
@@ -118,12 +118,12 @@ class Recording:
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """What each size is called, in order of appearance."""
+        """The display name of each size, in order of appearance."""
         return self.trace.names.shown if self.plain is None else self.plain.shown
 
     @property
     def assumptions(self) -> Sequence[Assumption]:
-        """What is assumed."""
+        """The assumptions."""
         return self.trace.assumptions if self.plain is None else self.plain.assumptions
 
     @property
@@ -154,19 +154,19 @@ class Recording:
             return asked(self.budget, lambda: question(self.short_answers), self._forget, len(self.ops))
 
     def ask_all(self, question: Callable[[Answers], T]) -> T:
-        """Return an answer, of those about operations too."""
+        """Return an answer, which may also be about the operations."""
         with self._lock:
             self._stopped = ""
             return asked(self.budget, lambda: question(self.answers), self._forget, len(self.ops))
 
     @property
     def reason(self) -> str:
-        """Why something was left open."""
+        """Why an answer is unknown or incomplete."""
         return self._stopped or self.ask(lambda answers: answers.reason) or self._stopped
 
     def _forget(self, reason: str) -> None:
         self._stopped = reason
-        if reason != REASON:  # parts that lacked effort are never remembered
+        if reason != REASON:  # parts that lacked effort are never cached
             self._answers = None
 
     def add_shapes(
@@ -177,7 +177,7 @@ class Recording:
         rule: Rule | None,
         given: Sequence[object] = (),
     ) -> Shape:
-        """Add an operation on shapes and return its output; each shape is paired with whether somebody holds it.
+        """Add an operation on shapes and return its output; each shape is paired with whether it is still held.
 
         ``given`` are the shapes as the caller gave them.
         """
@@ -218,7 +218,7 @@ class Recording:
             return symbol(name)
 
     def met(self, size: Symbol) -> Symbol:
-        """Return the size here for one from elsewhere: that of its name, or the same axes of a sequence."""
+        """Return this program's size for one from elsewhere: the one with its name, or the same axes of a sequence."""
         if not isinstance(size, SequenceSymbol):
             return self.named(size.name)
         with self._recorded():
@@ -233,7 +233,7 @@ class Recording:
         return made
 
     def _take_in(self, known: int) -> None:
-        """Register the sizes met after the first ``known``; assume the facts about those replaced by others."""
+        """Register the sizes added after the first ``known``; assume the facts about those that others replaced."""
         trace = self.trace
         check_sizes(trace, known)
         for formula in trace.names.taken():
@@ -241,11 +241,12 @@ class Recording:
                 self._add(Op(len(trace.ops), "assume", None, formula=formula, text=formula_text(formula)))
 
     def _add(self, op: Op) -> Op:
-        """Add an operation and return it with its output; or raise the conflict, and leave it out."""
+        """Add an operation and return it with its output; on a conflict, leave it out and raise."""
         trace = self.trace
         can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
         if op.kind == "assume" and trace.refused:
-            # An operation refused and recorded earlier is no fact: whether this one allows it must still be checked.
+            # An operation that was refused but recorded is not a fact: whether this one allows it must still be
+            # checked.
             check_assumptions(trace)
         if can_hold:
             return trace.ops[-1]
@@ -258,7 +259,7 @@ class Recording:
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:
-        """Hold the program while something is added to it."""
+        """Lock the program while something is added to it."""
         self.begin()
         try:
             yield
@@ -267,7 +268,7 @@ class Recording:
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[Trace]:
-        """Give the state, to which operations are added; if that raises, none of them is."""
+        """Yield the state so that operations can be added; if that raises, none of them is kept."""
         with self._recorded():
             yield from self._tried()
 
@@ -279,7 +280,7 @@ class Recording:
                 yield trace
         except BaseException as error:
             trace.names.undo(mark)
-            # What was refused is taken back already. What broke off, as by an interrupt, may be half done.
+            # A refused operation has already been undone. An interrupted one may be half done.
             if len(trace.ops) > length or not isinstance(error, IncompatibleProgramError):
                 del trace.ops[length:]
                 self._is_stale = True

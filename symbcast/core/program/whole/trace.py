@@ -1,7 +1,7 @@
-"""The trace of a program: its operations in order, the facts they established, and their output shapes.
+"""The trace of a program: its operations in order, the facts that they established, and their output shapes.
 
-Nearly every operation of a real program broadcasts sizes that met before: those are looked up, a pair at a time. The
-others take the slow path: their requirements are added to the facts and admitted to the groups, or refused.
+Nearly every operation of a real program broadcasts sizes that met before: these are looked up pair by pair. The others
+take the slow path: their requirements are added to the facts and admitted to the groups, or refused.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Trace:
     """The state of a `symbcast.ShapeEnv`.
 
     ``asked`` holds every distinct requirement;
-    ``standing`` those of them that no later one implies: their conjunction is the condition of the program. ``refused``
-    are the operations that cannot hold together with those before them; their requirements are in neither.
+    ``standing`` holds those that no later one implies: their conjunction is the condition of the program. ``refused``
+    holds the operations that cannot hold together with those before them; their requirements are in neither.
     """
 
     def __init__(self, min_size: int) -> None:
@@ -64,7 +64,7 @@ class Trace:
         return made
 
     def known(self, left: Shape, right: Shape) -> Shape | None:
-        """Return the join of two shapes if every pair of their sizes met before; the path of nearly every operation."""
+        """Return the join of two shapes if all pairs of their sizes met before, as in nearly every operation."""
         lead = len(left) - len(right)
         if lead < 0:
             left, right, lead = right, left, -lead
@@ -78,17 +78,17 @@ class Trace:
             return None
 
     def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
-        """Return shapes over the sizes of this program; each is paired with whether somebody holds it."""
+        """Return shapes over this program's sizes; each is paired with whether the caller still holds it."""
         return self.names.bind_all(shapes)
 
     def bound_formula(self, formula: Formula) -> Formula:
-        """Return a formula over the sizes of this program."""
+        """Return a formula over this program's sizes."""
         return self.names.bind_formula(formula)
 
     def add(self, op: Op) -> bool:
         """Add an operation and its output; return whether all operations so far can hold together.
 
-        The output of a replayed operation that cannot is kept, as later ones may be about the unknown sizes in it.
+        The output of a replayed operation that cannot hold is kept, because later ones may use its unknown sizes.
         """
         columns, asked = columns_and_asked(op)
         can_hold = self._admit(op, columns, asked)
@@ -118,11 +118,11 @@ class Trace:
         return True
 
     def sizes(self) -> dict[Symbol, int]:
-        """Return sizes at which all that was admitted holds, or nearly."""
+        """Return sizes at which all admitted requirements hold, or nearly all."""
         return {**self.facts.least_sizes(self.names.order), **self.groups.sizes()}
 
     def assume(self, op: Op) -> bool:
-        """Add an assumption that those before it allow; return whether the requirements can still hold."""
+        """Add an assumption that the earlier ones allow; return whether the requirements can still hold."""
         assert op.formula is not None
         self.ops.append(op)
         self.assumptions.append(Assumption(op.formula, op.text))
@@ -132,7 +132,7 @@ class Trace:
         return can_hold
 
     def drop_last(self) -> Op:
-        """Take back the record of the last operation, which was refused."""
+        """Remove the record of the last operation, which was refused."""
         op = self.ops.pop()
         self.refused.pop()
         if op.kind == "assume":
@@ -141,7 +141,7 @@ class Trace:
 
     @staticmethod
     def replayed(ops: Iterable[Op], min_size: int, names: Names) -> Trace:
-        """Return the trace of recorded operations, with the outputs that they had; ``names`` becomes its own."""
+        """Return the trace of recorded operations, with their recorded outputs; it takes over ``names``."""
         made = Trace(min_size)
         made.names = names
         for op in ops:
@@ -161,7 +161,7 @@ class Trace:
         return found
 
     def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
-        """Add the requirements of an operation, that its operands be sizes, and that its columns join; all or none."""
+        """Add an operation's requirements, that its operands are sizes and that its columns join; all or none."""
         asking = Asking(self.asked, self.facts, self.groups)
         sized = [d for operand in op.operands for d in operand.dims if type(d) is not int and d not in self._sized]
         try:
@@ -184,10 +184,10 @@ class Trace:
         return can_hold
 
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
-        """Return the size of an output axis; an impossible one is a fresh unknown, or stays as it was passed."""
+        """Return the size of an output axis; an impossible one becomes a fresh unknown, or stays as it was passed."""
         members = members_of(column)
         if any(map(mentions_rest, members)):
-            return join(members)  # as many axes as the longest has, whatever is known of their sizes
+            return join(members)  # as many axes as the longest operand has, whatever is known of their sizes
         distinct = [m for m in dict.fromkeys(members) if m != 1]
         if len(distinct) > 1:
             return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)
@@ -195,7 +195,7 @@ class Trace:
         return self.facts.dim(only) if can_hold else only
 
     def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
-        """Keep the joins of the sizes of two operands, until more is known of them."""
+        """Cache the joins of the sizes of two operands until more is known about them."""
         if len(operands) != 2:
             return
         long, short = sorted(operands, key=len, reverse=True)

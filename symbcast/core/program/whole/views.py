@@ -1,4 +1,4 @@
-"""The solver's view of a program: the symbols of its sizes, the knowledge about them, and the requirements."""
+"""The solver's view of a program: the symbols of its sizes, the facts known about them, and the requirements."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class View:
 
     @staticmethod
     def of(trace: Trace, mentioned: Iterable[Formula] = ()) -> View:
-        """Return the solver's view of a trace in its present state; further mentioned axes are distinguished too."""
+        """Return the solver's view of a trace in its present state; axes in ``mentioned`` are distinguished too."""
         sequences = sequences_of(trace.names.order)
         if not sequences:
             return View(trace)
@@ -46,7 +46,7 @@ class View:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What is known of the sizes; raises `AssumptionError` where assumptions contradict each other."""
+        """The facts known about the sizes; raises `AssumptionError` if the assumptions contradict each other."""
         return knowledge(self.symbols, self._assumptions, self._min_size)
 
     @property
@@ -56,11 +56,11 @@ class View:
 
     @property
     def bound(self) -> str:
-        """Why the answer is about some ranks only; empty where it is about all."""
+        """Why the answer covers only some ranks; empty if it covers all."""
         return "" if self.unrolled is None else self.unrolled.reason
 
     def seen(self, formulas: Iterable[Formula]) -> list[Formula]:
-        """Return formulas in these symbols."""
+        """Return formulas in the symbols of this view."""
         if self.unrolled is None:
             return list(formulas)
         return [found for formula in formulas for found in self.unrolled.formulas(formula)]
@@ -70,7 +70,7 @@ class View:
         return needs(op) if self.unrolled is None else tuple(dict.fromkeys(self.seen(needs(op))))
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
-        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        """Return sizes by name; the axes of a sequence are combined, as in ``batch=(2, 3)``."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in names.items()}
         return self.unrolled.named(sizes, names)

@@ -1,4 +1,4 @@
-"""The fewest groups of formulas that cannot hold together, of a call and of a program alike."""
+"""The fewest groups of formulas that cannot hold together, in a call or in a program."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def smallest_conflict(
     required: Collection[int] = (),
     sizes: Mapping[Symbol, int] | None = None,
 ) -> tuple[int, ...]:
-    """Return the positions of the fewest groups that cannot hold together; empty where no conflict is proved.
+    """Return the positions of the fewest groups that cannot hold together; empty if no conflict is proved.
 
-    Of equally few, those first in order are returned. ``required`` are positions known to be in every conflict, and
-    ``sizes`` some at which most groups hold, where these are known: both only save time. Subsets are tried by size
-    first, which for a few groups is quick, and for plain sizes needs no solver; `smallest_clash` goes on. Where the
-    effort does not suffice, all groups are returned: the caller knows that they cannot hold together.
+    Among equally small conflicts, the first in order is returned. ``required`` are positions known to be in every
+    conflict, and ``sizes`` are sizes at which most groups hold, if known: both only save time. Subsets are first tried
+    by size, which is quick for a few groups and needs no solver for plain sizes; then `smallest_clash` takes over. If
+    the effort does not suffice, all groups are returned: the caller knows that they cannot hold together.
     """
     try:
         with share(CONFLICT):
@@ -59,7 +59,7 @@ def _smallest(
 
 
 def _subsets(count: int, required: frozenset[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the choices of positions that have all those required, by size and then in order."""
+    """Yield the choices of positions that contain all required ones, by size and then in order."""
     others = [n for n in range(count) if n not in required]
     for size in range(max(1, len(required)), count + 1):
         yield from sorted(tuple(sorted({*required, *more})) for more in combinations(others, size - len(required)))

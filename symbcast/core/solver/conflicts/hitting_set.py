@@ -1,4 +1,4 @@
-"""The smallest set that meets every one of some sets."""
+"""The smallest hitting set: the fewest elements that meet every one of some sets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ NODES = 20_000
 
 
 def smallest_hitting_set(sets: Sequence[frozenset[int]], at_least: int = 0) -> tuple[int, ...] | None:
-    """Return the fewest numbers that meet every set, of equally many the first in order; None when it is given up.
+    """Return the fewest numbers that meet every set, the first in order among equals; None if the search is given up.
 
-    No set is empty, and fewer numbers than ``at_least`` are known not to do.
+    No set is empty, and it is known that fewer than ``at_least`` numbers do not suffice.
 
     >>> smallest_hitting_set([frozenset({1, 2}), frozenset({2, 3}), frozenset({4, 5})])
     (2, 4)
@@ -30,7 +30,7 @@ def smallest_hitting_set(sets: Sequence[frozenset[int]], at_least: int = 0) -> t
 
 
 class _Search:
-    """A depth-first search: some member of a set that is not met yet has to be chosen."""
+    """A depth-first search: some member of each set that is not yet met must be chosen."""
 
     def __init__(self, sets: Sequence[frozenset[int]]) -> None:
         self.met_by = _useful(sets)
@@ -40,7 +40,7 @@ class _Search:
         self.nodes = 0
 
     def run(self, unmet: int, chosen: frozenset[int], size: int) -> bool:
-        """Look at all choices of a size that go on from one; return False when the search is given up."""
+        """Try all choices of a size that extend one; return False when the search is given up."""
         if not unmet:
             found = tuple(sorted(chosen))
             self.best = found if self.best is None else min(self.best, found)
@@ -61,7 +61,7 @@ class _Search:
         return True
 
     def _apart(self, unmet: int) -> int:
-        """Return how many sets, of those not met, can be found that share no member: each needs one of its own."""
+        """Return a number of unmet sets without a common member: each needs a separate choice."""
         count = 0
         while unmet:
             lowest = (unmet & -unmet).bit_length() - 1
@@ -72,7 +72,7 @@ class _Search:
 
 
 def _useful(sets: Sequence[frozenset[int]]) -> dict[int, int]:
-    """Return the sets that each number meets, as bits, but for numbers that an earlier one replaces."""
+    """Return the sets that each number meets, as bits, without numbers that an earlier one can replace."""
     met_by: dict[int, int] = {}
     for position, members in enumerate(sets):
         for number in members:

@@ -1,9 +1,9 @@
 """The fewest groups of formulas that cannot hold together, among thousands.
 
 Implicit hitting sets (Ignatiev, Previti, Liffiton, Marques-Silva: Smallest MUS Extraction with Minimal Hitting Set
-Dualization, 2015). Where some groups can hold together, a clash has a group among the others. So it meets every such
-set of others; the smallest set of groups that meets all those known is a smallest clash if its groups clash, and
-else, made as large as can be, shows one more set that has to be met.
+Dualization, 2015). If some groups can hold together, every clash contains one of the other groups, so it meets every
+such set of others. The smallest set of groups that meets all known sets is a smallest clash if its groups clash;
+otherwise, extended as far as possible, it gives one more set to meet.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def smallest_clash(
     required: Collection[int] = (),
     sizes: Mapping[Symbol, int] | None = None,
 ) -> tuple[int, ...]:
-    """Return the positions of the fewest groups that cannot hold together; empty where no clash is proved.
+    """Return the positions of the fewest groups that cannot hold together; empty if no clash is proved.
 
-    Of equally few, those first in order are returned. ``required`` are positions known to be in every clash, and
-    ``sizes`` some at which most groups hold, where these are known: both only save time. Undecided sets count as
-    possible. When the budget is spent, the result is an irreducible set of clashing groups.
+    Among equally small clashes, the first in order is returned. ``required`` are positions known to be in every clash,
+    and ``sizes`` are sizes at which most groups hold, if known: both only save time. Undecided sets count as possible.
+    When the budget is spent, the result is an irreducible set of clashing groups.
     """
     known = _Groups(groups, knowledge, sizes or {})
     best: tuple[int, ...] | None = None
@@ -56,7 +56,7 @@ _NOTHING = Repair(Satisfiability.SATISFIABLE, {}, [])
 
 
 class _Groups:
-    """The groups and the knowledge, sizes at which many groups hold, and the groups ``out`` that do not hold there."""
+    """The groups and the knowledge, sizes at which many groups hold, and the groups ``out`` that fail there."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Groups:
         self.out = self._grown(self._broken(range(len(groups)), self.sizes), self.sizes, frozenset())
 
     def connected(self) -> list[set[int]]:
-        """Return the groups that symbols tie to groups that do not hold, those tied together in one set."""
+        """Return the sets of groups that symbols connect to failing groups, one set for each connected component."""
         found: list[set[int]] = []
         for start in sorted(self.out):
             if not any(start in together for together in found):
@@ -105,7 +105,7 @@ class _Groups:
         return found
 
     def clash(self, chosen: frozenset[int]) -> dict[Symbol, int] | bool:
-        """Return sizes at which the groups hold, as near to the known ones as may be; else whether they clash."""
+        """Return sizes near the known ones at which the groups hold; otherwise whether they clash."""
         if any(clash <= chosen for clash in self.clashes):
             return True
         broken = self._broken(sorted(chosen), self.sizes)
@@ -119,7 +119,7 @@ class _Groups:
         return found.answer is Satisfiability.UNSATISFIABLE or self.refuted(chosen)
 
     def refuted(self, chosen: Iterable[int]) -> bool:
-        """Return whether groups are proved to clash by all the means there are."""
+        """Return whether groups are proved to clash by any available means."""
         self.questions += 1
         formulas = [f for n in sorted(chosen) for f in self.groups[n]]
         return Decision(self.knowledge, formulas).impossible
@@ -146,10 +146,10 @@ class _Groups:
             found = self._repaired(broken, out.union(broken), sizes) if broken else _NOTHING
             if found.answer is Satisfiability.SATISFIABLE:
                 sizes.update(found.changed)
-                return set(self._broken({*out, *broken}, sizes))  # some may hold all the same
+                return set(self._broken({*out, *broken}, sizes))  # some may hold anyway
             if found.answer is Satisfiability.UNKNOWN:
                 return self._one_by_one(broken, out, sizes)
-        return set()  # the known facts clash by themselves
+        return set()  # the known facts already contradict each other
 
     def _one_by_one(self, broken: Sequence[int], out: set[int], sizes: dict[Symbol, int]) -> set[int]:
         aside = out.union(broken)
@@ -174,7 +174,7 @@ class _Groups:
         return found
 
     def _learn(self, asked: Sequence[int]) -> None:
-        """Keep a few groups that clash, of some that do."""
+        """Record a few clashing groups among some that clash."""
         formulas, count = self.network.formulas, len(self.groups)
         groups, assumed = [n for n in asked if n < count], [formulas[n] for n in asked if n >= count]
         symbols = tuple(dict.fromkeys(s for n in asked for s in self.network.symbols[n]))
@@ -183,7 +183,7 @@ class _Groups:
 
 
 class _Search:
-    """The search for the smallest clash among groups that symbols tie together."""
+    """The search for the smallest clash among connected groups."""
 
     def __init__(self, groups: _Groups, connected: set[int], needed: Sequence[frozenset[int]]) -> None:
         self.groups = groups
@@ -214,7 +214,7 @@ class _Search:
             found = groups.clash(frozenset(chosen))
             if found is True:
                 return chosen
-            if found is False:  # undecided, or sizes were not found
+            if found is False:  # undecided, or no sizes were found
                 left = frozenset(self.connected.difference(chosen))
             else:
                 left = groups.others(frozenset(chosen), found, self.connected)
@@ -224,7 +224,7 @@ class _Search:
         return self._irreducible(best)
 
     def _irreducible(self, best: tuple[int, ...] | None) -> tuple[int, ...]:
-        """Return groups that clash, each of them needed: the fewest of those come across, or shrunk from all."""
+        """Return clashing groups of which none can be left out: the fewest found so far, or all of them, reduced."""
         known = [tuple(sorted(c)) for c in self.groups.clashes if c <= self.connected]
         if known:
             return min([*known, *([best] if best else [])], key=lambda c: (len(c), c))

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def breaking(decision: Decision, clause: Formula) -> dict[Symbol, int] | None:
-    """Return the smallest sizes that satisfy the assumptions, and at which a conjunct of the condition does not hold.
+    """Return the smallest sizes that satisfy the assumptions and break a conjunct of the condition.
 
-    The other conjuncts hold there, unless it can fail only together with some of them; then they count for nothing.
-    None if there are no such sizes, or none were found.
+    The other conjuncts hold there, unless it can fail only together with some of them; then they are ignored. None if
+    there are no such sizes, or none were found.
     """
     own = symbols_in(clause)
     part = next((p for p in decision.parts if not own.keys().isdisjoint(p.symbols)), None)
@@ -46,9 +46,9 @@ def breaking(decision: Decision, clause: Formula) -> dict[Symbol, int] | None:
 def _alone(
     knowledge: Knowledge, clause: Formula, others: Iterable[Formula], symbols: Sequence[Symbol]
 ) -> dict[Symbol, int] | None:
-    """Return the smallest sizes of a clause's own symbols that break it, if all others may be their least then."""
+    """Return the smallest sizes of a clause's own symbols that break it, if all other symbols can then be minimal."""
     own = symbols_in(clause)
-    # Of equal sums the first sizes in order of appearance are the smallest: the clause may name them in another order.
+    # Among equal sums, the smallest sizes come first in order of appearance; the clause may use a different order.
     broken = _smallest(knowledge, [s for s in symbols if s in own], [negate(clause)])
     if broken is None:
         return None
@@ -58,7 +58,7 @@ def _alone(
 
 
 def _smallest(knowledge: Knowledge, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
-    """Return the smallest sizes of some symbols at which formulas hold, with the assumptions on these symbols alone."""
+    """Return the smallest sizes of some symbols at which formulas hold, with the assumptions about these alone."""
     assumed = [f for f in knowledge.others if symbols_in(f).keys() <= set(symbols)]
     try:
         with share(evidence_units(len(symbols)) + SAMPLED):

@@ -1,7 +1,7 @@
 """The ladder: which tier decides which formulas, cheapest first.
 
-Formulas over one symbol become sets of sizes (F2). What is left ties symbols together; each group of tied symbols is
-decided apart, by the graph where all its formulas relate plain sizes (F1), else with z3 (F3, F4).
+Formulas over one symbol become sets of sizes (F2). The remaining ones tie symbols together; each group of tied symbols
+is decided separately, by the graph if all its formulas relate plain sizes (F1), otherwise with z3 (F3, F4).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _FORMULA = 100
 class Decision:
     """The decision on some constraints under assumptions.
 
-    ``clauses`` is the condition: an irredundant conjunction equivalent to the constraints; of `FALSE` alone where
-    nothing satisfies them. ``unproven`` are those of its clauses that may be redundant, ``reason`` why the verdict
-    or the minimality is open.
+    ``clauses`` is the condition: an irredundant conjunction equivalent to the constraints, or only `FALSE` if nothing
+    satisfies them. ``unproven`` are the clauses that may be redundant, and ``reason`` says why the verdict or the
+    minimality is undecided.
     """
 
     def __init__(self, knowledge: Knowledge, constraints: Iterable[Formula]) -> None:
@@ -67,12 +67,12 @@ class Decision:
             self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
 
     def _decide(self, constraints: Sequence[Formula]) -> bool:
-        """Make the parts; return whether nothing can satisfy the constraints."""
+        """Create the parts; return whether the constraints are unsatisfiable."""
         charge(_FORMULA * (2 + len(constraints)))
         tied = self._take(constraints)
         self._is_clash = tied is None
         if tied is None:
-            # Nothing can hold; the assumptions still determine which sizes can fail.
+            # Even if nothing can hold, the assumptions determine which sizes can fail.
             self.wanted = dict(self.knowledge.domains)
         self._divide(tied or [])
         return tied is None or any(part.satisfiable is False for part in self.parts)
@@ -86,7 +86,7 @@ class Decision:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the constraints hold always, sometimes or never, as far as that was decided."""
+        """Whether the constraints hold always, sometimes or never, if that was decided."""
         if not self.satisfiable:
             return Verdict.NEVER if self.impossible else Verdict.UNKNOWN
         if any(part.violable for part in self.parts):
@@ -112,7 +112,7 @@ class Decision:
 
     @property
     def evidence_reason(self) -> str:
-        """Why a witness or counterexample that was found may not be the smallest."""
+        """Why a witness or counterexample may not be the smallest."""
         return next((part.evidence_reason for part in self.parts if part.evidence_reason), "")
 
     def tiers(self, shown: Mapping[Symbol, str]) -> dict[Tier, list[str]]:
@@ -134,7 +134,7 @@ class Decision:
     def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a constraint.
 
-        One part has to break; the others are as small as the assumptions let them.
+        One part must break; the others are as small as the assumptions allow.
         """
         if "counterexample" not in self._evidence:
             self._evidence["counterexample"] = self._counterexample()
@@ -158,7 +158,7 @@ class Decision:
         return self.whole([*bases[: best.position], best.sizes, *bases[best.position + 1 :]])
 
     def _smaller(self, best: _Break | None, found: _Break) -> _Break:
-        """Return the break that costs less; of equal ones, that whose sizes come first in the order of the symbols."""
+        """Return the cheaper break; on a tie, the one whose sizes come first in the order of the symbols."""
         if best is None:
             return found
         costs = [b.cost(self.knowledge.weights) for b in (best, found)]
@@ -169,7 +169,7 @@ class Decision:
         return best if sizes[0] <= sizes[1] else found
 
     def fixed(self, dim: Dim) -> Dim:
-        """Return the dimension with every symbol that the facts decide replaced, a number where they decide all."""
+        """Return the dimension with all decided symbols replaced; a number if the facts decide all of them."""
         if isinstance(dim, int):
             return dim
         dim = replaced(dim, self._known())
@@ -183,7 +183,7 @@ class Decision:
         """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the constraints hold."""
         part = self._part_of(data)
         if part is None or any(self.part_of.get(s) is not part for s in symbols_of((target,))):
-            return False  # nothing ties them together
+            return False  # no formula ties them together
         try:
             return part.covers(data, target)
         except PeriodTooLongError:
@@ -218,7 +218,7 @@ class Decision:
         return {symbol: sizes[symbol] for symbol in self.knowledge.symbols}
 
     def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
-        """Turn the formulas about one symbol into sets; return the rest, or None if nothing can hold."""
+        """Turn the formulas about one symbol into sets; return the rest, or None if they are unsatisfiable."""
         knowledge = self.knowledge
         pending = flattened(put_in(c, knowledge.values) if knowledge.values else c for c in constraints)
         while True:
@@ -238,7 +238,7 @@ class Decision:
                 if wanted is not ALL and s not in self.values and (size := wanted.only) is not None
             }
             if not sizes:
-                # What is assumed word for word holds: that is not for a solver to find out.
+                # What is literally assumed holds; no solver is needed.
                 return [clause for clause in tied if clause not in knowledge.given]
             self.values.update(sizes)
             pending = flattened(put_in(c, sizes) for c in tied)
@@ -252,7 +252,7 @@ class Decision:
         return True
 
     def _narrow_each(self, clause: Formula) -> bool:
-        """Take in a clause about several symbols that is a product of sets; return whether it is."""
+        """Use a clause about several symbols if it is a product of sets; return whether it is."""
         sets = split(clause, self.wanted)
         for symbol, members in (sets or {}).items():
             if not self.wanted[symbol] <= members:
@@ -261,7 +261,7 @@ class Decision:
         return sets is not None
 
     def _divide(self, tied: Sequence[Formula]) -> None:
-        """Make a part of each group of symbols that formulas tie together, and of each symbol left alone."""
+        """Create a part for each group of symbols that formulas tie together, and for each remaining symbol."""
         groups = Ties(self.knowledge.domains)
         groups.tie(tied)
         groups.tie(self.knowledge.others)
@@ -279,13 +279,13 @@ class Decision:
             try:
                 return Alone(symbol, domains[symbol], self.wanted[symbol], self.asked.get(symbol, ()))
             except PeriodTooLongError:
-                pass  # the wanted sizes and the unwanted ones together have too large a pattern
+                pass  # the combined pattern of wanted and unwanted sizes is too large
         relations: list[Relation] = [r for f in formulas if (r := as_relation(f)) is not None]
         if not others and len(relations) == len(formulas):
             try:
                 return Plain(symbols, domains, self.wanted, relations, weights)
             except PeriodTooLongError:
-                pass  # classes of sizes with unlike periods are left to the solver
+                pass  # the solver handles classes of sizes with different periods
         if self._groups is None:
             from symbcast.core.solver.decision.isomorphism import Likenesses
 
@@ -296,7 +296,7 @@ class Decision:
 
 
 class _Break(NamedTuple):
-    """A part at sizes that break it, and at its least sizes."""
+    """A part with sizes that break it, and with its least sizes."""
 
     position: int
     symbols: tuple[Symbol, ...]
@@ -304,6 +304,6 @@ class _Break(NamedTuple):
     sizes: dict[Symbol, int]
 
     def cost(self, weights: Mapping[Symbol, int]) -> tuple[int, int]:
-        """Return how many more zeros, and how much more in sum, breaking takes."""
+        """Return how many more zeros breaking takes, and how much it adds to the sum."""
         broken, least = (cost(self.symbols, sizes, weights) for sizes in (self.sizes, self.base))
         return broken[0] - least[0], broken[1] - least[1]

@@ -1,9 +1,9 @@
 """Groups of symbols that differ only in the names of their symbols, decided once.
 
-A network repeats the same few relations layer by layer. What is decided about a group depends on its symbols only
-through their order, the order of their names and what is known of each; so the answers about the first such group,
-its symbols replaced, are those about the others. Only linear groups of the library's own symbols are compared: sympy
-factors products by an order of its own, and knows more about symbols with assumptions.
+A network repeats the same few relations layer by layer. The decision about a group depends on its symbols only through
+their order, the order of their names and the facts known about each; so the answers about the first such group, with
+its symbols replaced, also apply to the others. Only linear groups of the library's own symbols are compared: sympy
+orders factors of products in its own way, and knows more about symbols with assumptions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Likenesses:
-    """The groups decided so far, by a key that they share with isomorphic ones."""
+    """The groups decided so far, keyed so that isomorphic groups share a key."""
 
     def __init__(self, domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> None:
         self.domains = domains
@@ -35,7 +35,7 @@ class Likenesses:
     def decide(
         self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
     ) -> Compound | Renamed:
-        """Return the group, or one like it with its symbols replaced."""
+        """Return the group, or an isomorphic one with its symbols replaced."""
         key = self._key(symbols, assumptions, formulas)
         if key in self._decided:
             return Renamed(self._decided[key], symbols)
@@ -59,7 +59,7 @@ class Likenesses:
 
 
 class Once:
-    """A group with its evidence kept, for the groups that are like it."""
+    """A group whose evidence is kept for isomorphic groups."""
 
     def __init__(self, group: Compound) -> None:
         self.group = group
@@ -81,7 +81,7 @@ class Once:
 
 
 class Renamed:
-    """A group like one that was decided; it answers by that one."""
+    """A group isomorphic to one that was decided; it reuses that group's answers."""
 
     def __init__(self, like: Once, symbols: Sequence[Symbol]) -> None:
         self.like = like
@@ -94,7 +94,7 @@ class Renamed:
 
     @property
     def evidence_reason(self) -> str:
-        """Why sizes that were found may not be the smallest."""
+        """Why the sizes found may not be the smallest."""
         return self.like.group.evidence_reason
 
     @property
@@ -132,7 +132,7 @@ class Renamed:
         return self._renamed(self.like.base)
 
     def constant(self, dim: Dim) -> int | None:
-        """Return the one size that a dimension has wherever the clauses hold."""
+        """Return the only size that a dimension has wherever the clauses hold."""
         return self.like.group.constant(replaced(dim, self._theirs))
 
     def covers(self, data: Dim, target: Dim) -> bool:

@@ -1,4 +1,4 @@
-"""The assumptions: for each symbol the set it lies in, which symbols are one size, and all others."""
+"""The assumptions: the set of each symbol, the symbols that share one size, and all other assumptions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class ContradictionError(Exception):
 
 
 class Knowledge:
-    """Assumptions, taken apart.
+    """Assumptions, split into their parts.
 
-    ``domains`` holds for each remaining symbol the set that it lies in; ``values`` gives the value of the other symbols
-    (a size, or the symbol that represents them); ``others`` the assumptions that tie several symbols together;
-    ``given`` the same as a set; ``weights`` how many symbols each remaining one represents.
+    ``domains`` holds the set of each remaining symbol; ``values`` gives the value of the other symbols (a size, or the
+    symbol that represents them); ``others`` holds the assumptions that tie several symbols together; ``given`` is the
+    same as a set; ``weights`` is the number of symbols that each remaining one represents.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Knowledge:
         self.given = frozenset(self.others)
 
     def _check_others(self) -> None:
-        """Raise `ContradictionError` if the assumptions that tie symbols together are proved not to hold."""
+        """Raise `ContradictionError` if the assumptions that tie symbols together provably contradict each other."""
         if not self.others:
             return
         from symbcast.core.solver.decision.linear_groups import Compound
@@ -72,7 +72,7 @@ class Knowledge:
     def _take(self, clause: Formula) -> None:
         if clause == FALSE:
             raise ContradictionError
-        # Two equalities of one round may concern the same symbols: substitute the first in the second.
+        # Two equalities of one round may concern the same symbols: substitute the first into the second.
         clause = put_in(clause, self.values) if self.values else clause
         symbols = symbols_in(clause)
         if len(symbols) == 1:
@@ -93,7 +93,7 @@ class Knowledge:
                     self.domains.update(sets)
 
     def _merge(self, kept: Symbol, gone: Symbol) -> bool:
-        """Let one symbol represent two; return False if the combined set would have too long a period."""
+        """Merge two symbols into one representative; return False if the combined set would have too long a period."""
         if self.symbols.index(gone) < self.symbols.index(kept):
             kept, gone = gone, kept
         try:
@@ -107,7 +107,7 @@ class Knowledge:
         return True
 
     def _take_sizes(self) -> None:
-        """Put in the size of each symbol that has only one."""
+        """Substitute the size of each symbol that has only one."""
         for symbol, domain in list(self.domains.items()):
             size = domain.only if domain is not ALL else None
             if size is not None:

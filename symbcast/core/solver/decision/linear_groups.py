@@ -1,7 +1,7 @@
-"""Tiers F3 and F4 put to use: a group of formulas that compound terms tie together, reduced with samples and z3.
+"""Tiers F3 and F4: a group of formulas that compound terms tie together, reduced with samples and z3.
 
-Samples show quickly that a formula is possible; z3 is asked only about those that no sample shows. A question left open
-leaves the clause where it is, marked, so that the condition stays exact.
+Samples show quickly that a formula is possible; z3 is asked only about the formulas that no sample satisfies. If a
+question stays open, the clause stays in place, marked, so that the condition stays exact.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Compound:
 
     @cached_property
     def clauses(self) -> list[Formula]:
-        """What is left of the formulas."""
+        """The reduced formulas."""
         defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
         return [*defining, *self._reduction.result.clauses]
 
@@ -87,7 +87,7 @@ class Compound:
 
     @property
     def tier(self) -> Tier:
-        """What decides it."""
+        """The tier that decides it."""
         return Tier.F3 if all(map(is_linear, (*self.assumptions, *self.formulas))) else Tier.F4
 
     @property
@@ -103,11 +103,11 @@ class Compound:
 
     @property
     def evidence_reason(self) -> str:
-        """Why sizes that were found may not be the smallest."""
+        """Why the sizes found may not be the smallest."""
         return self._evidence.reason
 
     def implies(self, formula: Formula) -> bool:
-        """Return whether the formula is proved to hold wherever assumptions and formulas do."""
+        """Return whether the formula provably holds wherever assumptions and formulas do."""
         try:
             with share(EVIDENCE):
                 shown = self._valid() & ~self.samples.mask(formula)
@@ -116,7 +116,7 @@ class Compound:
             return False
 
     def constant(self, dim: Dim) -> int | None:
-        """Return the one size that a dimension is proved to have wherever the formulas hold, if there is one."""
+        """Return the only size that a dimension provably has wherever the formulas hold, if there is one."""
         point = self.samples.first(self._valid())
         if point is None:
             return None
@@ -124,11 +124,11 @@ class Compound:
         return value if 0 <= value <= MAX_SIZE and self.implies(equal(dim, value)) else None
 
     def covers(self, data: Dim, target: Dim) -> bool:
-        """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the formulas hold."""
+        """Return whether ``data`` is provably 1 or equal to ``target`` wherever the formulas hold."""
         return self.implies(one_or_equal(data, target))
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return the smallest sizes at which assumptions and formulas hold; of very many symbols, some such sizes."""
+        """Return the smallest sizes at which assumptions and formulas hold; for very many symbols, any such sizes."""
         if self._definitions and len(self.symbols) > _SMALLEST_OF:
             sizes = self._evidence.satisfying(self._rest)
             return None if sizes is None else completed(self._definitions, sizes)

@@ -1,4 +1,4 @@
-"""What an output axis is: the join of its members, as far as the facts collapse it."""
+"""The size of an output axis: the join of its members, as far as the facts collapse it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPARED_UP_TO = 64
 
 
 def collapse(members: Iterable[Dim], decision: Decision) -> Dim:
-    """Return the size of an axis wherever the condition holds: a plain dimension if the facts decide which."""
+    """Return the size of an axis wherever the condition holds; a plain dimension if the facts decide it."""
     kept = list({term(d): d for d in map(decision.fixed, members) if d != 1}.values())
     number = next((d for d in kept if isinstance(d, int)), None)
     if number is not None:
@@ -30,7 +30,7 @@ def collapse(members: Iterable[Dim], decision: Decision) -> Dim:
 
 
 def _uncovered(members: list[Dim], decision: Decision) -> list[Dim]:
-    """Drop members that are 1 or equal to another one, the last ones first, so that the first name is kept."""
+    """Drop members that are 1 or equal to another one, starting from the end, so that the first name is kept."""
     kept = list(members)
     for member in reversed(members):
         others = [m for m in kept if m is not member]

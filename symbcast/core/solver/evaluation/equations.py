@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def solved_for(literal: Formula, symbol: Symbol) -> Term | None:
-    """Return the value that an equation gives a symbol, if that is defined everywhere."""
+    """Return the value that an equation gives a symbol, if it is defined everywhere."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return None
     difference = _difference(literal)
@@ -31,7 +31,7 @@ def solved_for(literal: Formula, symbol: Symbol) -> Term | None:
 
 
 def can_fall_below_0(literal: Formula, symbol: Symbol) -> bool:
-    """Return whether the value that an equation gives a symbol is clearly negative at some sizes: it subtracts one."""
+    """Return whether an equation may clearly give a symbol a negative value, because it subtracts another symbol."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return False
     difference = _difference(literal)
@@ -41,7 +41,7 @@ def can_fall_below_0(literal: Formula, symbol: Symbol) -> bool:
 
 @lru_cache(maxsize=1024)
 def _signs(equation: Comparison) -> tuple[int, int]:
-    """Return how many symbols an equation subtracts and adds."""
+    """Return the number of symbols that an equation subtracts and adds."""
     difference = _difference(equation)
     assert difference is not None
     signs = [c > 0 for m, c in difference.coefficients.items() if len(m) == 1 and not isinstance(m[0], Operation)]
@@ -50,7 +50,7 @@ def _signs(equation: Comparison) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def _is_plain(equation: Comparison) -> bool:
-    """Return whether an equation has neither products nor operations, so that each symbol occurs in it once."""
+    """Return whether an equation has neither products nor operations, so that each symbol occurs only once."""
     difference = _difference(equation)
     assert difference is not None
     return all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in difference.coefficients)
@@ -58,5 +58,5 @@ def _is_plain(equation: Comparison) -> bool:
 
 @lru_cache(maxsize=1024)
 def _difference(equation: Comparison) -> Term | None:
-    """Return the left side minus the right one, None if one may have no value; called for each of its symbols."""
+    """Return the left side minus the right side, None if one may be undefined; called for each of its symbols."""
     return None if may_be_undefined(equation) else term(equation.left) - term(equation.right)

@@ -1,7 +1,7 @@
-"""Formulas and dimensions evaluated at sizes: at one point by themselves, at many as compiled Python functions.
+"""Formulas and dimensions evaluated at sizes: directly at one point, as compiled Python functions at many.
 
 The source of such a function is generated here from terms, with generated names (``v0``, ``v1``), never from a user's
-text. Other languages that write sums, products and comparisons as Python does have their own `Spelling`.
+text. Other languages that write sums, products and comparisons like Python have their own `Spelling`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class UndefinedError(ArithmeticError):
 
 
 def join_sizes(*sizes: int) -> int:
-    """Return the join of integers; raise `UndefinedError` where it has none."""
+    """Return the join of integers; raise `UndefinedError` if they have none."""
     result = 1
     for size in sizes:
         if size not in (1, result):
@@ -64,7 +64,7 @@ _OPERATIONS: dict[Kind, Callable[..., int]] = {
 
 
 class AxisSizes(dict[Any, int]):
-    """Sizes by symbol, and the sizes of the axes of sequences, from which those of other symbols follow."""
+    """Sizes by symbol, and the axis sizes of sequences, from which other symbols get their sizes."""
 
     def __init__(self, sizes: Mapping[Any, int], axes: Mapping[AxisSequence, Sequence[int]]) -> None:
         super().__init__(sizes)
@@ -76,12 +76,12 @@ class AxisSizes(dict[Any, int]):
         found = self.axes[s.sequence]
         if isinstance(s, Rank):
             return len(found)
-        # Of all axes before some, the last one.
+        # A `Rest` stands for all axes before a place: take the last of them.
         place = s.place + 1 if isinstance(s, Rest) else s.place
         return found[-place] if place <= len(found) else 1
 
     def instances(self, formula: Formula) -> Iterator[Formula]:
-        """Yield the instances of a formula for each existing axis; a formula without such axes as it is."""
+        """Yield a formula's instances for each existing axis; yield a formula without such axes unchanged."""
         rests = {
             s for dim in dims_of(formula) if not isinstance(dim, int) for s in dim.symbols() if isinstance(s, Rest)
         }
@@ -92,13 +92,13 @@ class AxisSizes(dict[Any, int]):
             yield with_dims(formula, replacing({s: s.sequence.axis(s.place + n) for s in rests}))
 
     def axes_of(self, dim: Dim) -> list[Dim]:
-        """Return a sequence axis by axis, each as a size by itself, which may have no value here."""
+        """Return the axes of a sequence, each as a separate size, which may be undefined here."""
         rank = max(len(self.axes[s.sequence]) - s.place for s in symbols_of((dim,)) if isinstance(s, Rest))
         return [axis_of(dim, n) for n in range(rank, 0, -1)]
 
 
 def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
-    """Return whether the formula holds at some sizes; a comparison in which something has no value does not.
+    """Return whether the formula holds at some sizes; a comparison with an undefined side does not.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N = symbol("N")
@@ -106,7 +106,7 @@ def holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
     True
     """
     if isinstance(sizes, AxisSizes):
-        # Evaluate each conjunct separately: where a sequence has no axes, the other conjuncts still count.
+        # Evaluate each conjunct separately: if a sequence has no axes, the other conjuncts still count.
         return all(_holds_at(f, sizes) for clause in clauses(formula) for f in sizes.instances(clause))
     return _holds_at(formula, sizes)
 
@@ -131,14 +131,14 @@ def _holds(formula: Comparison | Compatible | Clashing, sizes: Mapping[Any, int]
 
 
 def size_at(dim: Dim, sizes: Mapping[Any, int]) -> int:
-    """Return a dimension's value; raise `ZeroDivisionError` or `UndefinedError` where it has none."""
+    """Return a dimension's value; raise `ZeroDivisionError` or `UndefinedError` if it has none."""
     if isinstance(dim, int):
         return dim
     return sizes[dim] if dim.is_Symbol else _value(term(dim), sizes, {})
 
 
 def value_at(dim: Dim, sizes: Mapping[Any, int]) -> int | None:
-    """Return a dimension's value; None where it has none."""
+    """Return a dimension's value; None if it has none."""
     try:
         return size_at(dim, sizes)
     except (ZeroDivisionError, UndefinedError):
@@ -146,7 +146,7 @@ def value_at(dim: Dim, sizes: Mapping[Any, int]) -> int | None:
 
 
 def _value(value: Term, sizes: Mapping[Any, int], known: dict[Atom, int]) -> int:
-    """Return a term's value; ``known`` are those of the operations that were worked out."""
+    """Return a term's value; ``known`` holds the values of operations computed before."""
     total = 0
     for monomial, coefficient in value.coefficients.items():
         product = coefficient
@@ -171,13 +171,13 @@ MAX_CHAIN = 200
 
 
 def python_call(function: str, args: Sequence[str]) -> str:
-    """Return a call of one of the functions that sources use: min, max, sum, join or compatible."""
+    """Return a call of a function used in generated source: min, max, sum, join or compatible."""
     return f"sum(({', '.join(args)}))" if function == "sum" else f"{function}({', '.join(args)})"
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a language writes the parts that differ between languages; ``infix`` are operations written as operators."""
+    """The parts of the notation that differ between languages; ``infix`` are the operations written as operators."""
 
     conjunction: str = " and "
     disjunction: str = " or "
@@ -194,9 +194,9 @@ PYTHON = Spelling()
 
 @lru_cache(maxsize=4096)
 def predicate(formula: Formula, symbols: tuple[Symbol, ...]) -> Callable[..., bool]:
-    """Return a function of the symbols' sizes, in order: whether the formula holds.
+    """Return a function that takes the symbols' sizes, in order, and returns whether the formula holds.
 
-    A comparison in which something has no value does not.
+    A comparison with an undefined side does not hold.
     """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
     guarded = with_values(formula) if may_be_undefined(formula) else formula
@@ -205,9 +205,9 @@ def predicate(formula: Formula, symbols: tuple[Symbol, ...]) -> Callable[..., bo
 
 @lru_cache(maxsize=4096)
 def value_function(dim: Dim, symbols: tuple[Symbol, ...]) -> Callable[..., int]:
-    """Return a function of the symbols' sizes, in order, with the dimension's size.
+    """Return a function that takes the symbols' sizes, in order, and returns the dimension's size.
 
-    It raises `ZeroDivisionError` or `UndefinedError` where the dimension has no value.
+    It raises `ZeroDivisionError` or `UndefinedError` if the dimension is undefined.
     """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
     return _function((dim,), names, lambda named: term_source(term(dim), named))
@@ -220,9 +220,9 @@ _SHARED_FROM = 64
 def _function(
     dims: Iterable[Dim], names: Mapping[Any, str], write: Callable[[Mapping[Any, str]], str]
 ) -> Callable[..., Any]:
-    """Return a function of the names; ``write`` returns its source, of dimensions, as operations and symbols are named.
+    """Return a function of the names; ``write`` returns its source, given the names of operations and symbols.
 
-    Unless shared terms are named, the source is as long as they are as trees.
+    Shared terms get names; otherwise the source would be as long as the terms written as trees.
     """
     arguments, terms = ", ".join(names.values()), [d for d in dims if not isinstance(d, int)]
     named = dict(names)
@@ -242,9 +242,9 @@ def _function(
 
 
 def _shared(terms: Iterable[Term]) -> list[Operation]:
-    """Return the operations that occur more than once and have a value at all sizes, those within others first.
+    """Return the operations that occur more than once and are defined at all sizes, inner ones first.
 
-    One that may have no value stays where it is: a guard before it may keep it from being worked out.
+    An operation that may be undefined stays in place: a guard before it may prevent its evaluation.
     """
     uses: dict[Operation, int] = {}
     ordered: list[Operation] = []
@@ -264,7 +264,7 @@ def _shared(terms: Iterable[Term]) -> list[Operation]:
 
 @lru_cache(maxsize=4096)
 def may_be_undefined(formula: Formula) -> bool:
-    """Return whether some sizes leave a term of the formula without a value."""
+    """Return whether a term of the formula is undefined at some sizes."""
     return any(not isinstance(d, int) and _has_gaps(term(d)) for d in dims_of(formula))
 
 
@@ -279,7 +279,7 @@ def _has_gaps(value: Term) -> bool:
 
 
 def term_source(value: Term, names: Mapping[Any, str], spelling: Spelling = PYTHON) -> str:
-    """Return an expression for a term, without brackets around it, with the symbols written as in ``names``.
+    """Return an expression for a term, without brackets around it, using the symbol names in ``names``.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -337,9 +337,9 @@ def _joined(parts: Sequence[Formula], word: str, names: Mapping[Any, str], spell
 
 
 def truth_table(formulas: Sequence[Formula], symbols: tuple[Symbol, ...]) -> Callable[..., list[tuple[bool, ...]]]:
-    """Return a function of points (sizes of the symbols, in order): for each, which of the formulas hold there.
+    """Return a function of points (sizes of the symbols, in order) that returns the formulas that hold at each.
 
-    All formulas are compiled at once. Every term in them must have a value everywhere: see `may_be_undefined`.
+    All formulas are compiled at once. Every term in them must be defined everywhere: see `may_be_undefined`.
     """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
     row = "".join(f"{formula_source(f, names)}, " for f in formulas)

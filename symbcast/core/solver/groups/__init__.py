@@ -1,1 +1,1 @@
-"""The normal form, and the groups of sizes that formulas tie together."""
+"""The normal form of formulas, and the groups of sizes that formulas tie together."""

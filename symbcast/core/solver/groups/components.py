@@ -1,7 +1,6 @@
-"""Groups of symbols that can be decided apart: those no formula ties to others, and those of the graph.
+"""Groups of symbols that can be decided separately: those that no formula ties to others, and those of the graph.
 
-Each group answers the same questions as `symbcast.core.solver.decision.linear_groups.Compound`, the group of the
-solver.
+Each group answers the same questions as `symbcast.core.solver.decision.linear_groups.Compound`, the solver's group.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Part(Protocol):
 
     @property
     def clauses(self) -> list[Formula]:
-        """The condition on them, irredundant."""
+        """The group's condition, irredundant."""
 
     @property
     def tier(self) -> Tier | None:
@@ -61,7 +60,7 @@ class Part(Protocol):
 
     @property
     def evidence_reason(self) -> str:
-        """Why sizes that were found may not be the smallest."""
+        """Why the sizes found may not be the smallest."""
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy assumptions and clauses."""
@@ -73,14 +72,14 @@ class Part(Protocol):
         """Return the smallest sizes that satisfy the assumptions."""
 
     def constant(self, dim: Dim) -> int | None:
-        """Return the one size that a dimension has wherever the clauses hold."""
+        """Return the only size that a dimension has wherever the clauses hold."""
 
     def covers(self, data: Dim, target: Dim) -> bool:
         """Return whether ``data`` is 1 or equals ``target`` wherever the clauses hold."""
 
 
 class Alone:
-    """One symbol that only formulas of its own constrain."""
+    """A symbol that is tied to no other symbol."""
 
     reason = ""
     evidence_reason = ""
@@ -108,15 +107,15 @@ class Alone:
         return self._clauses
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return the least size that is wanted."""
+        """Return the least wanted size."""
         return self._sizes(self.wanted)
 
     def counterexample(self) -> dict[Symbol, int] | None:
-        """Return the least size that is not."""
+        """Return the least unwanted size."""
         return self._sizes(self._broken)
 
     def base(self) -> dict[Symbol, int] | None:
-        """Return the least size."""
+        """Return the least size that the assumptions allow."""
         return self._sizes(self.assumed)
 
     def _sizes(self, sizes: SizeSet) -> dict[Symbol, int] | None:
@@ -128,11 +127,11 @@ class Alone:
         return None if least is None else {self.symbols[0]: least}
 
     def constant(self, dim: Dim) -> int | None:
-        """Return the size of the symbol where only one is wanted."""
+        """Return the size of the symbol if only one is wanted."""
         return self.wanted.only if dim == self.symbols[0] else None
 
     def covers(self, data: Dim, target: Dim) -> bool:
-        """Decide by the set that is wanted."""
+        """Decide this from the wanted set."""
         try:
             return self.wanted <= solve(one_or_equal(data, target))
         except NotPeriodicError:
@@ -186,7 +185,7 @@ class Plain:
                 return describe(node, members, self.assumed[node])
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return 1 for each size that may be 1, else the least of its class."""
+        """Return 1 for each size that may be 1, otherwise the least size of its class."""
         if not self.satisfiable:
             return None
         return {s: least_size(self.system.classes.set_of(s)) or 0 for s in self.symbols}
@@ -213,7 +212,7 @@ class Plain:
         nodes = self._telling(relation.members if isinstance(relation, Axis) else _ends(relation))
         formula = Compatible(nodes) if isinstance(relation, Axis) else self._formula(relation)
         test = predicate(formula, nodes)
-        # It breaks, if at all, by two sizes among the few least of their sets: all others may be their least then.
+        # If it can break, two of the few least sizes in their sets break it: all others can then be minimal.
         least = {n: least_size(self.assumed[n]) or 0 for n in nodes}
         few = {n: self.assumed[n].first(_TELLING_SIZES) for n in nodes}
         tried = ({**least, a: x, b: y} for a, b in combinations(nodes, 2) for x, y in product(few[a], few[b]))
@@ -221,7 +220,7 @@ class Plain:
         return min(broken, key=lambda sizes: cost(nodes, sizes, self.weights), default=None)
 
     def _telling(self, members: Sequence[Node]) -> tuple[Node, ...]:
-        """Return, in order, a few members among which the smallest clash is: the last two of each kind."""
+        """Return, in order, a few members that include the smallest clash: the last two of each kind."""
         kinds: dict[tuple[SizeSet, int], list[Node]] = defaultdict(list)
         order = {s: n for n, s in enumerate(self.symbols)}
         for node in sorted(members, key=order.__getitem__):
@@ -230,11 +229,11 @@ class Plain:
         return tuple(sorted(chosen, key=order.__getitem__))
 
     def constant(self, dim: Dim) -> int | None:
-        """Return the size of a symbol whose class has only one."""
+        """Return the size of a symbol whose class has only one size."""
         return None if isinstance(dim, int) or not dim.is_Symbol else self.system.classes.set_of(dim).only
 
     def covers(self, data: Dim, target: Dim) -> bool:
-        """Decide by one more question to the graph."""
+        """Decide this with one more question to the graph."""
         known = self.system.classes
         if isinstance(data, int) or not data.is_Symbol:
             return False
@@ -246,7 +245,7 @@ class Plain:
 
 
 class Undecided:
-    """Undecided symbols, as the effort did not suffice: all their constraints may be redundant."""
+    """Symbols left undecided because effort ran out: all their constraints may be redundant."""
 
     tier: Tier | None = None
     satisfiable: bool | None = None
@@ -260,23 +259,23 @@ class Undecided:
         self.reason = reason
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return None: none were looked for."""
+        """Return None: no witness was searched for."""
         return None
 
     def counterexample(self) -> dict[Symbol, int] | None:
-        """Return None: none were looked for."""
+        """Return None: no counterexample was searched for."""
         return None
 
     def base(self) -> dict[Symbol, int] | None:
-        """Return None: none were looked for."""
+        """Return None: no sizes were searched for."""
         return None
 
     def constant(self, _dim: Dim) -> int | None:
-        """Return None: it is not known."""
+        """Return None: the size is unknown."""
         return None
 
     def covers(self, _data: Dim, _target: Dim) -> bool:
-        """Return False: it is not known."""
+        """Return False: it is unknown."""
         return False
 
 

@@ -1,4 +1,4 @@
-"""Which symbols formulas tie together, so that each such group can be decided separately."""
+"""Groups of symbols that formulas tie together, so that each group can be decided separately."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Ties:
-    """Disjoint sets of symbols, each known by one of them."""
+    """Disjoint sets of symbols, each represented by one of them."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self.parent: dict[Symbol, Symbol] = {s: s for s in symbols}
@@ -26,14 +26,14 @@ class Ties:
         return symbol
 
     def tie(self, formulas: Iterable[Formula]) -> None:
-        """Join the symbols of each formula."""
+        """Merge the symbols of each formula into one set."""
         for formula in formulas:
             first, *others = symbols_in(formula)
             for other in others:
                 self.parent[self.find(other)] = self.find(first)
 
     def sorted(self, formulas: Iterable[Formula]) -> dict[Symbol, list[Formula]]:
-        """Return the formulas of each set, by the symbol that it is known by."""
+        """Return the formulas of each set, keyed by the symbol that represents it."""
         found: dict[Symbol, list[Formula]] = {}
         for formula in formulas:
             found.setdefault(self.find(next(iter(symbols_in(formula)))), []).append(formula)
@@ -48,7 +48,7 @@ class Ties:
 
 
 class Group(NamedTuple):
-    """Symbols that nothing ties to others, and the formulas about them.
+    """Symbols that no formula ties to others, and the formulas about them.
 
     ``others`` are the assumptions about several of them at once, ``alternatives`` are formulas that need not all hold.
     """
@@ -65,7 +65,7 @@ def groups(
     others: Sequence[Formula] = (),
     alternatives: Sequence[Formula] = (),
 ) -> list[Group]:
-    """Return the groups of symbols that formulas or alternatives mention; each of these mentions some symbol.
+    """Return the groups of symbols that formulas or alternatives mention; each of those mentions some symbol.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.logic.formulas import different, equal

@@ -1,4 +1,4 @@
-"""Formulas with known sizes substituted and trivial parts removed, before anything is decided about them."""
+"""Formulas with known sizes substituted and trivial parts removed, before they are decided."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def put_in(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
 
 
 def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
-    """Return a standard symbol by position for each symbol, so that formulas that differ only in names become equal.
+    """Return a standard symbol for each symbol by position, so that formulas that differ only in names become equal.
 
-    A symbol with more than a name, such as a least size, stays itself.
+    A symbol with more than a name, such as a least size, is not replaced.
     """
     return {s: symbol(f"s{n:03}") if _is_any_size(s) else s for n, s in enumerate(symbols)}
 
@@ -62,7 +62,7 @@ def _is_any_size(s: Symbol) -> bool:
 
 
 def normal(formula: Formula) -> Formula:
-    """Return the formula without repeats, units and decided parts; equal where it is already so."""
+    """Return the formula without duplicates, units and decided parts; the same object if nothing changes."""
     match formula:
         case Comparison(operator, left, right):
             return _normal_comparison(operator, left, right)
@@ -93,7 +93,7 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
 
 
 def _is_undefined(dim: Dim) -> bool:
-    """Return whether a dimension in normal form has no value: no symbols, and yet no integer."""
+    """Return whether a dimension in normal form is undefined: it has no symbols and is not an integer."""
     return not isinstance(dim, int) and not dim.symbols()
 
 
@@ -129,7 +129,7 @@ def _normal_onto(data: Dim, target: Dim) -> Formula:
 
 
 def with_joins(clause: Formula) -> Formula:
-    """Return a clause in normal form, the join of two sizes as a join where the clause spells it out in any order."""
+    """Return a normalized clause; if it spells out the join of two sizes, in any order, it becomes a join."""
     found = normal(clause)
     if not isinstance(found, AnyOf) or len(found.parts) != 3:
         return found
@@ -148,7 +148,7 @@ def as_relation(formula: Formula) -> Axis | Onto | Same | None:
 
 
 def as_relation_of_terms(formula: Formula) -> Axis | Onto | Same | None:
-    """Return the relation that equals a formula, its terms treated as opaque, None for any other formula."""
+    """Return the relation that equals a formula, treating terms as opaque; None for any other formula."""
     match formula:
         case Compatible(dims):
             return None if any(isinstance(d, int) for d in dims) else Axis(dims)
@@ -165,7 +165,7 @@ def _is_symbol(dim: Dim) -> bool:
 
 
 def flattened(formulas: Iterable[Formula]) -> list[Formula]:
-    """Return the distinct conjuncts of some formulas, normal, `TRUE` left out."""
+    """Return the distinct conjuncts of some formulas in normal form, without `TRUE`."""
     found: dict[Formula, None] = {}
     for formula in formulas:
         for clause in clauses(normal(formula)):

@@ -1,4 +1,4 @@
-"""Disjunctions over several symbols that constrain each separately: a product of sets, split symbol by symbol."""
+"""Disjunctions over several symbols that constrain each one separately: a product of sets, split by symbol."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MOST_BOXES = 64
 
 
 class _NoBoxesError(Exception):
-    """A formula with a part that ties symbols together, or with too many cases."""
+    """The formula has a part that ties symbols together, or too many cases."""
 
 
 def split(clause: Formula, domains: Mapping[Symbol, SizeSet]) -> dict[Symbol, SizeSet] | None:
-    """Return for each symbol of a disjunction the set that it must lie in, if this is all that the clause requires.
+    """Return the set that a disjunction requires for each symbol, if the clause requires nothing else.
 
     None if it requires more, or if a part of it is about several symbols at once.
     """
@@ -50,7 +50,7 @@ def _of_one_symbol_each(formula: Formula) -> bool:
 
 
 def _boxes(formula: Formula) -> list[Box]:
-    """Return products of sets whose union is where the formula holds."""
+    """Return products of sets whose union is the set of sizes at which the formula holds."""
     symbols = symbols_in(formula)
     if len(symbols) == 1:
         return [{s: solve(formula) for s in symbols}]
@@ -71,7 +71,7 @@ def _both(left: Box, right: Box) -> Box:
 
 
 def _is_covered(whole: Box, boxes: list[Box]) -> bool:
-    """Return whether boxes, all of them in ``whole``, leave nothing of it."""
+    """Return whether boxes, all of them in ``whole``, cover it completely."""
     remaining = [whole]
     for box in boxes:
         remaining = [piece for rest in remaining for piece in _without(rest, box)]
@@ -81,7 +81,7 @@ def _is_covered(whole: Box, boxes: list[Box]) -> bool:
 
 
 def _without(whole: Box, box: Box) -> list[Box]:
-    """Return disjoint products whose union is the difference of two products."""
+    """Return disjoint products of sets whose union is the difference of two products."""
     found: list[Box] = []
     inside = dict(whole)
     for symbol, sizes in whole.items():

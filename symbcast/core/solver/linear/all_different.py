@@ -1,8 +1,8 @@
-"""Sizes that are all different: z3 finds contradictions among them only by trying every order.
+"""Sizes that are all different, which z3 can only refute by trying every order.
 
-Pairs ``a != b`` make a graph; the members of a clique in it are all different. So they need as many sizes as there
-are of them (Hall's theorem; over intervals the first free size for whichever ends first decides, Glover 1967), and
-have at least the sum that the first free sizes have.
+Pairs ``a != b`` form a graph; the members of a clique in it are all different. So they need as many sizes as the clique
+has members (Hall's theorem; over intervals, assign the first free size to the interval that ends first, Glover 1967),
+and their sum is at least that of the first free sizes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAIRS_AT_LEAST = 3
 
 
 class Crowd(NamedTuple):
-    """Symbols that all differ, and the least sum that they can have, None where there are too few sizes for them."""
+    """Symbols that are all different, and the least sum that they can have; None if there are too few sizes."""
 
     symbols: list[Symbol]
     least_sum: int | None
@@ -52,7 +52,7 @@ def crowds(formulas: Iterable[Formula]) -> list[Crowd]:
 
 
 def cliques(formulas: Iterable[Formula]) -> list[list[Symbol]]:
-    """Return symbols that all differ, three or more at a time, so that each pair is in one of the cliques."""
+    """Return cliques of at least three symbols that all differ; together they cover the pairs."""
     others = _others(formulas)
     if sum(map(len, others.values())) < 2 * _PAIRS_AT_LEAST:
         return []
@@ -73,7 +73,7 @@ def cliques(formulas: Iterable[Formula]) -> list[list[Symbol]]:
 
 
 def _others(formulas: Iterable[Formula]) -> dict[Symbol, dict[Symbol, None]]:
-    """Return for each symbol those that must differ from it."""
+    """Return, for each symbol, the symbols that must differ from it."""
     others: dict[Any, dict[Any, None]] = {}
     for formula in formulas:
         if not isinstance(formula, Comparison) or formula.operator != "!=":
@@ -87,7 +87,7 @@ def _others(formulas: Iterable[Formula]) -> dict[Symbol, dict[Symbol, None]]:
 
 
 def least_sum(domains: Sequence[SizeSet]) -> int | None:
-    """Return the least sum of different integers between the ends of some sets; None where there are too few.
+    """Return the least sum of different integers within some intervals; None if there are too few integers.
 
     >>> least_sum([SizeSet.interval(0, 6)] * 7), least_sum([SizeSet.interval(0, 6)] * 8)
     (21, None)
@@ -96,7 +96,7 @@ def least_sum(domains: Sequence[SizeSet]) -> int | None:
     if len(starts) < len(domains):
         return None
     total, size, position = 0, 0, 0
-    waiting: list[float] = []  # the ends of those that may begin
+    waiting: list[float] = []  # the upper ends of the intervals that have begun
     while position < len(starts) or waiting:
         if not waiting:
             size = max(size, starts[position][0])

@@ -1,7 +1,7 @@
-"""What formulas let sizes be that are not chosen yet: the bounds of `symbcast.core.solver.linear.branch_and_bound`.
+"""Bounds on formulas with some sizes not chosen yet, for `symbcast.core.solver.linear.branch_and_bound`.
 
 Sizes are chosen in order of position. ``possible(place, left)`` tests whether a formula can hold once the size at a
-place is chosen and ``left`` is left of the sum; ``needs(place)`` and ``most(place)`` between which sums it can.
+place is chosen and ``left`` remains of the sum; ``needs(place)`` and ``most(place)`` bound the sums at which it can.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symbcast.core.solver.sets.size_sets import SizeSet
 
 
 class Row:
-    """A linear row: its value with all sizes not yet chosen at their least, and the gain of a unit of sum."""
+    """A linear row: its value with all open sizes at their least, and its gain for each unit of the sum."""
 
     __slots__ = ("after", "coefficients", "constant", "value")
 
@@ -27,7 +27,7 @@ class Row:
         ahead: tuple[Fraction | int, Fraction | int] | None = None
         behind = len(weights)
         for place in sorted((*coefficients, -1), reverse=True):
-            if behind - place > 1:  # a symbol between them, on which the row does not depend
+            if behind - place > 1:  # the row does not depend on a symbol between them
                 ahead = (0, 0) if ahead is None else (min(ahead[0], 0), max(ahead[1], 0))
             self.after[place] = ahead
             if place >= 0:
@@ -36,8 +36,8 @@ class Row:
                 behind = place
 
     def ahead(self, place: int) -> tuple[Fraction | int, Fraction | int] | None:
-        """Return the least and the greatest that a unit of sum adds after a place, None where nothing comes after."""
-        if place not in self.after:  # not one of the row's own: as after its last one before
+        """Return the least and greatest gain of a unit of the sum after a place; None if nothing comes after it."""
+        if place not in self.after:  # the row has no symbol here: same as after its last one before this
             self.after[place] = self.after[max(p for p in self.after if p < place)]
         return self.after[place]
 
@@ -67,7 +67,7 @@ class Inequality:
         return self.operator == "<=" or value + left * ahead[1] >= 0
 
     def needs(self, place: int) -> float:
-        """Return the least sum above the least sizes at which this is possible."""
+        """Return the smallest amount above the least sum at which this is possible."""
         value, ahead = self.row.value, self.row.ahead(place) or (0, 0)
         if self.operator == "!=":
             return 0 if value else (1 if ahead != (0, 0) else inf)
@@ -78,7 +78,7 @@ class Inequality:
         return -(value // ahead[1]) if ahead[1] > 0 else inf
 
     def most(self, place: int) -> float:
-        """Return a sum above the least sizes beyond which this is not possible."""
+        """Return an amount above the least sum beyond which this is impossible."""
         value, ahead = self.row.value, self.row.ahead(place) or (0, 0)
         if self.operator == "!=":
             return inf
@@ -87,7 +87,7 @@ class Inequality:
         return value // -ahead[1] if self.operator == "==" and ahead[1] < 0 else inf
 
     def window(self, place: int, left: int, weight: int, least: int, most: int) -> tuple[int, int]:
-        """Return the steps above its least that a symbol may take, of those from ``least`` to ``most``."""
+        """Return the range of steps above its least size that a symbol may take, within ``least`` to ``most``."""
         ahead = self.row.ahead(place)
         if ahead is None or self.operator == "!=":
             return least, most
@@ -100,7 +100,7 @@ class Inequality:
 
 
 def _at_most_zero(value: Fraction | int, slope: Fraction | int, least: int, most: int) -> tuple[int, int]:
-    """Return the integers t, of those from ``least`` to ``most``, at which ``value + slope*t`` is at most 0."""
+    """Return the range of integers t within ``least`` to ``most`` at which ``value + slope*t`` is at most 0."""
     if slope > 0:
         return least, min(most, -value // slope)
     if slope < 0:
@@ -130,7 +130,7 @@ class Test:
 
 
 class AllDifferent:
-    """Sizes that are all different; each of those not chosen yet takes at least the first size that is free."""
+    """Sizes that are all different; each open one takes at least the first free size."""
 
     __slots__ = ("domains", "low", "places", "values", "weight")
 
@@ -156,7 +156,7 @@ class AllDifferent:
         return inf
 
     def _above(self, place: int) -> float:
-        """Return how far above their least the sizes after a place are together, at least."""
+        """Return a lower bound of the total by which the sizes after a place exceed their least sizes."""
         taken = {self.values[p] for p in self.places if p <= place}
         ahead = sorted((self.low[p], p) for p in self.places if p > place)
         ends = [self.domains[p].greatest for _, p in ahead]

@@ -1,9 +1,9 @@
-"""The smallest sizes that satisfy formulas, by branch and bound in Python: without z3, and each step counted.
+"""The smallest sizes that satisfy formulas, by branch and bound in Python: without z3, and with every step counted.
 
 Smallest means fewest zeros, then least weighted sum, then first in order. So the number of zeros and the sum are
-guessed from below, and for each guess the sizes are chosen one after the other, each from the least on: the first
-that are found are the smallest. Of a linear row the least and the greatest value that the rest of the sum allows are
-known (the rest goes to the symbol of least, or greatest, coefficient to weight): they bound each size and end
+guessed from below, and for each guess the sizes are chosen one after another, each starting from its least: the first
+sizes found are the smallest. The rest of the sum determines the least and greatest value of a linear row (the rest goes
+to the symbol with the least, or greatest, ratio of coefficient to weight); these values bound each size and prune
 branches. Other literals are evaluated once all of their symbols have sizes.
 """
 
@@ -40,7 +40,7 @@ _ROWS_AT_MOST = 200_000
 
 
 def smallest_point(wanted: Wanted) -> Point | None:
-    """Return the smallest sizes, None if there are none; raise `GivenUpError` when the steps are used up."""
+    """Return the smallest sizes; None if there are none; raise `GivenUpError` when the steps run out."""
     search = Search(wanted, STEPS)
     for zeros in level_weights(search.domains, search.weights):
         found = search.at_level(zeros)
@@ -57,7 +57,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: in
 
 
 class Search:
-    """The search for the smallest sizes that satisfy a conjunction; ``steps`` are those that are left to it."""
+    """The search for the smallest sizes that satisfy a conjunction; ``steps`` is the number of steps left."""
 
     def __init__(self, wanted: Wanted, steps: int = STEPS) -> None:
         self.symbols = tuple(wanted.symbols)
@@ -77,7 +77,7 @@ class Search:
             self._crowd([self._places[s] for s in members])
 
     def at_level(self, zeros: int) -> Point | None:
-        """Return the sizes of least sum whose zeros weigh at most ``zeros``."""
+        """Return the sizes with the least sum whose zeros weigh at most ``zeros``."""
         if not all(self.domains):
             return None
         self._start(zeros)
@@ -96,7 +96,7 @@ class Search:
     def _narrowed(
         self, domains: Mapping[Symbol, SizeSet], conjuncts: Sequence[Formula]
     ) -> tuple[list[SizeSet], list[Formula]]:
-        """Return the set of each symbol by the formulas about it alone, and the other formulas."""
+        """Return the set of each symbol by the formulas about only that symbol, and the other formulas."""
         sets = [domains.get(s, ALL) for s in self.symbols]
         others: list[Formula] = []
         for formula in conjuncts:
@@ -112,7 +112,7 @@ class Search:
         return sets, others
 
     def _start(self, zeros: int) -> None:
-        """Let every size be its least, counted from there on; 0 is among them where zeros are allowed."""
+        """Start every size at its least and count from there; 0 is included if zeros are allowed."""
         self._low = [(d.least(0 if zeros else 1) if d.least(1) is not None else 0) or 0 for d in self.domains]
         for row in self._rows:
             row.start(self._low)
@@ -121,7 +121,7 @@ class Search:
                 node.start(self._low)
 
     def _find(self, extra: int, zeros: int) -> bool:
-        """Look for sizes whose sum exceeds the least by ``extra``."""
+        """Search for sizes whose sum exceeds the least by ``extra``."""
         left = [extra]
         zeros_left = [zeros]
         self._count(1 + len(self._all))
@@ -151,7 +151,7 @@ class Search:
             if allowed < 0 or not all(node.possible(place, rest) for node in self._touching[place]):
                 continue
             if place == len(self.symbols) - 1:
-                return True  # every literal was decided with the last of its symbols
+                return True  # every literal was decided when its last symbol got a size
             left.append(rest)
             zeros_left.append(allowed)
             ahead.append(self._choices(place + 1, rest))

@@ -1,12 +1,12 @@
 """Conjunctions of linear constraints over integers: branch and bound along the short vectors of a lattice.
 
 A floor division ``t // k`` is an unknown q with ``0 <= t - k*q < k``. Equations are solved over the integers by
-unimodular steps (Hermite), so that the remaining choice is free: a point of a lattice. Its basis is reduced in the
-metric of the inequalities (Lenstra, Integer programming with a fixed number of variables, 1983; Krishnamoorthy, Pataki,
-Column basis reduction and decomposable knapsack problems, 2009): along a coordinate that is not whole few branches
-are left. Where the least point is not whole, the basis is reduced again in the metric of the prices there: the
-affordable points form a simplex, which is round in its own slacks, each scaled by its price. The branch whose least
-point comes first is explored first, so the first whole point is the smallest.
+unimodular steps (Hermite), which leaves a free choice: a point of a lattice. Its basis is reduced in the metric of the
+inequalities (Lenstra, Integer programming with a fixed number of variables, 1983; Krishnamoorthy, Pataki, Column basis
+reduction and decomposable knapsack problems, 2009), so few branches are left along a non-integer coordinate. If the
+least point is not an integer point, the basis is reduced again in the metric of its prices: the affordable points form
+a simplex, which is round in its own slacks, each scaled by its price. The branch whose least point comes first is
+explored first, so the first integer point is the smallest.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ Form: TypeAlias = "dict[int, int]"
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: int = FEW_NODES) -> Point | None:
     """Return sizes at which formulas hold, None if there are none.
 
-    Raises `GivenUpError` if this stays open, and for formulas that are not a few conjunctions of linear constraints.
+    Raises `GivenUpError` if this is undecided, and for formulas that are not a few conjunctions of linear constraints.
     """
     return _Search(Wanted(symbols, {}, formulas, dict.fromkeys(symbols, 1)), nodes).least(formulas)
 
 
 def smallest_point(wanted: Wanted, nodes: int = FEW_NODES) -> Point | None:
-    """Return the smallest sizes; else as above."""
+    """Return the smallest sizes; otherwise the same as `some_point`."""
     symbols, formulas = wanted.symbols, wanted.described()
     run = _Search(wanted, nodes)
     found = run.least([*formulas, *(at_most(1, s) for s in symbols)])
@@ -73,7 +73,7 @@ def smallest_point(wanted: Wanted, nodes: int = FEW_NODES) -> Point | None:
 
 
 class _Search:
-    """Questions about the same symbols, with a count of branches for all of them."""
+    """Questions about the same symbols, with one branch count for all of them."""
 
     def __init__(self, wanted: Wanted, nodes: int) -> None:
         if len(wanted.symbols) > _SYMBOLS_AT_MOST:
@@ -84,7 +84,7 @@ class _Search:
         self.cases = _FEW_CASES if nodes <= FEW_NODES else _CASES_AT_MOST
 
     def least(self, formulas: Sequence[Formula]) -> Point | None:
-        """Return the sizes of least weighted sum, then first in order; None if there are none."""
+        """Return the sizes with the least weighted sum, then first in order; None if there are none."""
         systems = (_System(self.symbols, self.wanted.weights, case) for case in _cases(formulas, self.cases))
         return min(filter(None, map(self._in, systems)), key=self._sum, default=None)
 
@@ -116,7 +116,7 @@ class _Search:
 
 
 def _cases(formulas: Sequence[Formula], most: int) -> Iterator[list[tuple[Dim, bool]]]:
-    """Yield conjunctions; at least one of them must hold: differences that must be 0 (true), or at least 0."""
+    """Yield conjunctions, one of which must hold; each lists differences that must be 0 (true) or at least 0."""
     if len(formulas) > _FORMULAS_AT_MOST:
         raise GivenUpError
     choices: list[list[tuple[Dim, bool]]] = []
@@ -146,7 +146,7 @@ def _differences(literal: Formula) -> list[tuple[Dim, bool]]:
 
 
 class _System:
-    """One conjunction: the unknowns are the symbols and a quotient for each floor division or remainder in it."""
+    """One conjunction: the unknowns are the symbols and a quotient for each floor division or remainder."""
 
     def __init__(
         self, symbols: Sequence[Symbol], weights: Mapping[Symbol, int], case: Sequence[tuple[Dim, bool]]
@@ -191,7 +191,7 @@ class _System:
         return [form.get(n, 0) for n in range(self.count + len(self.divided))]
 
     def tableau(self) -> Tableau | None:
-        """Return the system as a tableau in the symbols and remainders; None where the equations have no solution."""
+        """Return the system as a tableau in the symbols and remainders; None if the equations have no solution."""
         solved = solutions([(self._vector(f), -f[_CONSTANT]) for f in self.zero], self.count + len(self.divided))
         if solved is None:
             return None
@@ -229,13 +229,14 @@ class _System:
         return Tableau(rows, least, signed, zero)
 
     def rounded(self, tableau: Tableau) -> Tableau:
-        """Return a solved tableau anew, with coordinates along which few branches are left where it is cheapest.
+        """Rebuild a solved tableau with coordinates along which few branches are left near the cheapest point.
 
-        Points that cost at most some more are those with ``sum(price * value)`` over the parameters at 0 below that: in
-        these, each by its price, the basis is reduced. They are as many as the lattice has dimensions.
+        Points whose cost exceeds the least by a bounded amount are those with ``sum(price * value)`` within that
+        amount, over the parameters that are 0 at the least point. The basis is reduced in these parameters, each scaled
+        by its price. Their number is the dimension of the lattice.
         """
         prices = tableau.prices()
-        if len(self.basis) < 2 or len(prices) != len(self.basis):  # an equation held as it was, and was left in
+        if len(self.basis) < 2 or len(prices) != len(self.basis):  # an equation that already held was left in
             return tableau
         measured = self._measured()
         forms = [measured[row] for row, _ in prices]
@@ -248,13 +249,13 @@ class _System:
         return found
 
     def _ranges(self) -> dict[int, int]:
-        """Return for the rows of remainders how large they can be."""
+        """Return the largest possible value of each remainder row."""
         first = 1 + self.count
         pairs = ((n, divisor - 1) for n, (_, divisor) in enumerate(self.divided))
         return {row: most for n, most in pairs for row in (first + n, first + len(self.divided) + n)}
 
     def _measured(self) -> list[list[int]]:
-        """Return for each row but those of coordinates how it changes with the unknowns."""
+        """Return how each row, except those of coordinates, changes with the unknowns."""
         unknowns = range(self.count + len(self.divided))
         ones = [[int(m == n) for m in unknowns] for n in range(self.count)]
         remainders = [self._vector(f) for f in self.remainders]
@@ -262,7 +263,7 @@ class _System:
         return [[0 for _ in unknowns], *ones, *remainders, *others, *map(self._vector, self.signed)]
 
     def branches(self, tableau: Tableau) -> list[list[int]] | None:
-        """Return a row for either side of a coordinate that is not whole, the thinnest direction; None if all are."""
+        """Return rows for the two sides of the thinnest non-integer coordinate; None if all are integers."""
         for n in reversed(range(len(self.units))):
             row, unit = tableau.rows[self.first_coordinate + n], self.units[n] * tableau.denominator
             below = floor(Fraction(row[0], unit))
@@ -274,9 +275,9 @@ class _System:
 
 
 def _weights(prices: Sequence[tuple[int, int]], ranges: Mapping[int, int], volume: int) -> list[int]:
-    """Return how much parameters weigh: by their price, or where that lets them go too far, by how far they can go.
+    """Return the weights of parameters: by price, or by their range where the price would let them exceed it.
 
-    As much may be paid as makes the space in reach as large as a cell of the lattice, whose volume is given.
+    The cost bound makes the reachable space as large as a cell of the lattice, whose volume is given.
     """
     logs = [log2(price) if price else 0.0 for _, price in prices]
     for _ in prices:
@@ -290,7 +291,7 @@ def _weights(prices: Sequence[tuple[int, int]], ranges: Mapping[int, int], volum
 def _combined(
     form: Mapping[int, int] | Mapping[int, Fraction], values: Sequence[Sequence[Fraction]], width: int
 ) -> list[Fraction]:
-    """Return a form of unknowns in the parameters, the constant first."""
+    """Return a form of unknowns in terms of the parameters, the constant first."""
     found = [Fraction(0)] * width
     found[0] = Fraction(form.get(_CONSTANT, 0))
     for unknown, times in form.items():
@@ -302,7 +303,7 @@ def _combined(
 
 
 def _reduced(basis: Sequence[Sequence[int]], forms: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return a basis of the same lattice that is short in the unknowns and in some forms of them, each to its size."""
+    """Return a basis of the same lattice that is short in the unknowns and in some scaled forms of them."""
     if len(basis) < 2:
         return [list(vector) for vector in basis]
     sized = [(form, max(map(abs, form))) for form in forms if any(form)]

@@ -1,8 +1,8 @@
-"""Linear rows with large coefficients, made small by other unknowns: lattice basis reduction.
+"""Linear rows with large coefficients, made small by a change of unknowns: lattice basis reduction.
 
-An equation such as ``12343*a + 98765*b + 55557*c == 100000007`` has its solutions on a lattice that is skew to the
-axes: branching on a, b and c visits millions of boxes that hold none. In a reduced basis of the lattice the solutions
-are as good as a grid, and few branches are left (Aardal, Hurkens, Lenstra: Solving a system of linear Diophantine
+The solutions of an equation such as ``12343*a + 98765*b + 55557*c == 100000007`` form a lattice that is skew to the
+axes: branching on a, b and c visits millions of boxes without solutions. In a reduced basis of the lattice the
+solutions are almost a grid, and few branches are left (Aardal, Hurkens, Lenstra: Solving a system of linear Diophantine
 equations with lower and upper bounds on the variables, 2000; Krishnamoorthy, Pataki: Column basis reduction and
 decomposable knapsack problems, 2009). The change of unknowns is unimodular: nothing is lost or added.
 """
@@ -26,9 +26,9 @@ _PAIRWISE_UP_TO = 4
 
 
 def reduced_basis(symbols: Sequence[Symbol], formulas: Iterable[Formula]) -> dict[Symbol, Mapping[int, int]] | None:
-    """Return each symbol as a sum of multiples of other unknown integers, in which large rows of formulas are small.
+    """Return each symbol as a linear combination of new integer unknowns in which large rows become small.
 
-    None where no row is large, or where there are too many symbols for it to pay.
+    None if no row is large, or if there are too many symbols for it to pay off.
     """
     if not 1 < len(symbols) <= _SYMBOLS_AT_MOST:
         return None
@@ -39,7 +39,7 @@ def reduced_basis(symbols: Sequence[Symbol], formulas: Iterable[Formula]) -> dic
             rows[row] = None
     if not rows or len(rows) > _ROWS_AT_MOST:
         return None
-    # A weight so large that the vectors on which all rows are 0 come out first, and as short as can be.
+    # The weight is large enough that the vectors on which all rows are 0 come first, as short as possible.
     weight = max(abs(c) for row in rows for c in row) << len(symbols)
     count = len(symbols)
     vectors = [[*(weight * row[n] for row in rows), *(int(m == n) for m in range(count))] for n in range(count)]
@@ -48,7 +48,7 @@ def reduced_basis(symbols: Sequence[Symbol], formulas: Iterable[Formula]) -> dic
 
 
 def _differences(formulas: Iterable[Formula]) -> Iterator[Term]:
-    """Yield the left sides without the right ones of all comparisons without products, at any depth."""
+    """Yield left side minus right side of all comparisons without products, at any depth."""
     for formula in formulas:
         if isinstance(formula, Comparison):
             found = term(formula.left) - term(formula.right)
@@ -101,7 +101,7 @@ def _gram(basis: Sequence[Sequence[int]]) -> tuple[list[int], list[list[int]]]:
 
 
 def _shorten(basis: list[list[int]], d: Sequence[int], lam: Sequence[list[int]], k: int, by: int) -> None:
-    """Subtract the nearest multiple of an earlier vector."""
+    """Subtract the nearest integer multiple of an earlier vector."""
     if 2 * abs(lam[k][by]) <= d[by + 1]:
         return
     q = (2 * lam[k][by] + d[by + 1]) // (2 * d[by + 1])

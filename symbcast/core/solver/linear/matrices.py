@@ -1,4 +1,4 @@
-"""Exact linear algebra over the integers, by rows and vectors as lists."""
+"""Exact linear algebra over the integers, with lists as rows and vectors."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def dot(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 def whole(row: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return the least positive multiple of a row that is whole, and which one it is."""
+    """Return the least positive integer multiple of a row that consists of integers, and the multiplier."""
     times = lcm(*(value.denominator for value in row))
     return [int(value * times) for value in row], times
 
 
 def solutions(equations: Sequence[tuple[Sequence[int], int]], count: int) -> tuple[list[int], list[list[int]]] | None:
-    """Return a whole solution of equations and a basis of the lattice of its differences to others; None if none."""
+    """Return an integer solution of equations and a basis of the homogeneous solutions; None if there are none."""
     origin = [0] * count
     basis = [[int(m == n) for m in range(count)] for n in range(count)]
     for row, value in equations:

@@ -1,9 +1,9 @@
 """The dual simplex method, exact: the least point of a polyhedron, first by cost, then coordinate by coordinate.
 
-Every quantity is a row: an integer combination of parameters that are at least 0, over one common denominator. The
-rows of quantities to be minimised come first. Columns are lexicographically positive from the start and stay
-so, which makes the parameters at 0 the least point, and rules out cycles (Gomory, An algorithm for integer solutions
-to linear programs, 1963). Pivots divide without remainder (Edmonds, Bareiss).
+Every quantity is a row: an integer combination of parameters that are at least 0, over one common denominator. The rows
+of quantities to be minimised come first. Columns are lexicographically positive from the start and stay so; therefore
+the point with all parameters at 0 is the least one, and cycles are impossible (Gomory, An algorithm for integer
+solutions to linear programs, 1963). Pivots divide without remainder (Edmonds, Bareiss).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _PIVOT = 10
 class Tableau:
     """Rows ``[constant, coefficient of each parameter, ...]``; each represents its value over ``denominator``.
 
-    The first ``least`` rows are minimised lexicographically, in this order; each parameter's
-    column must begin with a positive entry there. Rows in ``signed`` must be at least 0, those in ``zero`` equal 0.
+    The first ``least`` rows are minimised lexicographically, in this order; each parameter's column must begin with a
+    positive entry there. Rows in ``signed`` must be at least 0, those in ``zero`` must equal 0.
     """
 
     __slots__ = ("denominator", "least", "rows", "signed", "zero")
@@ -37,7 +37,7 @@ class Tableau:
         self.denominator = denominator
 
     def beside(self, row: list[int]) -> Tableau:
-        """Return the tableau with one more row that has to be at least 0, over the common denominator."""
+        """Return the tableau with an additional row that must be at least 0, over the common denominator."""
         return Tableau([*self.rows, row], self.least, [*self.signed, len(self.rows)], self.zero, self.denominator)
 
     def value(self, row: int) -> Fraction:
@@ -49,7 +49,7 @@ class Tableau:
         return tuple(map(self.value, range(self.least)))
 
     def prices(self) -> list[tuple[int, int]]:
-        """Return for each parameter the row whose value it is, and the cost of a unit of it in the first row."""
+        """Return, for each parameter, the row whose value it is and its unit cost in the first row."""
         own: dict[int, int] = {}
         for n in self.signed:
             row = self.rows[n]
@@ -80,7 +80,7 @@ class Tableau:
         return min((n for n in self.signed if self.rows[n][0] < 0), key=lambda n: self.rows[n][0], default=None)
 
     def _column(self, row: Sequence[int]) -> int | None:
-        """Return the parameter that makes a row greater at the least price."""
+        """Return the parameter that increases a row at the least price."""
         columns = [n for n in range(1, len(row)) if row[n] > 0]
         for line in self.rows[: self.least]:
             if len(columns) < 2:
@@ -93,7 +93,7 @@ class Tableau:
         return columns[0] if columns else None
 
     def _pivot(self, pivot: int, column: int) -> None:
-        """Let a row's own value be the parameter of a column; a parameter that has to be 0 goes."""
+        """Make a row's value the parameter of a column; remove the parameter if it must be 0."""
         charge(_PIVOT + len(self.rows) * len(self.rows[0]) // 4)
         source = list(self.rows[pivot])
         by, old = source[column], self.denominator

@@ -1,7 +1,7 @@
-"""Symbols that an equation determines from one other symbol, or from none, substituted by their values.
+"""Symbols that an equation determines from at most one other symbol, replaced by their values.
 
-A long chain of such equations leaves a single symbol, and fixed sizes leave none: then no search is
-needed, which no solver detects as fast.
+A long chain of such equations leaves a single symbol, and fixed sizes leave none: then no search is needed. No solver
+detects this as quickly.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Substituted(NamedTuple):
     gone: list[tuple[Symbol, Dim]]
 
     def completed(self, sizes: Mapping[Symbol, int]) -> dict[Symbol, int]:
-        """Return sizes with those of the symbols that are gone."""
+        """Return sizes extended by those of the removed symbols."""
         found = dict(sizes)
         for symbol, value in reversed(self.gone):
             found[symbol] = value if isinstance(value, int) else size_at(value, found)
@@ -36,7 +36,7 @@ class Substituted(NamedTuple):
 
 
 def substituted(formulas: Iterable[Formula]) -> Substituted:
-    """Return formulas that hold together exactly where some given ones do, in fewer symbols.
+    """Return formulas in fewer symbols that hold together exactly where the given ones do.
 
     >>> from symbcast.core.text import parse_formula
     >>> chain = [parse_formula(f) for f in ("b == a + 1", "c == 2*b", "c <= 8")]
@@ -75,7 +75,7 @@ class _Run:
         return Substituted([FALSE] if self.is_impossible else list(self.formulas.values()), self.gone)
 
     def _take_out(self, number: int) -> None:
-        """Substitute the value that an equation gives a symbol, if that is short."""
+        """Substitute the value that an equation gives a symbol, if it is short."""
         symbols = list(symbols_in(self.formulas[number]))
         if len(symbols) > 2:
             return

@@ -1,9 +1,9 @@
-"""Tiers F3 and F4: z3, behind one door. Nothing else imports it.
+"""Tiers F3 and F4: the only interface to z3. Nothing else imports z3.
 
-z3 is given formulas over integers and asked whether they can hold. Each `Session` has its own context, in which
-symbols are declared in the order of the question: z3 orders by the numbers of its objects, so in a shared context
-earlier questions would affect models and give-ups (a context costs 2 ms). The limit is z3's own resource
-count, the same on every run. Products are linearised step by step and by small Groebner bases, which are counted.
+z3 is given formulas over integers and asked whether they can hold. Each `Session` has its own context, in which symbols
+are declared in the order of the question: z3 orders by the numbers of its objects, so in a shared context earlier
+questions would affect models and when z3 gives up (a context costs 2 ms). The limit is z3's own resource count, which
+is the same on every run. Products are linearised step by step and by small Groebner bases, which are counted.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<="
 
 
 class Translator:
-    """Formulas to z3, each term once."""
+    """Translates formulas to z3, each term once."""
 
     def __init__(self, context: z3.Context, basis: Mapping[Symbol, Mapping[int, int]]) -> None:
         self.context = context
@@ -132,17 +132,17 @@ class Translator:
         return value
 
     def _extremum(self, kind: str, args: Sequence[Any]) -> Any:
-        """Return a constant and define it: of a hundred sizes a choice within a choice is too deep for z3."""
+        """Return a constant and define it: nested choices over a hundred sizes would be too deep for z3."""
         value = self._fresh()
         beyond = le if kind == "min" else ge
         self.definitions += [*(beyond(value, arg) for arg in args), z3.Or([value == arg for arg in args])]
         return value
 
     def _division(self, operation: Operation) -> Any:
-        """Return a quotient or remainder; that a divisor is not 0 is a constraint of its own, it has any value there.
+        """Return a quotient or remainder, of any value where the divisor is 0; another constraint excludes that.
 
-        By a number z3 divides itself, as it does where the divisor is positive. A symbolic divisor is multiplied: the
-        quotient is a constant q with ``b*q <= a < b*q + b``, on which z3 spends far less than on its own division.
+        z3 divides by positive numbers itself. A symbolic divisor is multiplied: the quotient is a constant q with ``b*q
+        <= a < b*q + b``, on which z3 spends far less than on its own division.
         """
         dividend, divisor = operation.args
         if divisor.is_constant and divisor.constant > 0:
@@ -204,11 +204,11 @@ class Translator:
         return z3.Int(f"join#{self.fresh}", self.context)
 
     def limit(self, mark: Any) -> Any:
-        """Return that no size is huge, if a mark holds.
+        """Return the constraint that no size is huge, if a mark holds.
 
-        Without it z3 draws bounds of products from bounds of their factors and back, each twice as long as the one
+        Without it, z3 derives bounds of products from bounds of their factors and back, each twice as long as the one
         before, and never reaches its next check of the limit. The bound is on the sum of the sizes: z3 would multiply
-        bounds of each, and most proofs would rest on them.
+        separate bounds, and most proofs would rest on them.
         """
         charge(_OBJECT * len(self.symbols))
         return z3.Implies(mark, z3.Sum([self.number(0), *self.symbols.values()]) <= self.number(self.largest << _BITS))
@@ -217,7 +217,7 @@ class Translator:
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
     """Return sizes at which formulas hold, None if there are none; raise `GivenUpError` if z3 gives up.
 
-    The same question gets the same answer, independent of earlier questions.
+    The same question gets the same answer, whatever was asked before.
     """
 
     def run() -> tuple[Satisfiability, Point]:
@@ -231,7 +231,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 
 
 class Session:
-    """A solver with some formulas asserted for good; use it inside `on_worker` only, and keep it there.
+    """A solver with some formulas asserted permanently; create and use it only inside `on_worker`.
 
     If they have large coefficients, the symbols are expressed in a reduced basis
     (`symbcast.core.solver.linear.lattice_reduction`).
@@ -267,7 +267,7 @@ class Session:
         self._define()
 
     def _define(self) -> None:
-        """Assert the definitions of fresh constants: for good if no scope is open, as the constants outlive a scope."""
+        """Assert the definitions of fresh constants; permanently if no scope is open, as they outlive a scope."""
         new = self.translator.definitions[self._defined :]
         if new:
             self.solver.add(*new)
@@ -333,7 +333,7 @@ class Session:
         return Satisfiability.SATISFIABLE
 
     def _counted_check(self, *marks: Any) -> Any:
-        """Check within the effort that is left, and charge what z3 used of it."""
+        """Check within the remaining effort, and charge what z3 used."""
         if not self.translator.has_products:
             return self._limited_check(_UNIT, *marks)
         within = z3.FreshBool("within", self.translator.context)
@@ -366,10 +366,10 @@ class Session:
         return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
 
     def core(self, formulas: Sequence[Formula]) -> list[int]:
-        """Return the positions of some of the formulas that clash with those asserted, each of them needed.
+        """Return the positions of an irreducible set of formulas that clash with the asserted ones.
 
-        All of them together clash; where that is not found again within the limits, or too few are left open, more
-        of them are returned.
+        All of the formulas together are known to clash; if this cannot be confirmed again within the limits, or
+        removals stay undecided, more of them are returned.
         """
         kept = self._tracked(formulas)
         for position in reversed(kept):
@@ -397,21 +397,21 @@ class Session:
         return self._sizes
 
     def weighted(self, weights: Mapping[Symbol, int]) -> Any:
-        """Return the sum of multiples of sizes in z3's language, for bounds that `check_beside` takes."""
+        """Return a weighted sum of sizes as a z3 expression, for the bounds passed to `check_beside`."""
         return z3.Sum([self.translator.number(0), *(w * self.translator.symbol(s) for s, w in weights.items())])
 
     def zeros(self, weights: Mapping[Symbol, int]) -> Any:
-        """Return the sum of the weights of the sizes that are 0."""
+        """Return the total weight of the sizes that are 0."""
         translate, number = self.translator.symbol, self.translator.number
         found = [z3.If(translate(s) == 0, number(w), number(0)) for s, w in weights.items()]
         return z3.Sum([number(0), *found])
 
     def size(self, symbol: Symbol) -> Any:
-        """Return a symbol in z3's language."""
+        """Return a symbol as a z3 expression."""
         return self.translator.symbol(symbol)
 
     def earlier(self, sizes: Mapping[Symbol, int]) -> Any:
-        """Return, in z3's language, that the sizes come before some others in the order of the symbols."""
+        """Return a z3 expression: the sizes come before some others in the order of the symbols."""
         found: Any = z3.BoolVal(False, self.translator.context)
         for s in reversed(self.symbols):
             size = self.translator.symbol(s)

@@ -1,7 +1,7 @@
-"""The one thread on which z3 runs.
+"""The only thread on which z3 runs.
 
-A z3 context must not be shared between threads, and a signal is not seen inside a check: so all of z3 runs on one
-worker thread, while the calling thread waits and passes an interrupt on.
+A z3 context must not be shared between threads, and signals are not handled during a check. So z3 runs only on a single
+worker thread, while the calling thread waits and forwards interrupts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Interruptible(Protocol):
-    """What a job may be in the midst of: a z3 context."""
+    """Something that a job may be executing and that can be interrupted: a z3 context."""
 
     def interrupt(self) -> None:
         """Make it end soon; called from another thread."""
@@ -45,7 +45,7 @@ class Cancelled(Exception):  # noqa: N818 - not an error: the caller interrupted
 
 
 class _Worker:
-    """The thread, and the job that it is at."""
+    """The worker thread and its current job."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -61,16 +61,16 @@ class _Worker:
                 self.current = None
                 continue
             try:
-                # In the caller's context, where its budget is found.
+                # Run in the caller's context, which holds its budget.
                 job.result = job.variables.run(job.function)
             except BaseException as error:
-                # Without its traceback, whose frames hold solvers: they must be freed on this thread.
+                # Remove the traceback: its frames hold solvers, which must be freed on this thread.
                 job.error = error.with_traceback(None)
                 job.error.__context__ = None
             job.running = None
             self.current = None
             job.done.set()
-            del job  # else the result would be held until the next job comes
+            del job  # otherwise the result would be held until the next job
 
     def run(self, function: Callable[[], T]) -> T:
         if threading.current_thread() is self.thread:
@@ -117,7 +117,7 @@ def on_worker(function: Callable[[], T]) -> T:
 
 
 def running(context: Interruptible) -> None:
-    """Register what the current job is executing, for an interrupt to stop."""
+    """Register what the current job is executing, so that an interrupt can stop it."""
     if _worker is not None and _worker.current is not None:
         _worker.current.running = context
 

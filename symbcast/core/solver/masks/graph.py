@@ -1,9 +1,9 @@
 """Tier F1: joins, equalities and one-directional broadcasts among plain sizes; exact, irredundant, no solver.
 
 Each relation here is an implication whose conclusion is an equality: `compatible(a, b)` is "a and b other than 1 are
-equal", `onto(d, t)` is "d other than 1 equals t". Such a system (it is Horn) has a least model: merge what is forced,
-let every class that may be 1 be 1. So it is satisfiable exactly when merging meets no empty domain, and whether a
-relation follows from the others is one more such question about its negation.
+equal", `onto(d, t)` is "d other than 1 equals t". Such a Horn system has a least model: merge what is forced and let
+every class that may be 1 be 1. So it is satisfiable exactly when merging meets no empty domain; and whether a relation
+follows from the others is one more such question, about its negation.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, ONE, SizeSet
 class Classes:
     """Sizes merged into classes, each with the set it lies in: the least model of some relations.
 
-    It grows by `add` and shrinks by `undo`, each at the cost of the changes; a question is asked by adding its
-    negation and undoing that. A class is represented by the member that was named first.
+    It grows by `add` and shrinks by `undo`, each at the cost of the changes; a question is asked by adding its negation
+    and undoing that. A class is represented by its first named member.
     """
 
     __slots__ = (
@@ -42,7 +42,7 @@ class Classes:
         self._domain: dict[Node, SizeSet] = dict(domain)
         self._order: dict[Node, int] = {}
         self._parent: dict[Node, Node] = {}
-        # Sets, relations and all else of a class are kept at its root, that of the larger class merged.
+        # The sets, relations and other data of a class are kept at its root, the root of the larger merged class.
         self._size: dict[Node, int] = {}
         self._first: dict[Node, Node] = {}
         self._uses: dict[Node, list[int]] = {}
@@ -66,14 +66,14 @@ class Classes:
         return len(self._trail), len(self.news)
 
     def undo(self, mark: tuple[int, int]) -> None:
-        """Take back all that was added since ``mark``, and that it was news."""
+        """Undo everything added since ``mark``, including its entries in ``news``."""
         trail = self._trail
         while len(trail) > mark[0]:
             trail.pop()()
         del self.news[mark[1] :]
 
     def keep(self) -> None:
-        """Let all that was added so far stay for good: no mark made before can be gone back to."""
+        """Make everything added so far permanent: earlier marks can no longer be undone to."""
         self._trail.clear()
 
     def add(self, *relations: Relation) -> None:
@@ -90,7 +90,7 @@ class Classes:
             self._settle(touched)
 
     def extend(self, axis: int, node: Node) -> None:
-        """Let the join of an axis, by its number among the relations, have another member."""
+        """Add a member to the join of an axis, given by its number among the relations."""
         touched: list[_Touched] = []
         self._use(axis, node, touched)
         self._settle(touched)
@@ -106,7 +106,7 @@ class Classes:
         return made
 
     def find(self, node: Node) -> Node:
-        """Return the representative of a node's class: the member that was named first."""
+        """Return the representative of a node's class: its first named member."""
         root = self._root(node)
         return self._first.get(root, root)
 
@@ -115,16 +115,16 @@ class Classes:
         return self._domain.get(self._root(node), ALL)
 
     def may_be_one(self, node: Node) -> bool:
-        """Return whether nothing keeps the node's class from being 1."""
+        """Return whether the node's class may be 1."""
         domain = self._domain.get(self._root(node), ALL)
         return domain is ALL or 1 in domain
 
     def degree(self, node: Node) -> int:
-        """Return how many relations, other than equalities and sets, the node's class is in."""
+        """Return the number of relations on the node's class, not counting equalities and sets."""
         return len(self._uses.get(self._root(node), ()))
 
     def may_all_be_one_size(self) -> bool:
-        """Return whether all sizes can be one and the same other than 1: that satisfies joins and `Onto`."""
+        """Return whether all sizes can have one common value other than 1, which satisfies joins and `Onto`."""
         common = NOT_ONE
         for members in {id(d): d for d in self._domain.values()}.values():
             common = common & members
@@ -163,7 +163,7 @@ class Classes:
         return node
 
     def _rank(self, node: Node) -> tuple[bool, int]:
-        """Return the sort key of the members of a class: symbols come before terms, then the first named."""
+        """Return the sort key of the members of a class: symbols before terms, then in order of naming."""
         return not node.is_Symbol, self._order.setdefault(node, len(self._order))
 
     def _relate(self, relation: Axis | Onto | EitherOne, touched: list[_Touched]) -> None:
@@ -213,7 +213,7 @@ class Classes:
         if both is not sets[0]:
             self._narrow(a, both)
         gained = self._uses.get(b, [])
-        # A relation hears of it only where the set of its member became another.
+        # A relation is rechecked only if the set of its member changed.
         touched.extend((number, a) for number in (self._uses.get(a, ()) if both != sets[0] else ()))
         touched.extend((number, a) for number in (gained if both != sets[1] else ()))
         if gained:
@@ -228,7 +228,7 @@ class Classes:
             self._trail.append(lambda: setattr(self, "consistent", True))
 
     def _set(self, table: dict[Any, Any], key: Any, value: Any) -> None:
-        """Set an entry so that it can be taken back."""
+        """Set an entry so that it can be undone."""
         if key in table:
             before = table[key]
             self._trail.append(lambda: table.__setitem__(key, before))
@@ -284,12 +284,13 @@ def violable(relation: Relation, classes: Classes, assumed: Mapping[Node, SizeSe
 
 
 def _may_clash(members: Sequence[Node], classes: Classes) -> bool:
-    """Return whether two of the members can differ with neither of them 1."""
+    """Return whether two of the members can differ while both are other than 1."""
     for position, left in enumerate(members):
         mark = classes.mark()
         try:
             classes.add(Within(left, NOT_ONE))
-            # The members that cannot be 1 with this one are known by now: only the others are asked about one by one.
+            # The members that cannot be 1 together with this one are known by now; ask only about the others, one by
+            # one.
             if any(classes.possible(non_one=(right,), differ=(left, right)) for right in members[position + 1 :]):
                 return True
         finally:

@@ -2,11 +2,11 @@
 
 A name has a bit. Three facts make this fragment simple:
 
-- All names may be 1 at once: no join, and no integer that meets a name, keeps a name from being 1.
+- All names may be 1 at once: no join, and no integer that meets a name, prevents a name from being 1.
 - A name that meets an integer k is 1 or k; one that meets two different integers is 1. Nothing else bounds a name.
-- A join of names is the conjunction of its pairs, and a pair is implied only by another join with both names in it,
-  or by both being 1 or the same k. For let both be other than 1 and different, and all other names 1: any join without
-  one of the two holds. So a join is redundant exactly when the others cover its pairs.
+- A join of names is the conjunction of its pairs, and a pair is implied only by another join that contains both names,
+  or if both are 1 or the same k. Otherwise let both be different and other than 1, and all other names 1: any join
+  without one of the two holds. So a join is redundant exactly when the others cover its pairs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Previous: TypeAlias = tuple[int, int, int, int]
 
 
 class Held:
-    """The names that meet integers: those of ``by_number[k]`` are 1 or k; ``ones`` met two of them, and are 1."""
+    """The names that meet integers: those in ``by_number[k]`` are 1 or k; those in ``ones`` met two, so are 1."""
 
     __slots__ = ("_every", "by_number", "ones")
 
@@ -49,7 +49,7 @@ class Held:
         return previous
 
     def undo(self, previous: Previous) -> None:
-        """Take the last addition back."""
+        """Undo the last addition."""
         number, before, self.ones, self._every = previous
         if before:
             self.by_number[number] = before
@@ -66,7 +66,7 @@ class Held:
         return made
 
     def numbers(self) -> dict[int, int]:
-        """Return for each held name, by its position, the integer that it is if it is not 1; 1 where it is 1."""
+        """Return, for each held name by position, the integer that it is unless it is 1; 1 for names that are 1."""
         found: dict[int, int] = {}
         for number, names in self.by_number.items():
             found.update(dict.fromkeys(bits(names & ~self.ones), number))
@@ -91,7 +91,7 @@ def bits(mask: int) -> list[int]:
             found.append(low.bit_length() - 1)
             mask ^= low
         return found
-    # Taking a bit off a long integer copies it: by its digits a join of thousands of names takes linear time.
+    # Clearing a bit copies a long integer; going by its digits takes linear time for a join of thousands of names.
     digits = bin(mask)[:1:-1]
     position = digits.find("1")
     while position >= 0:
@@ -101,9 +101,9 @@ def bits(mask: int) -> list[int]:
 
 
 def irredundant(joins: Iterable[int], numbers: dict[int, int], held: Held) -> list[int]:
-    """Return those joins that the others and the facts do not imply, long ones first, else in the given order.
+    """Return the joins that the others and the facts do not imply, long ones first, otherwise in the given order.
 
-    The shortest, and of equally long ones the last, is left out first. ``numbers`` are those of ``held``; the names
+    The shortest joins are dropped first; among equally long ones, the last. ``numbers`` are those of ``held``; names
     that are 1 are in no join.
     """
     ordered = sorted(joins, key=int.bit_count, reverse=True)
@@ -142,7 +142,7 @@ def _is_needed(  # noqa: PLR0913, PLR0917 - the state of `irredundant`, in whose
 ) -> bool:
     """Return whether some pair of a join is in no other join and not restricted to one integer."""
     if len(members) == 2 and len(ahead[members[0]]) + len(kept[members[0]]) > 8:
-        # One side tells it all; a name in thousands of pairs would make this quadratic.
+        # Checking one side is enough; for a name in thousands of pairs, both would be quadratic.
         members = [min(members, key=lambda name: len(ahead[name]) + len(kept[name]))]
     for name in members:
         rest = join & ~(1 << name)
@@ -161,10 +161,10 @@ def _is_needed(  # noqa: PLR0913, PLR0917 - the state of `irredundant`, in whose
 
 
 def conjuncts(joins: Iterable[int], held: Held) -> list[Conjunct]:
-    """Return the condition of distinct joins and facts, irredundant; no name that is 1 is in a join.
+    """Return the irredundant condition of distinct joins and facts; no join contains a name that is 1.
 
-    Names that joins connect come together, in the order of the first ones; of those first the facts about each name,
-    then the joins, long ones first.
+    Names connected by joins are grouped in the order of their first names; each group lists the facts about single
+    names, then the joins, long ones first.
     """
     if not held:
         distinct = list(joins)
@@ -193,7 +193,7 @@ def _kind(join: int, numbers: dict[int, int]) -> int:
 
 
 def _is_seen_connected(joins: list[int]) -> bool:
-    """Return whether two passes show that all joins are connected: mostly enough, and quicker than `connected`."""
+    """Return whether two passes show that all joins are connected; usually enough, and faster than `connected`."""
     whole = joins[0] if joins else 0
     for _ in range(2):
         apart = False
@@ -208,7 +208,7 @@ def _is_seen_connected(joins: list[int]) -> bool:
 
 
 def connected(joins: Iterable[int]) -> dict[int, int]:
-    """Return for each name of the joins, by position, the first name that joins connect it with."""
+    """Return, for each name of the joins by position, the first name that joins connect it to."""
     parent: dict[int, int] = {}
 
     def find(name: int) -> int:
@@ -227,10 +227,10 @@ def connected(joins: Iterable[int]) -> dict[int, int]:
 
 
 def smallest_break(joins: Iterable[int], held: Held) -> dict[int, int]:
-    """Return the sizes other than 1, by position, at which a fact or a join fails and that are smallest; none if none.
+    """Return the smallest sizes at which a fact or a join fails, by position, without sizes of 1; empty if none.
 
-    Smallest is the least sum, then first in order: so the later names are the larger ones. A name that meets an
-    integer fails at 2, or at 3 if the integer is 2; two joined names at 2 and 3, which is more.
+    Smallest means least sum, then first in order, so later names get the larger sizes. A name that meets an integer
+    fails at 2, or at 3 if the integer is 2; two joined names fail at 2 and 3, which is more.
     """
     at_two = held.ones
     for number, names in held.by_number.items():

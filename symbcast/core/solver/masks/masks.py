@@ -1,9 +1,9 @@
-"""Tier F1 for one broadcast of names and integers by NumPy's rule, nothing assumed: exact, on bit masks.
+"""Tier F1 for one broadcast of names and integers by NumPy's rule, without assumptions: exact, on bit masks.
 
 Each name has a bit, in order of first appearance; an axis is a mask of names and at most one integer other than 1.
-Every name may be 1 at once. So the broadcast is impossible exactly where two different integers other than 1 meet on
-one axis; else the sizes that are all 1 are the smallest witness. `symbcast.core.solver.masks.mask_clauses` proves
-that the conditions are exact.
+Every name may be 1 at once. So the broadcast is impossible exactly if two different integers other than 1 meet on one
+axis; otherwise all sizes 1 is the smallest witness. `symbcast.core.solver.masks.mask_clauses` proves that the
+conditions are exact.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Conflict(NamedTuple):
 
 
 class Masks:
-    """The answer about one broadcast; the verdict at once, the rest computed on demand.
+    """The answer about one broadcast: the verdict is computed at once, the rest on demand.
 
     ``names`` are the symbols in order of first appearance.
 
@@ -50,7 +50,7 @@ class Masks:
                 rank = len(shape)
         masks, numbers = [0] * rank, [1] * rank
         names: list[Name] = []
-        # By identity: hashing a symbol may be slow, and the shapes keep every symbol alive meanwhile.
+        # Compare by identity: hashing a symbol may be slow, and the shapes keep every symbol alive meanwhile.
         bit_of: dict[int, int] = {}
         clash = False
         for shape in shapes:
@@ -79,10 +79,10 @@ class Masks:
         self.verdict = _NEVER if clash else _verdict(masks, numbers)
 
     def clauses(self) -> list[Formula]:
-        """Return the conjuncts of the condition, irredundant; of `FALSE` alone where there are no such sizes.
+        """Return the conjuncts of the condition, irredundant; only `FALSE` if no sizes broadcast.
 
-        Connected names come together, in the order of their first ones: first the facts about each name, then joins,
-        long ones first. The members of a join are in the order of the operands.
+        Connected names are grouped in the order of their first names; each group lists the facts about single names,
+        then the joins, long ones first. The members of a join are in the order of the operands.
         """
         if self.verdict is not _SOMETIMES:
             return [] if self.verdict is _ALWAYS else [FALSE]
@@ -121,7 +121,7 @@ class Masks:
         return None if self.verdict is _NEVER else dict.fromkeys(self.names, 1)
 
     def counterexample(self) -> dict[Name, int] | None:
-        """Return the smallest sizes at which the shapes do not broadcast; None where they always do."""
+        """Return the smallest sizes at which the shapes do not broadcast; None if they always do."""
         if self.verdict is _ALWAYS:
             return None
         sizes = dict.fromkeys(self.names, 1)
@@ -133,7 +133,7 @@ class Masks:
 
     @property
     def conflict(self) -> Conflict | None:
-        """The first two operands that clash on the first axis on which some do; None unless the verdict is never."""
+        """The first two operands that clash on the first axis with a clash; None unless the verdict is never."""
         return first_conflict(self.shapes) if self.verdict is _NEVER else None
 
     def _facts(self) -> Held:
@@ -145,7 +145,7 @@ class Masks:
         return self._held
 
     def _members(self, axis: int, mask: int) -> tuple[Name, ...]:
-        """Return the names of a mask, in the order in which the operands have them on an axis."""
+        """Return the names of a mask in the order in which they appear in the operands on an axis."""
         back = len(self._masks) - axis
         column = [shape[-back] for shape in self.shapes if len(shape) >= back]
         if not self._held:
@@ -155,7 +155,7 @@ class Masks:
 
 
 def _verdict(masks: list[int], numbers: list[int]) -> Verdict:
-    """Return whether any axis has a requirement, where no integers clash: on two names, or on a name and an integer."""
+    """Return whether any axis has a requirement, given that no integers clash: two names, or a name and an integer."""
     for mask, number in zip(masks, numbers):  # noqa: B905 - equally long, and strict costs
         if mask and (number != 1 or mask & (mask - 1)):
             return _SOMETIMES

@@ -1,4 +1,4 @@
-"""Relations of the graph reduced: forced facts are extracted, implied relations are dropped."""
+"""Reduction of the graph's relations: forced facts are extracted, implied relations are dropped."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class System:
     """Relations among sizes, reduced to an equivalent irredundant set.
 
     ``assumed`` holds the set that each size is known to lie in; ``wanted`` the set that the constraints on it alone
-    require. After `reduce`, ``relations`` is the reduced set (None when nothing satisfies it) and ``classes`` the
-    facts it forces.
+    require. After `reduce`, ``relations`` is the reduced set (None if nothing satisfies it) and ``classes`` the facts
+    that it forces.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class System:
             self.reduce()
 
     def _is_free(self, wanted: Mapping[Node, SizeSet]) -> bool:
-        """Return whether there is one relation, between unconstrained sizes: then nothing is forced."""
+        """Return whether the only relation is between unconstrained sizes, so that nothing is forced."""
         if len(self.given) != 1 or not isinstance(self.given[0], (Axis, Onto)):
             return False
         return all(s is ALL for s in wanted.values()) and all(s is ALL for s in self.assumed.values())
@@ -63,7 +63,7 @@ class System:
         return self.classes.find(equality.left) is not self.classes.find(equality.right)
 
     def _force_facts(self) -> bool:
-        """Narrow the set of each size that meets one that cannot be 1; return whether anything was learnt."""
+        """Narrow the set of each size that meets one that cannot be 1; return whether anything changed."""
         classes = self.classes
         learnt = False
         is_loose = classes.may_all_be_one_size()
@@ -80,7 +80,7 @@ class System:
         return learnt
 
     def _beside(self) -> Iterator[tuple[Node, Node]]:
-        """Yield each size that must be 1 or equal to another, with that other."""
+        """Yield each size that must be 1 or equal to another, together with the other."""
         for relation in self.classes.relations:
             if isinstance(relation, Onto):
                 yield relation.data, relation.target
@@ -90,7 +90,7 @@ class System:
                     yield from ((n, fixed) for n in relation.members if self.classes.may_be_one(n))
 
     def _candidates(self) -> list[Relation]:
-        """Return the relations restated between classes: equivalent to the given ones, some perhaps redundant."""
+        """Return equivalent relations between classes; some may be redundant."""
         classes = self.classes
         found: dict[Relation, None] = dict.fromkeys(self._class_facts())
         axes: dict[Axis, None] = {}
@@ -114,12 +114,12 @@ class System:
         return list(found)
 
     def _told_by_set(self, data: Node, target: Node) -> bool:
-        """Return whether the target is one known size, and the set of ``data`` already restricts it to that or 1."""
+        """Return whether the target is one known size and the set of ``data`` restricts it to that size or 1."""
         only = self.classes.set_of(target).only
         return only is not None and self.classes.set_of(data) <= SizeSet.of((1, only))
 
     def _class_facts(self) -> Iterator[Relation]:
-        """Yield the equalities that make the classes and the constraints on each class alone."""
+        """Yield the equalities that form the classes, and the constraints on each single class."""
         members: dict[Node, list[Node]] = defaultdict(list)
         for node in self.assumed:
             members[self.classes.find(node)].append(node)
@@ -156,13 +156,14 @@ class System:
         return self.classes.set_of(node) is not ALL or self.classes.degree(node) > 1
 
     def _irredundant(self, candidates: list[Relation]) -> list[Relation]:
-        """Drop each relation that the others and the assumptions imply, the last ones first."""
+        """Drop each relation that the others and the assumptions imply, starting from the end."""
         others = self._classes(self.assumed, ())
 
         def needed(low: int, high: int) -> list[Relation]:
-            """Return which of the candidates from ``low`` to ``high`` are, with all the rest in ``others``.
+            """Return the needed candidates from ``low`` to ``high``, given that ``others`` holds all the rest.
 
-            Halving, each relation joins and leaves ``others`` once for each level instead of once for each other one.
+            By halving, each relation is added to and removed from ``others`` once for each level, not for each other
+            relation.
             """
             if high - low < 2:
                 return [r for r in candidates[low:high] if violable(r, others, self.assumed)]
@@ -180,7 +181,7 @@ class System:
 
 
 def _maximal(axes: Iterable[Axis]) -> Iterator[Axis]:
-    """Yield the axes whose members are not all among another's."""
+    """Yield the axes whose members are not a subset of another's."""
     containing: dict[Node, list[frozenset[Node]]] = defaultdict(list)
     for axis in sorted(axes, key=lambda axis: -len(axis.members)):
         members = frozenset(axis.members)

@@ -1,4 +1,4 @@
-"""The relations of the graph: those that it can represent."""
+"""The relations that the graph can represent."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Relation: TypeAlias = Axis | Onto | Same | Within | EitherOne
 
 
 def nodes_of(relation: Axis | Onto | Same | EitherOne) -> tuple[Node, ...]:
-    """Return the nodes that a relation is between."""
+    """Return the nodes that a relation connects."""
     match relation:
         case Axis(members):
             return members

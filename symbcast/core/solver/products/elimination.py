@@ -1,8 +1,8 @@
-"""Products of sizes, where z3 may give up: symbols solved for in equations, until one symbol is left and F2 decides.
+"""Products of sizes, where z3 may give up: equations eliminate symbols until one is left and F2 decides.
 
 An equation with an isolated symbol, ``x = p``, eliminates x: p is substituted for it everywhere. A conjunction reduced
-to one symbol is a set of sizes, empty or not; and a conjunction in several that has no solution modulo a
-small number has none at all. This module only refutes, and only with proof.
+to one symbol is a set of sizes, empty or not; and a conjunction in several symbols that has no solution modulo a small
+number has no solution. This module only refutes, and only with proof.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _BRANCH = 250
 
 
 def refuted(formulas: Sequence[Formula]) -> bool:
-    """Return whether formulas are proved, before z3 is asked about products, to be unable to hold together.
+    """Return whether formulas provably cannot hold together, before z3 is asked about products.
 
-    False leaves it open. Formulas without products are left to z3, which decides them.
+    False means undecided. Formulas without products are left to z3, which decides them.
     """
     with suppress(EffortSpentError), share(REFUTED):
         return _each_branch(formulas, lambda branch, shared: _impossible(list(branch), shared))
@@ -54,7 +54,7 @@ def refuted_by_products(formulas: Sequence[Formula]) -> bool:
 
 
 def _each_branch(formulas: Sequence[Formula], impossible: Callable[[Sequence[Formula], Shared], bool]) -> bool:
-    """Return whether no choice of an alternative in each clause is possible."""
+    """Return whether every choice of one alternative from each clause is impossible."""
     if all(isinstance(d, int) or term(d).is_linear for f in formulas for d in dims_of(f)):
         return False
     clauses = [clause for formula in formulas for clause in in_clauses(formula)]
@@ -75,7 +75,7 @@ Shared: TypeAlias = "dict[tuple[Symbol, Term], Substitution]"
 
 
 def _impossible(branch: list[Formula], shared: Shared) -> bool:
-    """Return whether a conjunction of literals is proved to have no solution."""
+    """Return whether a conjunction of literals provably has no solution."""
     while True:
         charge(_BRANCH + sum(_size(literal) for literal in branch))
         if FALSE in branch:
@@ -95,7 +95,7 @@ def _size(literal: Formula) -> int:
 
 
 def _solved_for(literal: Formula) -> tuple[Symbol, Term] | None:
-    """Return a symbol that an equation gives, and its value."""
+    """Return a symbol that an equation determines, and its value."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return None
     difference = term(literal.left) - term(literal.right)
@@ -118,12 +118,13 @@ def _without(branch: Iterable[Formula], symbol: Symbol, value: Term, substitutio
             replaced.append(Comparison(literal.operator, left, right))
         elif symbol not in symbols_in(literal):
             replaced.append(literal)
-        # Any other literal that mentions the symbol is left out: a conjunction that fails without it fails with it.
+        # Drop all other literals that mention the symbol: a conjunction that is impossible without them is impossible
+        # with them.
     return [clause for formula in replaced for clause in in_clauses(formula)]
 
 
 def _empty_alone(branch: Iterable[Formula]) -> bool:
-    """Return whether the formulas of the branch about some one symbol leave it no size."""
+    """Return whether the branch's formulas about a single symbol leave it no size."""
     found: dict[Symbol, SizeSet] = {}
     for literal in branch:
         symbols = symbols_in(literal)
@@ -139,7 +140,7 @@ def _empty_alone(branch: Iterable[Formula]) -> bool:
 def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
     """Return whether a formula requires a nonzero remainder of a division that equations make exact.
 
-    Where ``a*b == c*d``, ``a*b`` divided by ``c`` leaves no remainder; where ``c`` is 0 the remainder has no value.
+    If ``a*b == c*d``, ``a*b`` divided by ``c`` leaves no remainder; if ``c`` is 0, the remainder is undefined.
     """
     comparisons = [f for f in branch if isinstance(f, Comparison)]
     equations = [term(f.left) - term(f.right) for f in comparisons if f.operator == "=="]
@@ -154,7 +155,7 @@ def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
 
 
 def _rewritten(value: Term, equation: Term) -> Iterator[Term]:
-    """Yield terms equal to one where an equation holds: without one monomial that the two share."""
+    """Yield terms equal to a given one if an equation holds, without one monomial that the two share."""
     for monomial, coefficient in equation.coefficients.items():
         times, rest = divmod(value.coefficients.get(monomial, 0), coefficient)
         if monomial and times and not rest:

@@ -1,4 +1,4 @@
-"""Comparisons opened: a size is moved out of ``min``, ``max`` and quotients, so that it can be eliminated."""
+"""Comparisons rewritten so that a size is moved out of ``min``, ``max`` and quotients and can be eliminated."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def opened(found: Comparison, sizes: Container[Symbol]) -> Formula:
 
 
 def _outermost(room: Term, sizes: Container[Symbol]) -> Operation | None:
-    """Return an operation, alone in a summand, that contains one of the sizes and that can be opened."""
+    """Return an operation that contains one of the sizes, has a summand to itself, and can be opened."""
     for monomial, factor in room.coefficients.items():
         if len(monomial) == 1 and isinstance(monomial[0], Operation) and any(s in sizes for s in monomial[0].symbols()):
             operation = monomial[0]
@@ -50,11 +50,11 @@ def _is_whole(quotient: Operation, factor: int) -> bool:
 
 
 def _opened(room: Term, operation: Operation, sizes: Container[Symbol]) -> Formula:
-    """Return a formula that a term, in which an operation is added or subtracted, is at least 0."""
+    """Return a formula stating that a term in which an operation is added or subtracted is at least 0."""
     factor = room.coefficients[operation,]
     rest = room - operation.scaled(factor)
     if operation.kind == "//":
-        # n <= x//k where k*n <= x, and x//k <= n where x < k*(n + 1), for n is whole.
+        # n <= x//k where k*n <= x, and x//k <= n where x < k*(n + 1), because n is an integer.
         inside, by = operation.args[0], operation.args[1].constant
         made = rest.scaled(by) + (inside if factor > 0 else constant(by - 1) - inside)
         return opened(at_most(0, made.dim()), sizes)

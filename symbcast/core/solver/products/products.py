@@ -1,9 +1,9 @@
-"""Products and symbolic divisors refuted by linear arithmetic: a product of two things that are not negative is none.
+"""Products and symbolic divisors refuted by linear arithmetic: a product of non-negative factors is non-negative.
 
 A quotient by b is a new symbol q, with ``a = b*q + r`` and ``0 <= r < b``, once the sign of b is known: cases are split
-for that, and for min, max and ``!=``. What is left of a case are polynomials that are 0, or not negative.
-Each product of two of these is not negative either, and each monomial is then treated as a separate symbol (the
-reformulation linearisation technique of Sherali and Adams). Where the linear formulas cannot hold, nothing can.
+for that, and for min, max and ``!=``. Each remaining case consists of polynomials that are 0 or non-negative. Each
+product of two of these is also non-negative, and each monomial is then treated as a separate symbol (the reformulation
+linearisation technique of Sherali and Adams). If the linear formulas cannot hold, nothing can.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CASE = 1_000
 
 
 class _Case(NamedTuple):
-    """Terms that are not negative, that are 0, and that are not 0; and the number of symbols made for quotients."""
+    """Terms that are non-negative, zero, or nonzero, and the number of symbols created for quotients."""
 
     positive: tuple[Term, ...]
     zero: tuple[Term, ...]
@@ -60,7 +60,7 @@ class _Case(NamedTuple):
         yield from self.other
 
     def is_plainly_impossible(self) -> bool:
-        """Return whether a constant alone makes it impossible."""
+        """Return whether a constant term already makes the case impossible."""
         return (
             any(t.is_constant and t.constant < 0 for t in self.positive)
             or any(t.is_constant and t.constant for t in self.zero)
@@ -69,7 +69,7 @@ class _Case(NamedTuple):
 
 
 def refuted(branch: Iterable[Formula]) -> bool:
-    """Return whether it is proved that some comparisons cannot hold together; False leaves it open.
+    """Return whether some comparisons provably cannot hold together; False means undecided.
 
     >>> from symbcast.core.text import parse_formula
     >>> refuted([parse_formula(f) for f in ("a <= 7", "b <= 9", "a*b >= 64")])
@@ -101,7 +101,7 @@ def refuted(branch: Iterable[Formula]) -> bool:
 
 
 def _split(case: _Case) -> list[_Case] | None:
-    """Return cases, one of which holds wherever this one does, with one operation less; None if it has none."""
+    """Return cases with one operation fewer, one of which holds wherever this one does; None if there is none."""
     for number, value in enumerate(case.other):
         if not any(True for _ in value.operations()):
             rest = case._replace(other=(*case.other[:number], *case.other[number + 1 :]))
@@ -124,7 +124,7 @@ def _chosen(case: _Case, operation: Operation) -> Iterator[_Case]:
 
 
 def _divided(case: _Case, operation: Operation) -> list[_Case]:
-    """Return the cases of a quotient or remainder, by the sign of the divisor."""
+    """Return the cases of a quotient or remainder, split by the sign of the divisor."""
     dividend, divisor = operation.args
     if _is_positive(case, divisor):
         return [_quotient(case, operation, dividend, divisor)]
@@ -140,7 +140,7 @@ def _divided(case: _Case, operation: Operation) -> list[_Case]:
 
 
 def _quotient(case: _Case, operation: Operation, dividend: Term, divisor: Term) -> _Case:
-    """Return the case with a quotient, or remainder, by what is positive in terms of a new symbol, or of none."""
+    """Return the case with a quotient or remainder by a positive divisor replaced, by a new symbol if needed."""
     whole, rest = divided(dividend, divisor)
     facts: list[Term] = []
     made = case.made
@@ -166,7 +166,7 @@ def _quotient(case: _Case, operation: Operation, dividend: Term, divisor: Term) 
 
 
 def _is_positive(case: _Case, value: Term) -> bool:
-    """Return whether it is plain that a term is above 0: what is said in the case is below it, or its factors are."""
+    """Return whether a term is clearly positive: a fact of the case is below it, or its factors are positive."""
     low = value - constant(1)
     if _least(low) >= 0 or any(_least(low - fact) >= 0 for fact in case.positive):
         return True
@@ -182,7 +182,7 @@ def _least(value: Term) -> float:
 
 
 def _innermost(value: Term) -> Operation | None:
-    """Return an operation on terms without any, if there is one."""
+    """Return an operation whose operands contain no operations, if there is one."""
     for operation in value.operations():
         return next(filter(None, map(_innermost, operation.args)), operation)
     return None
@@ -193,7 +193,7 @@ def _new(number: int) -> Term:
 
 
 def _is_impossible(case: _Case) -> bool:
-    """Return whether the case is impossible, monomials treated as symbols, with products of non-negative terms."""
+    """Return whether the case is impossible with monomials as symbols, using products of non-negative terms."""
     from symbcast.core.solver.linear.z3_solver import some_point
 
     facts = list(dict.fromkeys(case.positive))

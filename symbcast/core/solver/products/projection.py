@@ -1,9 +1,9 @@
-"""The consequences of a condition for the inputs' sizes alone, where it also mentions data-dependent sizes.
+"""The consequences for the inputs' sizes of a condition that also mentions data-dependent sizes.
 
-A size that data decide is eliminated: a clause that needs it equal to, at least, or at most something is put together
-with each clause that it clashes with (Fourier and Motzkin's elimination, over clauses: resolution). What comes out is
-implied by the condition, so it is necessary. It is sufficient too, for some data, where the size has the coefficient
-1 or -1 wherever it stands, as it nearly always has.
+A data-dependent size is eliminated: each clause that fixes it or bounds it from one side is combined with each clause
+that it can conflict with (Fourier and Motzkin's elimination, over clauses: resolution). The results are implied by the
+condition, so they are necessary. They are also sufficient, for some data, if the size has the coefficient 1 or -1
+everywhere, as it nearly always has.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ MAX_LITERALS = 8
 
 
 class Projection(NamedTuple):
-    """The clauses over the inputs' sizes alone, and the clauses that mention data-dependent sizes too.
+    """The clauses that mention only the inputs' sizes, and those that also mention data-dependent sizes.
 
-    ``is_whole`` is False where a clause about sizes by cases was too long to be kept: the sizes decide it all the same.
+    ``is_whole`` is False if a clause about sizes by cases was too long to keep; the sizes still decide it.
     """
 
     inputs: tuple[Formula, ...]
@@ -57,9 +57,10 @@ class Projection(NamedTuple):
 
 
 def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[Formula], cases: Cases) -> Projection:
-    """Return the consequences of clauses for the sizes other than those in ``own``, which depend on data.
+    """Return the consequences of clauses for the sizes not in ``own``, which are data-dependent.
 
-    ``assumed`` is known of these; ``cases`` gives those that are one size or another, by a formula.
+    ``assumed`` holds the facts known about ``own``; ``cases`` gives, for some of them, a formula and the size in either
+    case.
     """
     data = [c for c in asked if not own.isdisjoint(symbols_in(c))]
     if not data:
@@ -82,7 +83,7 @@ def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[
 
 
 def _by_sizes(cases: Cases, own: frozenset[Symbol]) -> set[Symbol]:
-    """Return the sizes by cases that the inputs' sizes alone decide."""
+    """Return the sizes by cases that the inputs' sizes fully determine."""
     found: set[Symbol] = set()
     for size, (chosen, yes, no) in cases.items():
         met = {*symbols_in(chosen), *symbols_of((yes, no))}
@@ -92,12 +93,12 @@ def _by_sizes(cases: Cases, own: frozenset[Symbol]) -> set[Symbol]:
 
 
 def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) -> tuple[list[Formula], bool]:
-    """Return clauses with the sizes that go by cases replaced, under each case, by what they are there.
+    """Return clauses in which sizes by cases are replaced by their value in each case.
 
     Also return whether all clauses were kept.
     """
     found, is_whole = _Clauses(_spelled_out(asked, own)), True
-    for size in reversed(list(cases)):  # a later one may be made of earlier ones
+    for size in reversed(list(cases)):  # a later one may depend on earlier ones
         chosen, yes, no = cases[size]
         for clause in found.take(size):
             if len(found) >= MAX_CLAUSES:
@@ -114,7 +115,7 @@ def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) ->
 
 
 class _Clauses:
-    """Clauses in order of arrival, each once, indexed by the sizes that they mention."""
+    """Distinct clauses in order of arrival, indexed by the sizes that they mention."""
 
     def __init__(self, clauses: Iterable[Formula]) -> None:
         self._clauses: dict[Formula, None] = {}
@@ -130,11 +131,11 @@ class _Clauses:
 
     @property
     def sizes(self) -> Iterable[Symbol]:
-        """The sizes that clauses mention, or did."""
+        """The sizes that clauses mention or once mentioned."""
         return self._by_size.keys()
 
     def add(self, clause: Formula) -> None:
-        """Take in a clause."""
+        """Add a clause."""
         self._clauses[clause] = None
         for size in symbols_in(clause):
             self._by_size.setdefault(size, {})[clause] = None
@@ -151,7 +152,7 @@ class _Clauses:
 
 
 def _spelled_out(formulas: Iterable[Formula], own: frozenset[Symbol]) -> Iterator[Formula]:
-    """Yield the clauses of formulas: disjunctions of comparisons, with the sizes of ``own`` out of operations."""
+    """Yield the clauses of formulas: disjunctions of comparisons, with the sizes in ``own`` moved out of operations."""
     for formula in formulas:
         for parts in _conjuncts(formula, own):
             yield from flattened([any_of(parts)])
@@ -187,7 +188,7 @@ class _Literal(NamedTuple):
 
 
 class _Waiting:
-    """Clauses waiting for their turn, each once, the short ones first, as they are the strongest."""
+    """Distinct clauses to be processed, short ones first, because these are the strongest."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, Clause]] = []
@@ -203,7 +204,7 @@ class _Waiting:
 
 
 def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
-    """Return the consequences of clauses without a size: resolvents of pairs, repeatedly."""
+    """Return the consequences of clauses with a size eliminated: resolvents of pairs, computed repeatedly."""
     waiting = _Waiting()
     for clause in map(_canonical, (_without_unequal(c, size) for c in speaking)):
         if clause is not None:
@@ -226,7 +227,7 @@ def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
 
 
 def _without_unequal(clause: Formula, size: Symbol) -> Formula:
-    """Return a clause in which a size is below or above another one rather than unequal to it."""
+    """Return a clause in which ``!=`` of a size is replaced by less than or greater than."""
     return any_of(
         any_of([Comparison("<", f.left, f.right), Comparison("<", f.right, f.left)])
         if isinstance(f, Comparison) and f.operator == "!=" and size in symbols_in(f)
@@ -236,14 +237,14 @@ def _without_unequal(clause: Formula, size: Symbol) -> Formula:
 
 
 def _canonical(clause: Formula) -> Clause | None:
-    """Return the comparisons of a clause without those that never hold; None for a clause that always holds."""
+    """Return the comparisons of a clause that can hold; None if the clause always holds."""
     found = {_one_form(part) for part in literals(clause)}
     return None if TRUE in found else frozenset(found - {FALSE})
 
 
 @lru_cache(maxsize=4096)
 def _one_form(part: Formula) -> Formula:
-    """Return a comparison of 0 with a term, the same for all that are equivalent over the integers."""
+    """Return a comparison of 0 with a term, identical for all comparisons equivalent over the integers."""
     if not isinstance(part, Comparison):
         return part
     difference = term(part.right) - term(part.left)
@@ -296,7 +297,7 @@ def _read(found: Comparison, size: Symbol) -> tuple[Kind, Dim] | None:
 
 @lru_cache(maxsize=8192)
 def _together(first: Kind, a: Dim, second: Kind, b: Dim) -> Formula:
-    """Return what a size that is, is at least or is at most one dimension, and another one, says of these."""
+    """Return the relation between two dimensions that follows if each of them equals or bounds the same size."""
     if first == second:
         return _one_form(equal(a, b)) if first == "==" else TRUE
     is_upper = second == ">=" or first == "<="

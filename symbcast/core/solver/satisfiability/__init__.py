@@ -1,1 +1,1 @@
-"""Whether formulas can hold, at which smallest sizes, and which of them are idle."""
+"""Whether formulas can hold, the smallest sizes at which they do, and which formulas are idle."""

@@ -1,8 +1,8 @@
 """Equations that merely define a symbol, set aside before the rest is decided.
 
-Where a symbol occurs in one formula alone, and that formula defines it, the formula can be met whatever the other
-sizes are, and broken too. So it is needed in the condition, and does not constrain the rest. Without it another such
-symbol may come to light: a long chain of definitions leaves nothing to decide.
+If a symbol occurs in only one formula and that formula defines it, the formula can be satisfied or broken whatever the
+other sizes are. So the condition needs it, but it does not constrain the rest. Setting it aside may reveal another such
+symbol: a long chain of definitions leaves nothing to decide.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Definition(NamedTuple):
 def set_aside(
     formulas: Sequence[Formula], assumptions: Iterable[Formula], domains: Mapping[Symbol, SizeSet]
 ) -> tuple[list[Definition], list[Formula]]:
-    """Return the formulas that are definitions, each before those of the sizes that it mentions, and the others.
+    """Return the definitions among formulas, each before those of the sizes that it mentions, and the other formulas.
 
     >>> from symbcast.core.solver.sets.size_sets import ALL
     >>> from symbcast.core.text import parse_formula
@@ -55,11 +55,11 @@ def met_last(
     domains: Mapping[Symbol, SizeSet],
     among: Container[int] | None = None,
 ) -> dict[int, Symbol]:
-    """Return the formulas that a symbol of their own can make true whatever the other sizes are, with that symbol.
+    """Return the formulas that one of their symbols can satisfy whatever the other sizes are, with that symbol.
 
-    The symbol is mentioned by no formula that comes later, nor by one that is left. So sizes at which all of these
-    hold can be changed in that symbol so that the formula holds too. ``tied`` are symbols that others constrain, and
-    ``among`` are the formulas to choose from.
+    No later or remaining formula mentions the symbol. So sizes at which all of those hold can be changed in that symbol
+    so that the formula also holds. ``tied`` are symbols that others constrain, and ``among`` are the formulas to choose
+    from.
     """
     symbols = {n: tuple(symbols_in(f)) for n, f in formulas.items()}
     users: dict[Symbol, set[int]] = {}
@@ -84,9 +84,9 @@ def met_last(
 
 
 def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet]) -> bool:
-    """Return whether, whatever the other sizes are, there is one of this symbol at which the clause holds.
+    """Return whether, whatever the other sizes are, this symbol has a size at which the clause holds.
 
-    True only in clear cases: an alternative gives the symbol's value, and that is a size that it may have.
+    True only in clear cases: an alternative gives the symbol's value, and the symbol may have that value.
     """
     for literal in literals(clause):
         solved = None if can_fall_below_0(literal, symbol) else solved_for(literal, symbol)

@@ -1,4 +1,4 @@
-"""The smallest sizes at which a group of tied symbols meets, or breaks, its constraints."""
+"""The smallest sizes at which a group of tied symbols satisfies or breaks its constraints."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _FEW_SYMBOLS = 8
 
 
 class Evidence:
-    """Smallest sizes: by branch and bound, where its steps do not suffice by z3.
+    """Smallest sizes, found by branch and bound or, if its steps do not suffice, by z3.
 
-    ``reason`` explains why those that were found may not be the smallest.
+    ``reason`` explains why the sizes found may not be the smallest.
     """
 
     def __init__(self, questions: Questions, weights: Mapping[Symbol, int]) -> None:
@@ -43,16 +43,16 @@ class Evidence:
         return self._smallest(self.symbols, [*self.questions.assumptions, *clauses])
 
     def breaking(self, clauses: Sequence[Formula]) -> Point | None:
-        """Return the smallest sizes that satisfy the assumptions and at which some clause does not hold."""
+        """Return the smallest sizes that satisfy the assumptions and break some clause."""
         if len(self.symbols) > _FEW_SYMBOLS and not self.questions.assumptions:
-            # Nothing ties symbols together but the clause that is broken: all others are least.
+            # Only the broken clause ties symbols together: all others are least.
             least = self._least()
             found = self._least_broken(clauses, least)
             return None if found is None else {**least, **found}
         return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(_broken, clauses))])
 
     def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> Point | None:
-        """Return the cheapest sizes that break a clause, of its own symbols only; others stay ``least``."""
+        """Return the cheapest sizes that break a clause, changing only its own symbols; others stay ``least``."""
         order = {s: n for n, s in enumerate(self.symbols)}
         best: Point | None = None
         for clause in clauses:
@@ -60,7 +60,7 @@ class Evidence:
             found = self._smallest(own, [_broken(clause)])
             if found is None:
                 continue
-            # All other symbols cost the same: only those of the two clauses are compared.
+            # All other symbols cost the same: compare only those of the two clauses.
             concerned = sorted({*own, *(best or ())}, key=order.__getitem__)
             if best is None or self._cost_of(concerned, found, least) < self._cost_of(concerned, best, least):
                 best = found
@@ -97,7 +97,7 @@ class Evidence:
             return min([*self._sampled(symbols, formulas), *error.found], key=wanted.cost, default=None)
 
     def _sampled(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Iterator[Point]:
-        """Yield the samples at which formulas hold: there may be smaller sizes, for that was not decided."""
+        """Yield the samples at which formulas hold; smaller sizes may exist, because that was not decided."""
         if tuple(symbols) != self.symbols:
             return
         samples = self.questions.samples
@@ -109,5 +109,5 @@ class Evidence:
 
 
 def _broken(clause: Formula) -> Formula:
-    """Return that a clause does not hold, or something in it has no value."""
+    """Return a formula stating that a clause fails or something in it is undefined."""
     return negate(with_values(clause)) if may_be_undefined(clause) else negate(clause)

@@ -1,8 +1,8 @@
-"""Formulas that grow one by one, and whether they can hold together, asked again and again.
+"""Formulas added one by one, and whether they can hold together, asked again and again.
 
-Sizes at which all hold are kept. New formulas often hold there too; where they do not, the sizes are repaired
+Sizes at which all formulas hold are kept. New formulas often hold there too. If they do not, the sizes are repaired
 locally: a few symbols are released, the others stay, and z3 is asked about the formulas that mention those few. Only if
-no repair is found, and these formulas alone do not clash, are more released. So a check costs as much as the
+no repair is found, and these formulas do not clash by themselves, are more released. So a check costs as much as the
 neighbourhood of the new formulas, not as much as the whole conjunction.
 """
 
@@ -34,7 +34,7 @@ _FEW_SYMBOLS = 10
 class Growing:
     """A conjunction that grows and shrinks; use it from one thread at a time.
 
-    It holds no z3 object: it may be copied, sent, forked and let go of like any data. What was interrupted can be
+    It holds no z3 object: it can be copied, sent, forked and discarded like any data. An interrupted question can be
     asked again.
     """
 
@@ -56,22 +56,22 @@ class Growing:
 
     @property
     def sizes(self) -> Mapping[Symbol, int]:
-        """The sizes at which all of it was last found to hold."""
+        """The sizes at which all formulas were last found to hold."""
         return self._sizes
 
     def __len__(self) -> int:
         return len(self._network.formulas)
 
     def add(self, formula: Formula) -> None:
-        """Add a formula; symbols in it may be new. Other formulas must require that its terms have values."""
+        """Add a formula, possibly with new symbols. Other formulas must require that its terms are defined."""
         self._network.add(formula)
 
     def start(self, symbol: Symbol, size: int) -> None:
-        """Begin the search at a size of a symbol that no formula mentions yet; it is 1 elsewhere."""
+        """Start the search at a given size of a symbol that no formula mentions yet; the default is 1."""
         self._sizes.setdefault(symbol, size)
 
     def shrink(self, length: int) -> None:
-        """Take out all formulas but the first ``length``."""
+        """Remove all formulas except the first ``length``."""
         self._holding = min(self._holding, length)
         if self._clashing is not None and self._clashing > length:
             self._clashing = None
@@ -84,10 +84,10 @@ class Growing:
         return self._settle()
 
     def check(self, extra: Iterable[Formula] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
-        """Return whether all formulas, and some more for this once, can hold, and sizes at which they do.
+        """Return whether all formulas and some temporary ones can hold, and sizes at which they do.
 
-        A formula that once left the answer open is not asked about again: the answer stays open until sizes are
-        found at which it holds, the others are proved to clash, or it is taken out.
+        A formula that once left the answer undecided is not asked about again: the answer stays undecided until sizes
+        are found at which it holds, the others provably clash, or it is removed.
         """
         answer = self._settle()
         if answer is Satisfiability.SATISFIABLE:
@@ -106,7 +106,7 @@ class Growing:
     def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
         """Return whether some formulas can hold with all others except those set aside, and sizes at which they do.
 
-        That all others can hold was found by the last `check`.
+        The last `check` found that all others can hold.
         """
         length, sizes = len(self), dict(self._sizes)
         try:
@@ -143,13 +143,13 @@ class Growing:
             return Satisfiability.UNSATISFIABLE
         self._holding = len(self)
         if was_stopped():
-            # Formulas that the caller's clock stopped are asked again the next time.
+            # Formulas that the caller's clock stopped are asked about again next time.
             self._holding = min(self._open, default=len(self))
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
         return Satisfiability.UNKNOWN if self._open else Satisfiability.SATISFIABLE
 
     def _is_met_alone(self, number: int) -> bool:
-        """Return whether a formula gives the value of a symbol of its own; the symbol is then set to it."""
+        """Return whether a formula determines a symbol that no other formula mentions; that symbol is then set."""
         for symbol, size in self._own_sizes(number):
             if size >= 0:
                 self._sizes[symbol] = size
@@ -166,10 +166,11 @@ class Growing:
                     yield symbol, size_at(value.dim(), self._sizes)
 
     def _make_room(self, broken: Sequence[int]) -> Satisfiability | None:
-        """Repair formulas that would give a symbol of their own a negative size, with room for more like them.
+        """Repair formulas that would make one of their own symbols negative, with room for more like them.
 
-        Of a chain such as ``b + 1 == a``, ``c + 1 == b``, ... each would move all sizes of the chain by one. So they
-        are moved far enough for as many again. None where that is not possible, or no formula is of this kind.
+        In a chain such as ``b + 1 == a``, ``c + 1 == b``, ... each formula would move all sizes of the chain by one. So
+        they are moved far enough for as many more formulas. None if that is impossible, or if some formula is not of
+        this kind.
         """
         short = [next(self._own_sizes(n), None) for n in broken]
         room = [at_most(-size * len(self), symbol) for symbol, size in filter(None, short)]
@@ -188,7 +189,7 @@ class Growing:
         return found.answer
 
     def _repair(self, broken: Sequence[int]) -> Satisfiability:
-        """Change the sizes so that the broken formulas hold too; set aside those for which this stays open."""
+        """Change the sizes so that the broken formulas hold too; set aside those that stay undecided."""
         if not broken:
             return Satisfiability.SATISFIABLE
         aside = self._open.union(broken)
@@ -200,7 +201,7 @@ class Growing:
         if len(broken) == 1:
             self._open.update(broken)
             return found.answer
-        # What one of them leaves open is not to hide that others clash.
+        # Formulas left undecided must not hide that others clash.
         half = len(broken) // 2
         self._open.update(broken[half:])
         first = self._repair(broken[:half])
@@ -233,7 +234,7 @@ class Network:
 
     def add(self, formula: Formula) -> None:
         """Add a formula."""
-        self.shrink(len(self.formulas))  # remove any remains of an interrupted call
+        self.shrink(len(self.formulas))  # remove remains of an interrupted call
         symbols = tuple(symbols_in(formula))
         number = len(self.formulas)
         self.symbols.append(symbols)
@@ -242,7 +243,7 @@ class Network:
         self.formulas.append(formula)
 
     def shrink(self, length: int) -> list[Symbol]:
-        """Take out all formulas but the first ``length``; return the symbols that no formula mentions any more."""
+        """Remove all formulas except the first ``length``; return the symbols that no formula mentions any more."""
         gone: list[Symbol] = []
         del self.formulas[length:]
         for symbols in self.symbols[length:]:
@@ -257,9 +258,9 @@ class Network:
         return gone
 
     def repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> Repair:
-        """Return changes to ``sizes`` after which the broken formulas hold too, or that there are none.
+        """Return changes to ``sizes`` that make the broken formulas hold too, or report that there are none.
 
-        Everything not set aside holds before and after, except for the broken formulas.
+        Everything that is not set aside holds before and after, except the broken formulas.
         """
         few = len(self.users) <= _FEW_SYMBOLS
         near = dict.fromkeys(self.users if few else (s for n in broken for s in self.symbols[n]))
@@ -279,14 +280,14 @@ class Network:
             steps *= 2
 
     def _wider(self, near: dict[Symbol, None], aside: Container[int], most: int) -> dict[Symbol, None]:
-        """Return the symbols and those that share a formula with one of them that is let go."""
+        """Return the symbols, and those that share a formula with a released one."""
         touched = sorted({n for s in near if len(self.users[s]) <= most for n in self.users[s] if n not in aside})
         return {**near, **dict.fromkeys(s for n in touched for s in self.symbols[n])}
 
     def _ask(
         self, asked: Sequence[int], around: Iterable[Symbol], kept: Sequence[Formula]
     ) -> tuple[Satisfiability | None, Point]:
-        """Ask whether the formulas can hold with some sizes kept; None where they can only without that."""
+        """Ask whether the formulas can hold with some sizes fixed; None if only releasing those might help."""
         formulas = [self.formulas[n] for n in asked]
         symbols = tuple(around)
         if not kept:

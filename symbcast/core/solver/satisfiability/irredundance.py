@@ -1,8 +1,8 @@
-"""Conjunctions made irredundant: implied clauses are removed, and literals that cannot hold where no other does.
+"""Conjunctions made irredundant: remove implied clauses, and literals that hold only where another one does.
 
-Of thousands of clauses often a few imply the rest. So check each clause first against the clauses before it that were
-kept, and remove it if they imply it. A pass from the last clause to the first would remove all of these
-too; that pass is then made over the remaining ones.
+Often a few of thousands of clauses imply the rest. So check each clause first against the clauses kept before it, and
+remove it if they imply it. A pass from the last clause to the first would also remove all of these; that pass is then
+made over the remaining ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ASKED_AT_ONCE = 64
 def filtered(
     questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()
 ) -> tuple[Near | None, list[Formula]]:
-    """Return the formulas, in order, that the ones before them do not imply, and the state for asking about them.
+    """Return the formulas that the ones before them do not imply, in order, and the state for asking about them.
 
     The ``needed`` ones are known not to be implied.
     """
@@ -33,7 +33,7 @@ def filtered(
 
 
 class _Filter:
-    """A pass over formulas, many at a time: whether any of them can fail together with those kept."""
+    """A pass over formulas, many at a time: whether any of them can fail while those kept hold."""
 
     def __init__(self, questions: Questions, given: Sequence[Formula], known: Container[Formula]) -> None:
         self.questions = questions
@@ -54,7 +54,7 @@ class _Filter:
                 mask &= samples.open_mask(ahead[needed])
 
     def _first_needed(self, ahead: Sequence[Formula]) -> int:
-        """Return the position of the first formula that those kept do not imply, or how many there are."""
+        """Return the position of the first formula that the kept ones do not imply, or the length if there is none."""
         if self.questions.samples.complete:
             return len(ahead)
         while ahead and self.near is not None:
@@ -87,7 +87,7 @@ class _Filter:
 
 
 class Reduced(NamedTuple):
-    """The clauses that are left, those of them that may be redundant, and whether they can fail; None if undecided."""
+    """The remaining clauses, those that may be redundant, and whether they can fail; None if undecided."""
 
     clauses: list[Formula]
     unproven: set[Formula]
@@ -95,7 +95,7 @@ class Reduced(NamedTuple):
 
 
 class Reduction:
-    """Clauses, whether they can hold and fail; and, on demand, the irredundant ones, and those that may be redundant.
+    """Clauses and whether they can hold or fail; on demand, the irredundant ones and those that may be redundant.
 
     Attributes:
         satisfiable: Whether the clauses can hold; None if undecided.
@@ -111,16 +111,16 @@ class Reduction:
 
     @property
     def violable(self) -> bool | None:
-        """Whether the clauses can fail; None if undecided. Often a sample shows it, and they need not be reduced."""
+        """Whether the clauses can fail; None if undecided. Often a sample decides it, without reducing them."""
         return True if self._is_shown_to_fail() else self.result.violable
 
     @property
     def result(self) -> Reduced:
-        """The remaining clauses, and what is known of them."""
+        """The remaining clauses, and what is known about them."""
         return self._result()
 
     def _unreduced(self) -> Reduced:
-        """Return the clauses unreduced, as the effort did not suffice: each may be redundant."""
+        """Return the clauses unreduced, because effort ran out: each may be redundant."""
         self.questions.stopped()
         return Reduced(self._given, set(self._given), True if self._is_shown_to_fail() else None)
 
@@ -167,7 +167,7 @@ class Reduction:
         return answer
 
     def _sharpen(self) -> None:
-        """Take out literals that cannot hold where no other of their clause does."""
+        """Remove literals that hold only where another literal of their clause does."""
         sharp: set[Formula] = set()
         while not sharp.issuperset(self._clauses):
             for position, clause in reversed(list(enumerate(self._clauses))):
@@ -177,7 +177,7 @@ class Reduction:
                 if sharpened is not clause:
                     self._clauses[position] = sharpened
                     self._changed(clause, clauses(sharpened))
-                if not isinstance(sharpened, AllOf):  # else its conjuncts are clauses of their own from now on
+                if not isinstance(sharpened, AllOf):  # otherwise its conjuncts become separate clauses
                     sharp.add(sharpened)
             self._clauses = list(dict.fromkeys(c for clause in self._clauses for c in clauses(clause)))
             self._tally = (-1, 0, 0)
@@ -197,7 +197,7 @@ class Reduction:
         return clause if len(kept) == len(literals(clause)) else any_of(kept)
 
     def _thin_out(self) -> tuple[set[Formula], bool]:
-        """Take out clauses that the others imply; return those that they may imply, and whether some can fail."""
+        """Remove clauses that the others imply; return those that they may imply, and whether some can fail."""
         unproven: set[Formula] = set()
         is_needed = False
         for clause in list(reversed(self._clauses)):
@@ -218,7 +218,7 @@ class Reduction:
             self._near.replace(clause, others)
 
     def _others_open(self, clause: Formula) -> int:
-        """Return the samples at which all other clauses hold, or might where a term has no value."""
+        """Return the samples at which all other clauses hold or, because of an undefined term, might hold."""
         samples = self.questions.samples
         if self._tally[0] != len(samples.points):
             once = twice = 0

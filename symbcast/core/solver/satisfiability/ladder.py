@@ -1,7 +1,7 @@
-"""The ways to sizes at which formulas hold, cheapest first: to some such sizes, and to the smallest.
+"""The methods for finding sizes at which formulas hold, cheapest first: some such sizes, or the smallest.
 
-Each way returns sizes, None if there are none, or raises `GivenUpError`; then the next one is tried. z3 is loaded
-only where it is used.
+Each method returns sizes, returns None if there are none, or raises `GivenUpError`; then the next one is tried. z3 is
+loaded only where it is used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def smallest_point(wanted: Wanted) -> Point | None:
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
     """Return sizes at which formulas hold, None if there are none; raise `GivenUpError` if undecided.
 
-    ``limit`` are units of z3, None for the usual ones.
+    ``limit`` is in z3 units; None for the default.
     """
     ways: list[Way] = [_by_elimination, branch_and_bound.some_point, integers.some_point]
     if not all(map(is_linear, formulas)):
@@ -55,7 +55,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 
 
 def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
-    """Return the same for a few formulas among many, for repairs: chains of equations in them are substituted first."""
+    """Return the same for a few formulas among many, for repairs: their chains of equations are substituted first."""
     reduced = substituted(formulas)
     left = remaining(symbols, reduced)
     ways: list[Way] = [branch_and_bound.some_point, integers.some_point] if len(left) <= _FEW_REPAIRED else []
@@ -67,7 +67,7 @@ def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit
 
 
 def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts) -> Point | None:
-    """Return the result of the first way that does not give up; else raise with the results of all of them."""
+    """Return the result of the first method that does not give up; otherwise raise with the results of all of them."""
     found: list[Point] = []
     for way in ways:
         try:
@@ -100,7 +100,7 @@ def _smallest_by_z3(wanted: Wanted) -> Point | None:
 
 
 def _by_levels(wanted: Wanted) -> Point | None:
-    """Look at the choices of sizes that are 0, one weight after the other: alone they are easier to decide."""
+    """Try each choice of sizes that are 0, by increasing weight: a single choice is easier to decide."""
     if len(wanted.symbols) > _FEW_SYMBOLS:
         raise GivenUpError
     is_least = True
@@ -130,5 +130,5 @@ def _at_level(wanted: Wanted, level: Level) -> Point | None:
 
 @lru_cache(maxsize=4096)
 def is_linear(formula: Formula) -> bool:
-    """Return whether nothing in a formula multiplies sizes."""
+    """Return whether a formula multiplies no sizes."""
     return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))

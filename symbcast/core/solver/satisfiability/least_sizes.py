@@ -1,7 +1,7 @@
-"""Least sizes by z3: each bound is lowered until z3 refutes the next one, so that the result is unique.
+"""Least sizes by z3: each bound is lowered until z3 refutes the next one, so the result is unique.
 
-Which models z3 finds on the way does not show: the sizes with fewest zeros, least weighted sum, first in order, are
-one point.
+The models that z3 finds on the way do not matter: fewest zeros, then least weighted sum, then first in order determine
+a single point.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def smallest_point(wanted: Wanted) -> Point | None:
     answer, sizes = on_worker(run)
     if answer is Satisfiability.UNSATISFIABLE:
         return None
-    is_right = bool(sizes) and all(holds_at(f, sizes) for f in formulas)  # z3 lets a term without a value have any
+    is_right = bool(sizes) and all(holds_at(f, sizes) for f in formulas)  # z3 gives undefined terms any value
     if answer is Satisfiability.UNKNOWN or not is_right:
         raise GivenUpError(*([sizes] if is_right else []))
     return sizes
 
 
 class _Least:
-    """The search for a least model: ``sizes`` are the least where the answer is satisfiable, else the least found."""
+    """The search for a least model: ``sizes`` are the least if the answer is satisfiable, otherwise the least found."""
 
     def __init__(self, session: Session, weights: Mapping[Symbol, int]) -> None:
         self.session = session
@@ -69,7 +69,7 @@ class _Least:
             self._minimise(zeros, self._zeros)
 
     def _minimise(self, expression: Any, cost: Callable[[], int]) -> None:
-        """Find sizes that minimise a cost, and fix it there; the first sizes found are often the least."""
+        """Find sizes that minimise a cost, then fix the cost; the first sizes found are often the least."""
         low, high = 0, cost()
         middle = high - 1
         while low < high and self._gave_up < _GIVEN_UP_AT_MOST:
@@ -81,7 +81,7 @@ class _Least:
         self.session.solver.add(expression == high)
 
     def _put_in_order(self) -> None:
-        """Make each size in turn as small as those before it let it be."""
+        """Minimise each size in turn, given those before it."""
         session = self.session
         for symbol in session.symbols:
             if self._gave_up >= _GIVEN_UP_AT_MOST or not self._better(session.earlier(self.sizes)):
@@ -98,7 +98,7 @@ class _Least:
             session.solver.add(size == high)
 
     def _better(self, wanted: Any) -> bool:
-        """Take sizes at which something more holds, if z3 finds any."""
+        """Use sizes at which an additional constraint holds, if z3 finds any."""
         answer = self.session.check_beside(wanted)
         if answer is Satisfiability.SATISFIABLE:
             self.sizes = self.session.model()

@@ -1,4 +1,4 @@
-"""z3 asked incrementally: the clauses of a group, sizes at which they hold, and which clauses affect which."""
+"""Incremental z3: the clauses of a group, sizes at which they hold, and which clauses affect which."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Near:
         self.ranks: dict[int, int] | None = None
 
     def add(self, clause: Formula) -> None:
-        """Take a clause in."""
+        """Add a clause."""
         self.numbers.setdefault(clause, []).append(len(self.growing))
         self.growing.add(clause)
         self.ranks = None
 
     def replace(self, clause: Formula, others: Iterable[Formula]) -> None:
-        """Replace a clause by others that are equivalent to it given the rest."""
+        """Replace a clause by others that, given the rest, are equivalent to it."""
         self.gone.update(self.numbers.pop(clause, ()))
         for other in others:
             self.add(other)
@@ -47,7 +47,7 @@ class Near:
         return self.ask(extra, without)[0]
 
     def ask(self, extra: Sequence[Formula], without: Formula | None = None) -> tuple[bool | None, dict[Symbol, int]]:
-        """Return the same, and the sizes that were found."""
+        """Return the same, and the sizes found."""
         answer, sizes = self.growing.check(extra if without is None else ())
         if without is not None and answer is Satisfiability.SATISFIABLE:
             answer, sizes = self.growing.beside(extra, self._aside(without))
@@ -55,7 +55,7 @@ class Near:
             return (False if answer is Satisfiability.UNSATISFIABLE else None), {}
         sizes = self.least | sizes
         if not all(holds_at(f, sizes) for f in extra or self.numbers):
-            return None, {}  # a term without a value may have any for z3
+            return None, {}  # z3 gives undefined terms any value
         self.questions.learn(sizes)
         return True, sizes
 

@@ -1,4 +1,4 @@
-"""Truth tables over a sample of sizes: they show possibility, so that the solver is asked only about the rest."""
+"""Truth tables over a sample of sizes: they show what is possible, so the solver is asked only about the rest."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _POINT = 2
 
 
 class Samples:
-    """Points (sizes of all symbols) at which the assumptions hold, and formulas' truth at them as bit masks.
+    """Points (sizes of all symbols) at which the assumptions hold, with the truth of formulas there as bit masks.
 
-    ``complete`` means that these are all points: then a formula that holds at no point is impossible.
+    ``complete`` means that there are no other points; then a formula that holds at no point is impossible.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Samples:
         return (1 << len(self.points)) - 1
 
     def mask(self, formula: Formula) -> int:
-        """Return the points at which the formula holds and all in it has a value, one bit each."""
+        """Return the points at which the formula holds and is fully defined, one bit each."""
         found = self._masks.get(formula)
         if found is None:
             charge(_TEST + len(self.points) // 2)
@@ -67,7 +67,7 @@ class Samples:
         return found
 
     def breaks(self, formula: Formula, mask: int) -> bool:
-        """Return whether the formula fails, or something in it has no value, at some point of a mask."""
+        """Return whether the formula fails, or something in it is undefined, at some point of a mask."""
         if formula in self._masks:
             return bool(mask & ~self._masks[formula])
         if mask.bit_count() > _FEW_POINTS:
@@ -76,10 +76,10 @@ class Samples:
         return not all(holds_at(formula, dict(zip(self.symbols, self.points[n], strict=True))) for n in bits(mask))
 
     def open_mask(self, formula: Formula) -> int:
-        """Return the points at which the formula holds, or something in it has no value and so might be anything.
+        """Return the points at which the formula holds, or something in it is undefined and could have any value.
 
-        A clause is redundant only if the others exclude what it does whatever undefined terms are taken to be:
-        else the clause that says they are defined would seem redundant, and the condition could not be read.
+        A clause is redundant only if the others exclude everything that it excludes, whatever values undefined terms
+        take. Otherwise the clause that defines them would seem redundant, and the condition could not be read.
         """
         return self.everywhere & ~self.mask(negate(formula)) if may_be_undefined(formula) else self.mask(formula)
 
@@ -112,7 +112,7 @@ def _constants(formulas: Iterable[Formula]) -> list[int]:
 
 
 def _points(sets: Sequence[SizeSet], constants: Sequence[int]) -> tuple[list[tuple[int, ...]], bool]:
-    """Return sample points and whether they are all the points there are."""
+    """Return sample points, and whether there are no others."""
     count = prod(_count(s) for s in sets)
     if count <= MOST_POINTS:
         return list(product(*sets)), True

@@ -1,4 +1,4 @@
-"""Questions about a group of tied symbols, put to samples, to elimination and to z3, cheapest first."""
+"""Questions about a group of tied symbols, answered by samples, elimination or z3, cheapest first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNDECIDED_AT_MOST = 30
 
 
 class Questions:
-    """Whether formulas are possible under assumptions on some symbols; ``reason`` says why an answer stayed open."""
+    """Whether formulas are possible under assumptions on some symbols; ``reason`` says why an answer is undecided."""
 
     def __init__(
         self,
@@ -76,25 +76,25 @@ class Questions:
         return sizes is not None
 
     def stopped(self) -> None:
-        """Record that the effort did not suffice for the question."""
+        """Record that effort ran out for the question."""
         self.reason = self.reason or budget.reason()
 
     def why_open(self, formulas: Sequence[Formula]) -> str:
-        """Return the reason where z3 gave up on some formulas."""
+        """Return the reason for z3 giving up on some formulas."""
         return _why(RESOURCE_LIMIT, formulas)
 
     def settles(self, formulas: Iterable[Formula]) -> bool:
-        """Return whether z3 can be asked about near symbols alone: it decides what is linear; many take too long."""
+        """Return whether asking z3 only about nearby symbols suffices: linear formulas, or many symbols."""
         return len(self.symbols) > _FEW_SYMBOLS or all(map(is_linear, [*self.known, *formulas]))
 
     def learn(self, sizes: Mapping[Symbol, int]) -> None:
-        """Take sizes that the solver found among the samples, which are of use where symbols are few."""
+        """Add sizes that the solver found to the samples, where they are useful if there are few symbols."""
         if len(self.symbols) <= _FEW_SYMBOLS:
             self.samples.learn(sizes)
 
 
 def _why(limit: int, formulas: Sequence[Formula]) -> str:
-    """Return why a question stayed open: the caller's clock, or the counted limit and the formula that it met."""
+    """Return why a question is undecided: the caller's clock, or the counted limit and the formula that reached it."""
     from symbcast.core.text.printing import formula_text
 
     spent = budget.current()

@@ -1,8 +1,8 @@
-"""The member of a pattern of residues that is nearest to a size: a search by the Chinese remainder theorem.
+"""The member of a residue pattern that is nearest to a size: a search by the Chinese remainder theorem.
 
-Whether some size avoids given residues is NP-complete when the moduli count, so the search counts its steps; within
-its limits it is exact. The moduli that leave few residues are put together to classes, those that leave many are
-tested on the way along these classes: eight congruences give one class, and sieving by many primes a short walk.
+Whether some size avoids given residues is NP-complete in the moduli, so the search counts its steps; within its limits
+it is exact. Moduli that leave few residues are combined into classes; those that leave many are tested while stepping
+through these classes. Eight congruences give one class, and sieving by many primes a short walk.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _STEPS = 1_000_000
 
 
 def nearest(pattern: Pattern, start: int, by: int, end: int | None = None) -> int | None:
-    """Return the member nearest to ``start`` from there on in the direction ``by``, 1 or -1, up to ``end``.
+    """Return the member nearest to ``start``, inclusive, in the direction ``by``, 1 or -1, up to ``end``.
 
-    Raises `PeriodTooLongError` where it takes too many steps.
+    Raises `PeriodTooLongError` if it takes too many steps.
     """
     if not pattern or (end is not None and (end - start) * by < 0):
         return None
@@ -53,7 +53,7 @@ def _nearest_by_classes(pattern: Node, start: int, by: int, end: int | None) -> 
 def _distance(
     box: Sequence[tuple[int, int]], start: int, by: int, furthest: int | None, steps: list[int]
 ) -> int | None:
-    """Return how far the nearest member of a product of masks is, None where it is further than ``furthest``."""
+    """Return the distance to the nearest member of a product of masks; None if it exceeds ``furthest``."""
     classes, modulus, rest = [0], 1, []
     for power, mask in sorted(box, key=lambda pair: pair[1].bit_count() / pair[0]):
         if 2 * mask.bit_count() > power or len(classes) * mask.bit_count() > _CLASSES:

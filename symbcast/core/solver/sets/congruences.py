@@ -1,10 +1,9 @@
-"""Sets of residues, kept modulus by modulus.
+"""Sets of residues, stored modulus by modulus.
 
-By the Chinese remainder theorem a residue modulo a product of coprime moduli is one residue for each of them, chosen
-freely. So a set of sizes that repeats is a set of tuples, one entry for each prime power, and is held here as a
-decision diagram over these entries: the primes in ascending order, one node for what one prime decides. The product
-of the moduli is never expanded; eight congruences are eight nodes. Diagrams are reduced and shared: equal sets are
-one object.
+By the Chinese remainder theorem, a residue modulo a product of coprime moduli is one residue for each of them, chosen
+freely. So a periodic set of sizes is a set of tuples, one entry for each prime power, and is stored as a decision
+diagram over these entries: the primes in ascending order, one node for each decision on a prime. The product of the
+moduli is never expanded; eight congruences are eight nodes. Diagrams are reduced and shared: equal sets are one object.
 """
 
 from __future__ import annotations
@@ -30,10 +29,11 @@ class PeriodTooLongError(Exception):
 
 
 class Node:
-    """What the residue modulo ``modulus``, a power of ``prime``, decides.
+    """A decision by the residue modulo ``modulus``, a power of ``prime``.
 
-    ``branches`` are pairs of a mask of residues and the pattern that the larger primes must satisfy there; masks are a
-    partition of the residues and no two branches lead to the same. Make nodes with `node`, which keeps them reduced.
+    ``branches`` are pairs of a mask of residues and the pattern that the larger primes must satisfy there; the masks
+    partition the residues, and no two branches lead to the same pattern. Create nodes with `node`, which keeps them
+    reduced.
     """
 
     __slots__ = ("__weakref__", "_children", "_hash", "branches", "modulus", "prime")
@@ -85,7 +85,7 @@ def _shared(prime: int, modulus: int, branches: tuple[tuple[int, Pattern], ...])
 
 
 def node(prime: int, modulus: int, masks: Mapping[Pattern, int]) -> Pattern:
-    """Return the pattern that has, for the residues of each mask, the child that it is given for."""
+    """Return the pattern that has the given child for the residues of each mask."""
     if len(masks) == 1:
         return next(iter(masks))
     while modulus > prime and all(_repeats(mask, modulus // prime, modulus) for mask in masks.values()):
@@ -100,7 +100,7 @@ def _repeats(mask: int, shorter: int, longer: int) -> bool:
 
 
 def tiled(period: int, mask: int, longer: int) -> int:
-    """Return the mask of a period written out for a multiple of it."""
+    """Return the mask of a period, repeated up to a multiple of it."""
     return mask if period == longer else mask * (((1 << longer) - 1) // ((1 << period) - 1))
 
 
@@ -115,7 +115,7 @@ def bits(mask: int) -> list[int]:
 def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
     """Return the primes of a number in ascending order, each with its highest power in it.
 
-    Raises `PeriodTooLongError` where a power is above `MAX_MODULUS`.
+    Raises `PeriodTooLongError` if a power is above `MAX_MODULUS`.
 
     >>> prime_powers(360)
     ((2, 8), (3, 9), (5, 5))
@@ -175,7 +175,7 @@ def of_mask(period: int, mask: int) -> Pattern:
 
 
 def of_residue(period: int, residue: int) -> Pattern:
-    """Return the pattern of one residue class; the period may be long, its prime powers not."""
+    """Return the pattern of one residue class; the period may be long, but its prime powers must not be."""
     found: Pattern = True
     for prime, power in reversed(prime_powers(period)):
         own = 1 << (residue % power)
@@ -184,7 +184,7 @@ def of_residue(period: int, residue: int) -> Pattern:
 
 
 def contains(pattern: Pattern, value: int) -> bool:
-    """Return whether a size has residues of the pattern."""
+    """Return whether a size's residues belong to the pattern."""
     while isinstance(pattern, Node):
         pattern = pattern.child(value % pattern.modulus)
     return pattern
@@ -206,21 +206,21 @@ def _inverse(pattern: Pattern, known: dict[Node, Pattern]) -> Pattern:
 
 @lru_cache(maxsize=8192)
 def meet(left: Pattern, right: Pattern) -> Pattern:
-    """Return the pattern of the residues that both hold."""
+    """Return the pattern of the residues in both patterns."""
     return _Combination(False).of(left, right)
 
 
 @lru_cache(maxsize=8192)
 def join(left: Pattern, right: Pattern) -> Pattern:
-    """Return the pattern of the residues that one of the two holds."""
+    """Return the pattern of the residues in at least one of two patterns."""
     return _Combination(True).of(left, right)
 
 
 class _Combination:
-    """One operation on two patterns, its steps counted and each pair of nodes met once.
+    """One operation on two patterns; its steps are counted and each pair of nodes is processed once.
 
-    Results are kept for the one operation alone: so whether the limit is reached depends only on the two patterns,
-    not on earlier questions.
+    Results are kept only for this operation, so whether the limit is reached depends only on the two patterns, not on
+    earlier questions.
     """
 
     def __init__(self, is_join: bool) -> None:
@@ -257,7 +257,7 @@ class _Combination:
         return node(left.prime, modulus, masks)
 
     def _pairs(self, left: Node, right: Node, modulus: int) -> dict[tuple[Pattern, Pattern], int]:
-        """Return the pairs of children of two nodes of one prime, with the residues that lead to them."""
+        """Return the pairs of children of two nodes with the same prime, with the residues that lead to them."""
         pairs: dict[tuple[Pattern, Pattern], int] = {}
         if len(left.branches) * len(right.branches) <= modulus:
             self._count(len(left.branches) * len(right.branches))
@@ -279,7 +279,7 @@ class _Combination:
 
 
 def moduli(pattern: Pattern) -> dict[int, int]:
-    """Return the primes that a pattern depends on, ascending, each with the power of it."""
+    """Return the primes that a pattern depends on, ascending, each with its power."""
     found: dict[int, int] = {}
     for visited in nodes(pattern):
         found[visited.prime] = max(visited.modulus, found.get(visited.prime, 1))
@@ -287,7 +287,7 @@ def moduli(pattern: Pattern) -> dict[int, int]:
 
 
 def nodes(pattern: Pattern) -> Iterator[Node]:
-    """Yield the nodes of a pattern, each once."""
+    """Yield each node of a pattern once."""
     seen: set[Node] = set()
     pending = [pattern]
     while pending:
@@ -348,9 +348,9 @@ def mask_of(pattern: Pattern, period: int) -> int:
 
 
 def boxes(pattern: Pattern, most: int) -> list[list[tuple[int, int]]]:
-    """Return disjoint products of masks, as pairs of modulus and mask, that make up the pattern.
+    """Return disjoint products of masks, as pairs of modulus and mask, whose union is the pattern.
 
-    Raises `PeriodTooLongError` where there are more than ``most``.
+    Raises `PeriodTooLongError` if there are more than ``most``.
     """
     found: list[list[tuple[int, int]]] = []
     pending: list[tuple[Pattern, list[tuple[int, int]]]] = [(pattern, [])]

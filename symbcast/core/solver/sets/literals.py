@@ -1,4 +1,4 @@
-"""Comparisons in canonical form, and formulas as clauses of these."""
+"""Comparisons in canonical form, and formulas as clauses of these comparisons."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _FACTORING = 10_000
 
 @lru_cache(maxsize=8192)
 def canonical(comparison: Comparison) -> Formula:
-    """Return an equivalent comparison in lowest terms, its sides sorted; `TRUE` or `FALSE` where it is decided.
+    """Return an equivalent comparison in lowest terms, its sides sorted; `TRUE` or `FALSE` if it is decided.
 
-    Coefficients are divided by their common factor, positive terms stand on one side each; what no non-negative
-    sizes can satisfy is false.
+    Coefficients are divided by their common factor, and positive terms stand on one side each; a comparison that no
+    non-negative sizes satisfy is false.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -69,7 +69,7 @@ def canonical(comparison: Comparison) -> Formula:
         if impossible:
             return FALSE if operator == "==" else TRUE
         one_sided = _never_below(difference, 0) or _never_below(-difference, 0)
-        if operator == "!=" and one_sided and difference.is_linear:  # a product falls apart into its factors
+        if operator == "!=" and one_sided and difference.is_linear:  # a product splits into its factors
             above = difference if _never_below(difference, 0) else -difference
             return canonical(Comparison("<=", 1, above.dim()))
         difference = Term({m: c // common for m, c in difference.coefficients.items()})
@@ -80,7 +80,7 @@ def canonical(comparison: Comparison) -> Formula:
     if operator in ("==", "!=") and left.is_constant:
         left, right = right, left
     found = Comparison(operator, left.dim(), right.dim())
-    # sympy may see more in a side than its terms show, that a min is one of its members: then there is less to say.
+    # sympy may simplify a side further, for example a min that equals one of its members; then canonicalize again.
     return found if term(found.left) - term(found.right) == difference else canonical(found)
 
 
@@ -111,7 +111,7 @@ def simplified(formula: Formula) -> Formula:
 
 @remembered(8192)
 def _in_lowest_terms(literal: Formula) -> Formula:
-    """Return a comparison over one symbol solved where that is short, an equation factored where it factors."""
+    """Return a comparison over one symbol solved if the result is short, an equation factored if possible."""
     if not isinstance(literal, Comparison):
         return literal
     difference = term(literal.left) - term(literal.right)
@@ -154,10 +154,10 @@ def _factored(literal: Comparison, difference: Term) -> Formula:
 
 
 def _is_irreducible(value: Term) -> bool:
-    """Return whether a polynomial is seen to have no factors, as nearly all that come up are: sympy takes long to load.
+    """Return whether a polynomial clearly has no factors, as is usual; this avoids loading sympy, which is slow.
 
-    Of one symbol to the power of 1, in one monomial alone, any factorisation has one factor without it, which divides
-    that symbol's coefficient and all other monomials: a product of symbols that all monomials have.
+    If one symbol occurs only to the power of 1 and in a single monomial, any factorisation has one factor without it,
+    which divides that symbol's coefficient and all other monomials: a product of symbols that all monomials have.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> K, M, N = map(symbol, "KMN")
@@ -171,14 +171,14 @@ def _is_irreducible(value: Term) -> bool:
 
 
 def _is_small(value: Term) -> bool:
-    """Return whether factoring is quick: sympy's grows fast with the symbols and the degree."""
+    """Return whether factoring is quick: sympy's cost grows fast with the number of symbols and the degree."""
     return len(value.symbols()) <= 6 and len(value.coefficients) <= 24 and all(len(m) <= 6 for m in value.coefficients)
 
 
 def in_clauses(formula: Formula) -> list[Formula]:
-    """Return conjuncts equivalent to the formula, each without a conjunction directly under its disjunction.
+    """Return conjuncts equivalent to the formula, none with a conjunction directly under its disjunction.
 
-    Where distributing would make too many, the conjunct is left as it is.
+    If distributing would create too many conjuncts, the conjunct is left unchanged.
     """
     result: dict[Formula, None] = {}
     for clause in clauses(simplified(formula)):

@@ -1,7 +1,7 @@
-"""Comparisons in one symbol that divide by it: where both sides are monotone, two thresholds decide.
+"""Comparisons in one symbol that divide by it: if both sides are monotone, two thresholds decide.
 
 ``C//M`` falls while M grows. So ``C//M <= M`` holds from some size on, which is found by doubling and halving, however
-large C is. Where something has no value the comparison does not hold.
+large C is. Where something is undefined, the comparison does not hold.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LARGEST = 1 << 512
 
 
 def by_thresholds(operator: Operator, difference: Term) -> SizeSet | None:
-    """Return the sizes at which ``difference operator 0``, None where it is not seen to rise or fall throughout.
+    """Return the sizes at which ``difference operator 0``; None if the difference is not clearly monotone.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -55,7 +55,7 @@ def by_thresholds(operator: Operator, difference: Term) -> SizeSet | None:
 
 
 def _between(operator: Operator, sign: int, start: int, zero: int | None, above: int | None) -> SizeSet:
-    """Return where a rising term, times its sign, compares with 0: it is 0 from ``zero`` on, more from ``above`` on."""
+    """Return where a rising term, times its sign, compares with 0: it is 0 from ``zero``, above 0 from ``above``."""
     less, equal, more = _interval(start, zero), _interval(zero, above), _interval(above, None)
     if sign < 0:
         less, more = more, less
@@ -77,7 +77,7 @@ def _interval(low: int | None, end: int | None) -> SizeSet:
 
 
 def _first(holds: Callable[[int], bool], start: int) -> int | None:
-    """Return the first size from a start on at which something holds that holds from then on; None where it is far."""
+    """Return the first size from a start on at which a monotone property holds; None if it is too far away."""
     step = 1
     if holds(start):
         return start
@@ -93,7 +93,7 @@ def _first(holds: Callable[[int], bool], start: int) -> int | None:
 
 
 def _divisors(value: Term) -> Iterator[Term]:
-    """Yield the divisors that are no numbers."""
+    """Yield the divisors that are not numbers."""
     for operation in value.operations():
         if operation.kind in ("//", "%") and not operation.args[1].is_constant:
             yield operation.args[1]
@@ -102,7 +102,7 @@ def _divisors(value: Term) -> Iterator[Term]:
 
 
 def _direction(value: Term) -> int | None:
-    """Return 1 if a term never falls while its symbol grows, -1 if it never rises, 0 for a number; else None."""
+    """Return 1 if a term never falls while its symbol grows, -1 if it never rises, 0 for a number; otherwise None."""
     ways: set[int] = set()
     for monomial, coefficient in value.coefficients.items():
         own: set[int | None] = {_direction_of_atom(atom) for atom in monomial}

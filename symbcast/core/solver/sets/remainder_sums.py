@@ -1,8 +1,8 @@
 """Sums of remainders compared with a number: solved modulus by modulus.
 
-``N % 1009 == N % 1013`` has the period 1,022,117; the values of the first remainder, each with what it leaves for the
-second, are 1,009 cases. So the remainders are grouped where their periods have common factors, each group is written
-out by itself, and a sum is decided group after group: the cases are the values of the sum so far.
+``N % 1009 == N % 1013`` has the period 1,022,117, but only 1,009 cases: the values of the first remainder, each of
+which fixes the second. So remainders whose periods have common factors are grouped, each group is written out
+separately, and a sum is decided group by group: the cases are the values of the partial sum.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def summed(tables: Sequence[Values], operator: Operator, constant: int) -> Patte
 
 
 class _Sum:
-    """A sum of values with coprime periods, and the sizes at which it compares with 0 as wanted."""
+    """A sum of values with coprime periods, and the sizes at which its comparison with 0 holds."""
 
     def __init__(self, tables: Sequence[Values], operator: Operator) -> None:
         self.periods = [len(table) for table in tables]
@@ -48,12 +48,12 @@ class _Sum:
         self.operator = operator
         last = self.masks[-1]
         self.values = sorted(last)
-        # Masks of the residues of the last table with at most each of its values.
+        # Masks of the residues of the last table with values up to each of its values.
         self.up_to = list(accumulate((last[value] for value in self.values), or_, initial=0))
         self.known: dict[tuple[int, int], Pattern] = {}
 
     def of(self, position: int, total: int) -> Pattern:
-        """Return where the total so far and the tables from a position on have a wanted sum."""
+        """Return where the partial sum plus the tables from a position on gives a wanted sum."""
         if (position, total) not in self.known:
             if len(self.known) > _MOST_VALUES:
                 raise PeriodTooLongError(f"{_MOST_VALUES} values of a sum")
@@ -77,7 +77,7 @@ class _Sum:
         return found
 
     def _last(self, total: int) -> int:
-        """Return the mask of the residues of the last table that bring a total to a wanted value."""
+        """Return the mask of the last table's residues that complete a total to a wanted value."""
         match self.operator:
             case "==" | "!=":
                 equal = self.masks[-1].get(-total, 0)
@@ -96,7 +96,7 @@ def _mask(residues: Iterable[int]) -> int:
 
 
 def _where(table: Values) -> dict[int, int]:
-    """Return the mask of the residues that have each value."""
+    """Return, for each value, the mask of the residues that have it."""
     found: dict[int, int] = {}
     for residue, value in enumerate(table):
         found[value] = found.get(value, 0) | 1 << residue
@@ -104,7 +104,7 @@ def _where(table: Values) -> dict[int, int]:
 
 
 def _grouped(tables: Sequence[Values]) -> list[Values]:
-    """Return the tables with those added up whose periods have a common factor, by their least primes."""
+    """Return the tables, those whose periods have a common factor added up, ordered by their least primes."""
     groups: list[Values] = []
     for table in tables:
         tied = [g for g in groups if gcd(len(g), len(table)) > 1]
@@ -117,9 +117,9 @@ def _grouped(tables: Sequence[Values]) -> list[Values]:
 
 
 def congruence(operation: Operation, wanted: int) -> Pattern | None:
-    """Return where a remainder ``(a*n + b) % m`` is ``wanted``; None where it is no remainder of a linear term.
+    """Return where a remainder ``(a*n + b) % m`` is ``wanted``; None if it is not a remainder of a linear term.
 
-    The modulus may be long: a congruence is one for each of its prime powers.
+    The modulus may be large: a congruence splits into one for each of its prime powers.
     """
     dividend, by = operation.args[0], operation.args[1].constant
     slope_and_offset = linear(dividend)

@@ -1,4 +1,4 @@
-"""Patterns of residues worded as formulas: modulus by modulus, by runs of neighbours, in few words."""
+"""Residue patterns as short formulas: modulus by modulus, with runs of neighbouring residues."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SMALL = 64
 
 
 class Context(NamedTuple):
-    """What a pattern is worded for: its words hold in ``share`` and, among ``present``, only where the pattern does."""
+    """The context of a pattern's formula: it holds in ``share`` and, in ``present``, only where the pattern does."""
 
     symbol: Symbol
     share: SizeSet
@@ -48,7 +48,7 @@ class Context(NamedTuple):
 
 
 def literal_count(formula: Formula) -> int:
-    """Return how many comparisons a formula is made of."""
+    """Return the number of comparisons in a formula."""
     return sum(map(literal_count, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
 
 
@@ -81,14 +81,14 @@ class _Level(NamedTuple):
 
     @property
     def is_one_class(self) -> bool:
-        """Whether one residue of one modulus is all that it holds."""
+        """Whether it holds only one residue of one modulus."""
         if self.pattern.modulus != period_of(self.pattern):
             return False
         return sum(mask.bit_count() for mask, child in self.pattern.branches if child) == 1
 
 
 def _by_cases(pattern: Node, context: Context) -> Formula:
-    """Return the cases of one modulus, each together with the formula of the others there."""
+    """Return the cases of one modulus, each with the formula of the other moduli in that case."""
     return any_of(
         all_of((residues_formula(of_mask(pattern.modulus, mask), context), residues_formula(child, context)))
         for mask, child in pattern.branches
@@ -97,7 +97,7 @@ def _by_cases(pattern: Node, context: Context) -> Formula:
 
 
 def by_cases(pattern: Pattern, context: Context) -> Formula:
-    """Return the whole diagram as a formula, case by case: for a pattern too large to search for shorter ones."""
+    """Return the whole diagram as a formula, case by case, for a pattern too large for finding a shorter one."""
     if not isinstance(pattern, Node):
         return all_of(()) if pattern else any_of(())
     cases = ((of_mask(pattern.modulus, mask), child) for mask, child in pattern.branches if child)
@@ -110,7 +110,7 @@ def by_cases(pattern: Pattern, context: Context) -> Formula:
 
 @lru_cache(maxsize=1024)
 def independent(pattern: Node) -> tuple[Node, ...]:
-    """Return factors, of different moduli, whose conjunction the pattern is; itself alone where it has none.
+    """Return factors of different moduli whose conjunction is the pattern; only the pattern itself if it has none.
 
     >>> len(independent(meet(of_mask(6, 0b100110), of_mask(35, 0b10000))))
     3
@@ -133,16 +133,16 @@ def independent(pattern: Node) -> tuple[Node, ...]:
 
 
 def _as_a_whole(pattern: Node, period: int, context: Context) -> Formula:
-    """Return a formula that holds for the residues that the share has, and for no others of those that sizes have."""
+    """Return a formula that holds for the share's residues, and for no other residues that sizes have."""
     remainder = context.remainder(period)
     mask = mask_of(pattern, period)
     in_share, in_present = context.share.residues_of(period) & mask, context.present.residues_of(period)
-    # A residue that no size in question has needs no word.
+    # Residues that no relevant size has need not be described.
     kept, lost = bits(in_share), bits(in_present & ~mask)
     if len(kept) == 1 and lost:
         return equal(remainder, kept[0])
-    # Those of the piece that the share leaves to others may be said by a run too; then what others say of them is
-    # said twice: no runs there.
+    # A run could also describe residues of the piece that the share leaves to other pieces; those would then be
+    # described twice, so runs are not used here.
     shared = mask & ~in_share & in_present
     listed = any_of(equal(remainder, r) for r in kept) if len(kept) <= len(lost) else None
     words = [listed or all_of(different(remainder, r) for r in lost)]
@@ -153,7 +153,7 @@ def _as_a_whole(pattern: Node, period: int, context: Context) -> Formula:
 
 
 class _Run(NamedTuple):
-    """Neighbouring residues from ``low`` to ``high``; ``wanted`` are those among them that matter."""
+    """Neighbouring residues from ``low`` to ``high``; ``wanted`` are the relevant ones among them."""
 
     low: int
     high: int
@@ -161,7 +161,7 @@ class _Run(NamedTuple):
 
 
 def _runs(wanted: list[int], others: list[int], period: int) -> list[_Run]:
-    """Return the longest runs of residues that have some of those wanted and none of the others."""
+    """Return the longest runs of residues that contain some wanted ones and no excluded ones."""
     ends = [-1, *others, period]
     runs: list[_Run] = []
     position = 0

@@ -67,9 +67,9 @@ def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
 
 
 def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[Formula]) -> Formula:
-    """Return `describe`, or the given constraints on the symbol itself where these are shorter.
+    """Return `describe`, or the given constraints on the symbol if they are shorter.
 
-    The formulas of ``asked`` together hold, for sizes in ``within``, exactly for the members.
+    For sizes in ``within``, the formulas of ``asked`` together hold exactly for the members.
     """
     described = _described_shortly(symbol, members, within)
     if described is not None and literal_count(described) <= _READABLE:
@@ -83,7 +83,7 @@ def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[
 
 
 def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
-    """Return the description of a set, None if its patterns are too large to be described."""
+    """Return the description of a set; None if its patterns are too large for one."""
     if sum(len(n.branches) for s in members.segments for n in nodes(s.pattern)) > _BRANCHES:
         return None
     try:
@@ -100,14 +100,14 @@ _REDUCED_UP_TO = 128
 
 
 def _words(formula: Formula) -> int:
-    """Return how long a formula is: its comparisons, and of a join twice its members."""
+    """Return the length of a formula: its number of comparisons; a join counts twice its members."""
     if isinstance(formula, (Compatible, Clashing)):
         return 2 * len(formula.dims)
     return sum(map(_words, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
 
 
 def _irredundant(given: Sequence[Formula], within: SizeSet) -> list[Formula]:
-    """Return the clauses without those that the others imply, and without parts that make no difference to them."""
+    """Return the clauses without those that the others imply, and without parts that make no difference."""
     sets = {clause: solve(clause) for clause in given}
     kept = dict.fromkeys(given)
     for clause in reversed(given):
@@ -147,14 +147,14 @@ def _shortened(clause: Formula, present: SizeSet) -> Formula:
 
 
 def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
-    """Return segments, ends and residues loosened where ``within`` allows, that cover the members and no others."""
+    """Return segments that cover exactly the members, with ends and residues loosened as ``within`` allows."""
     pieces: list[Segment] = []
     remaining = SizeSet(_progressions(members.segments))
     while remaining:
         last = remaining.segments[-1]
         piece = _loosened(last, members, within)
         pieces.append(piece)
-        # A piece that is no larger than its segment covers nothing of the others.
+        # A piece that is no larger than its segment covers no part of the others.
         remaining = SizeSet(remaining.segments[:-1]) if piece is last else remaining - normal([piece])
     return pieces[::-1]
 
@@ -164,7 +164,7 @@ _FEW_IN_A_ROW = 5
 
 
 def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
-    """Return the segments with single sizes that follow each other at one distance put together."""
+    """Return the segments, with equidistant single sizes merged into one segment."""
     found: list[Segment] = []
     start = 0
     while start < len(segments):
@@ -195,7 +195,7 @@ def _end_of_progression(segments: tuple[Segment, ...], start: int) -> int:
 
 
 def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:
-    """Return the part that each piece must describe: single sizes and residues described by others are left out."""
+    """Return the part that each piece must describe, without single sizes and residues that others describe."""
     shares = [normal([piece]) & within for piece in pieces]
     if _are_disjoint(pieces):
         return shares

@@ -1,8 +1,8 @@
-"""Sets of sizes that repeat in the end: finite exceptions plus residue classes.
+"""Eventually periodic sets of sizes: finite exceptions plus residue classes.
 
-Every set of non-negative integers that a condition on *one* symbol can describe is of this kind (Presburger), and so
-is its image under the Boolean operations; which makes domains of symbols exact and cheap. Residues are kept modulus
-by modulus (`symbcast.core.solver.sets.congruences`), so a period may be as long as a product of many moduli.
+Every set of non-negative integers that a condition on *one* symbol can describe has this form (Presburger), and so do
+the results of Boolean operations on such sets; this makes domains of symbols exact and cheap. Residues are stored
+modulus by modulus (`symbcast.core.solver.sets.congruences`), so a period may be as long as a product of many moduli.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Segment:
         return period_of(self.pattern)
 
     def members(self) -> Iterator[int]:
-        """Yield the members from the least on."""
+        """Yield the members in ascending order."""
         if self.period > MAX_PERIOD:
             value = self.next(self.low)
             while value is not None:
@@ -127,12 +127,12 @@ class SizeSet:
 
     @staticmethod
     def union(sets: Iterable[SizeSet]) -> SizeSet:
-        """Return the sizes that are in some of the sets."""
+        """Return the sizes that are in at least one of the sets."""
         given = list(sets)
         found = [s for s in given if s.only is None]
         points = [s.segments[0].low for s in given if s.only is not None]
         found.append(SizeSet.of(points))
-        # Neighbours are united first, so that each of n segments is met log(n) times and not n times.
+        # Unite neighbours first, so that each of n segments is processed log(n) times instead of n times.
         while len(found) > 1:
             pairs = [left | right for left, right in zip(found[::2], found[1::2], strict=False)]
             found = [*pairs, found[-1]] if len(found) % 2 else pairs
@@ -168,7 +168,7 @@ class SizeSet:
         return not self - other
 
     def same(self, other: SizeSet) -> bool:
-        """Return whether the two hold the same sizes."""
+        """Return whether two sets contain the same sizes."""
         return self == other or (self <= other <= self)
 
     def least(self, at_least: int = 0) -> int | None:
@@ -181,7 +181,7 @@ class SizeSet:
         return None
 
     def first(self, count: int) -> list[int]:
-        """Return the ``count`` least members, or all where there are fewer."""
+        """Return the ``count`` least members, or all if there are fewer."""
         return list(islice(iter(self), count))
 
     def __iter__(self) -> Iterator[int]:
@@ -200,14 +200,14 @@ class SizeSet:
 
     @property
     def only(self) -> int | None:
-        """The member of a set of one."""
+        """The only member, if there is exactly one."""
         if len(self.segments) == 1 and self.segments[0].low == self.segments[0].high:
             return self.segments[0].low
         return None
 
     @property
     def greatest(self) -> int | None:
-        """The greatest member, None where there is none."""
+        """The greatest member; None if there is none."""
         return self.segments[-1].high if self.segments else None
 
 
@@ -233,7 +233,7 @@ def _class(pattern: Pattern, period: int, residue: int) -> Pattern:
 
 
 def normal(segments: Iterable[Segment]) -> SizeSet:
-    """Return the set of disjoint ascending segments, trimmed, neighbours of one pattern merged."""
+    """Return the set of disjoint ascending segments, trimmed, with adjacent segments of one pattern merged."""
     merged: list[Segment] = []
     for segment in segments:
         trimmed = segment.trimmed()
@@ -247,7 +247,7 @@ def normal(segments: Iterable[Segment]) -> SizeSet:
 
 
 def _merged(left: Segment, right: Segment) -> Segment | None:
-    """Return one segment for two neighbours that one pattern describes."""
+    """Return one segment for two adjacent ones that one pattern describes."""
     assert left.high is not None
     if left.low == left.high and right.low == right.high:
         return Segment(left.low, right.low) if right.low == left.low + 1 else None
@@ -294,7 +294,7 @@ def _union(left: SizeSet, right: SizeSet) -> SizeSet:
 
 
 def _pattern_at(segments: tuple[Segment, ...], position: int, value: int) -> tuple[int, Pattern]:
-    """Return the pattern of the segment around a value, looked for from a position on, with its position."""
+    """Return the pattern of the segment around a value, searching from a position on, and its position."""
     while position < len(segments):
         segment = segments[position]
         if value < segment.low:

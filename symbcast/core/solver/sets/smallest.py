@@ -1,7 +1,7 @@
-"""Which sizes are smaller: those with fewer zeros, then of lesser sum, then first in the order of the symbols.
+"""The order of sizes: fewest zeros, then least sum, then first in the order of the symbols.
 
-Every search for evidence follows this order, so its answer is one point whichever way finds it. A weight is the number
-of sizes that a symbol represents.
+Every search for evidence follows this order, so its answer is one point, whichever method finds it. A weight is the
+number of sizes that a symbol represents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHOICES_AT_MOST = 4_000
 
 
 class GivenUpError(Exception):
-    """A search ended without an answer, which another may have; ``found`` are sizes that may not be the smallest."""
+    """A search ended without an answer; another one may succeed. ``found`` are sizes that may not be the smallest."""
 
     def __init__(self, *found: Point) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class GivenUpError(Exception):
 class Wanted(NamedTuple):
     """A question for the smallest sizes from some domains at which all of some formulas hold.
 
-    Each way to an answer returns these sizes, or None if there are none, or raises `GivenUpError`.
+    Each method returns these sizes, returns None if there are none, or raises `GivenUpError`.
     """
 
     symbols: Sequence[Symbol]
@@ -48,28 +48,28 @@ class Wanted(NamedTuple):
         return [*(f for f in found if f != TRUE), *self.formulas]
 
     def cost(self, sizes: Mapping[Symbol, int]) -> tuple[int, int, tuple[int, ...]]:
-        """Return the key by which sizes are smaller."""
+        """Return the sort key of sizes."""
         return cost(self.symbols, sizes, self.weights)
 
 
 def cost(
     symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], weights: Mapping[Symbol, int]
 ) -> tuple[int, int, tuple[int, ...]]:
-    """Return the key by which sizes are smaller: the zeros, the sum, and the sizes in order."""
+    """Return the sort key of sizes: the zeros, the sum, and the sizes in order."""
     zeros = sum(weights[s] for s in symbols if sizes[s] == 0)
     return zeros, sum(weights[s] * sizes[s] for s in symbols), tuple(sizes[s] for s in symbols)
 
 
 def least_size(sizes: SizeSet) -> int | None:
-    """Return the least member other than 0, or 0 where it is the only one."""
+    """Return the least member other than 0, or 0 if it is the only one."""
     positive = sizes.least(1)
     return positive if positive is not None else sizes.least()
 
 
 def levels(symbols: Sequence[Symbol], domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> list[Level]:
-    """Return the choices of symbols that are 0, those of one weight together, lightest first.
+    """Return the choices of symbols that are 0, grouped by weight, lightest first.
 
-    Where there are too many, those with most zeros are left out.
+    If there are too many, those with the most zeros are left out.
     """
     sets = [domains.get(s, ALL) for s in symbols]
     needed = frozenset(n for n, s in enumerate(sets) if s.least(1) is None)
@@ -83,12 +83,12 @@ def levels(symbols: Sequence[Symbol], domains: Mapping[Symbol, SizeSet], weights
 
 
 def zeros_at(symbols: Sequence[Symbol], zeros: Container[int]) -> list[Formula]:
-    """Return that the sizes at some positions are 0, and the others are not."""
+    """Return formulas stating that the sizes at some positions are 0 and the others are not."""
     return [equal(s, 0) if n in zeros else at_most(1, s) for n, s in enumerate(symbols)]
 
 
 def level_weights(sets: Sequence[SizeSet], weights: Sequence[int]) -> Iterator[int]:
-    """Yield the possible total weights of the zeros of some sizes, lightest first, however many choices give them."""
+    """Yield the possible total weights of the zeros of some sizes, lightest first, each once."""
     needed = sum(w for w, s in zip(weights, sets, strict=True) if s.least(1) is None)
     reachable = 1
     for w, s in zip(weights, sets, strict=True):

@@ -2,7 +2,7 @@
 
 On each residue class of a suitable period every term built with ``+ - *`` and ``// c``, ``% c`` is a polynomial, whose
 sign changes finitely often. So the sizes that satisfy a formula are finite exceptions plus residue classes: a
-`SizeSet`, computed here without a solver. Where only remainders are summed, each modulus is solved by itself
+`SizeSet`, computed here without a solver. Where only remainders are summed, each modulus is solved separately
 (`symbcast.core.solver.sets.remainder_sums`).
 """
 
@@ -49,9 +49,9 @@ _SATISFIES: dict[Operator, Callable[[int], bool]] = {
 
 
 def solve(formula: Formula) -> SizeSet:
-    """Return the sizes of the one symbol of ``formula`` that satisfy it; a formula of no symbol gives all or none.
+    """Return the sizes of the only symbol of ``formula`` that satisfy it; without a symbol, all sizes or none.
 
-    Raises `NotPeriodicError` where the answer would not be finite exceptions plus residue classes of a short period.
+    Raises `NotPeriodicError` if the answer would not be finite exceptions plus residue classes of a short period.
     """
     try:
         return _solve(formula)
@@ -64,7 +64,7 @@ _CLASS = 10
 
 
 def narrow(members: SizeSet, formula: Formula) -> SizeSet | None:
-    """Return the members that satisfy a formula about their one symbol; None where this tier cannot tell which."""
+    """Return the members that satisfy a formula about their only symbol; None if this tier cannot decide it."""
     try:
         return members & solve(formula)
     except (NotPeriodicError, PeriodTooLongError):
@@ -127,7 +127,7 @@ def _solve_linear(operator: Operator, slope: int, offset: int) -> SizeSet:
 
 
 def _solve_remainders(operator: Operator, difference: Term) -> SizeSet | None:
-    """Return the solution where only remainders by numbers are summed: then nothing grows, and all repeats."""
+    """Return the solution if only remainders by numbers are summed, so that everything is periodic."""
     remainders: list[tuple[Operation, int]] = []
     for monomial, coefficient in difference.coefficients.items():
         if monomial and not (len(monomial) == 1 and _is_remainder(monomial[0])):
@@ -149,7 +149,7 @@ def _is_remainder(atom: Atom) -> bool:
 
 @remembered(256)
 def _values(remainder: Operation) -> list[int]:
-    """Return the remainders at the residues of its period."""
+    """Return the values of the remainders at each residue of the period."""
     value = remainder
     period = _period(value)
     return [_on_class(value, residue, period)[0] for residue in range(period)]
@@ -171,7 +171,7 @@ def _swept(events: list[tuple[int, int]], period: int) -> SizeSet:
 
 
 def _within(mask: int, period: int, start: int, stop: int) -> Pattern:
-    """Return the pattern of a mask for a stretch of sizes; a constant where all or none of them have a bit in it."""
+    """Return the pattern of a mask for a range of sizes; a constant if all or none of them have their bit set."""
     if stop - start < period:
         first, last = start % period, stop % period
         window = (1 << last) - (1 << first) if first < last else ((1 << period) - (1 << first)) | ((1 << last) - 1)
@@ -183,7 +183,7 @@ def _within(mask: int, period: int, start: int, stop: int) -> Pattern:
 
 
 def _case_operation(value: Term) -> Operation | None:
-    """Return a ``min``, ``max`` or join with no other one inside, if there is one."""
+    """Return a ``min``, ``max`` or join that contains no other one, if there is one."""
     for operation in value.operations():
         for arg in operation.args:
             inner = _case_operation(arg)
@@ -195,7 +195,7 @@ def _case_operation(value: Term) -> Operation | None:
 
 
 def _solve_cases(operator: Operator, difference: Term, operation: Operation) -> SizeSet:
-    """Split on which argument the operation takes its value from."""
+    """Split into cases by the argument that the operation takes its value from."""
     first, *rest = operation.args
     other = operate(operation.kind, tuple(rest))
     if operation.kind == "join":
@@ -241,7 +241,7 @@ def _atom_on_class(atom: Atom, residue: int, period: int) -> list[int]:
         return [residue, period]
     dividend = _on_class(atom.args[0], residue, period)
     by = atom.args[1].constant
-    # The period is a multiple of the dividend's own times |by|, so every coefficient but the first is one of by's.
+    # The period is a multiple of the dividend's own period times |by|, so `by` divides every coefficient but the first.
     quotient = [c // by for c in dividend]
     return quotient if atom.kind == "//" else [dividend[0] - by * quotient[0]]
 
@@ -282,8 +282,8 @@ def _true_runs(operator: Operator, polynomial: list[int]) -> Iterator[tuple[int,
 def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
     """Return where an integer polynomial's sign changes over k = 0, 1, 2, ...: pairs of first ``k`` and sign.
 
-    Between sign changes of its difference p(k+1) - p(k), a polynomial of one degree less, p is monotone, so each of
-    its own sign changes there is found by bisection.
+    Between sign changes of its difference p(k+1) - p(k), which has one degree less, p is monotone, so bisection finds
+    each of its sign changes there.
 
     >>> sign_runs([6, -5, 1])  # (k - 2)(k - 3)
     [(0, 1), (2, 0), (4, 1)]
@@ -300,7 +300,7 @@ def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _monotone_runs(p: Sequence[int], start: int, stop: int | None, slope: int) -> Iterator[tuple[int, int]]:
-    """Yield the sign runs of ``p`` on ``start <= k < stop``, where it rises or falls throughout (or is constant)."""
+    """Yield the sign runs of ``p`` on ``start <= k < stop``, where it is monotone."""
     sign = _sign(_value(p, start))
     yield start, sign
     while slope and sign != slope:

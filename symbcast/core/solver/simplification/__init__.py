@@ -1,1 +1,1 @@
-"""Conditions made short."""
+"""Simplification of conditions."""

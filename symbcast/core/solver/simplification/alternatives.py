@@ -1,7 +1,7 @@
-"""Sizes at which all of some formulas hold, and at least one of some alternatives: decided without a disjunction.
+"""Sizes at which all of some formulas and at least one of some alternatives hold, decided without a disjunction.
 
-An alternative is decided with the formulas about the sizes tied to its own: all other formulas are about other
-sizes, and hold there or do not whichever alternative does. Groups of sizes that differ in names alone, as the axes of
+An alternative is decided together with the formulas about sizes tied to its own: all other formulas are about other
+sizes, so the choice of alternative does not affect them. Groups of sizes that differ only in names, as the axes of
 shapes often do, are one question.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class OneOf:
-    """The sizes at which ``common`` holds, which ``base`` has decided, and at least one of the alternatives.
+    """The sizes at which ``common`` holds, as decided by ``base``, and at least one of the alternatives.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.logic.formulas import different, equal
@@ -47,7 +47,7 @@ class OneOf:
         self._is_free = TRUE in told
         left = [] if self._is_free or base.impossible else [a for a in told if a != FALSE]
         formulas = flattened(put_in(c, known.values) for c in common) if left else []
-        if FALSE in formulas:  # where effort was short, the base has not found out
+        if FALSE in formulas:  # the base did not find this out because effort ran out
             left, formulas = [], []
         self._groups = [
             [_Question(known.domains, group, a) for a in (*group.alternatives, any_of(group.alternatives))]
@@ -57,7 +57,7 @@ class OneOf:
 
     @property
     def is_empty(self) -> bool | None:
-        """Whether there are no such sizes; None if undecided."""
+        """Whether no such sizes exist; None if undecided."""
         base = self._base.satisfiable
         found = base if self._is_free else _any(a.satisfiable for a in self._alternatives())
         if base is False or found is False:
@@ -66,14 +66,14 @@ class OneOf:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether all sizes satisfy it, some, or none; unknown where undecided."""
+        """Whether all sizes satisfy it, some, or none; unknown if undecided."""
         is_empty = self.is_empty
         if is_empty is not False:
             return Verdict.NEVER if is_empty else Verdict.UNKNOWN
         base = self._base.verdict
         if self._is_free or base is Verdict.SOMETIMES:
             return base
-        # Of alternatives about sizes that nothing ties together one holds everywhere if that is so within a group.
+        # One of several alternatives about independent sizes always holds if and only if this is true within one group.
         found = {group[-1].verdict for group in self._groups}
         if Verdict.ALWAYS in found:
             return base
@@ -86,7 +86,7 @@ class OneOf:
         return next(filter(None, found), "")
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return the smallest such sizes as `Decision.witness` orders them; None where none were found."""
+        """Return the smallest such sizes as `Decision.witness` orders them; None if none were found."""
         least = self._base.witness()
         if least is None or self._is_free:
             return least
@@ -99,7 +99,7 @@ class OneOf:
 
 
 def _any(found: Iterable[bool | None]) -> bool | None:
-    """Return whether something holds somewhere; None if undecided."""
+    """Return whether any of the answers is true; None if undecided."""
     is_open = False
     for one in found:
         if one:
@@ -109,7 +109,7 @@ def _any(found: Iterable[bool | None]) -> bool | None:
 
 
 class _Question:
-    """A formula, with the other formulas about the sizes of its group."""
+    """A formula, together with the other formulas about the sizes of its group."""
 
     def __init__(self, domains: Mapping[Symbol, SizeSet], group: Group, formula: Formula) -> None:
         self._sets = tuple(domains[s] for s in group.symbols)
@@ -128,7 +128,7 @@ class _Question:
 
     @property
     def reason(self) -> str:
-        """Why something was not decided, in the names of the question."""
+        """Why something was not decided, in the symbol names of the question."""
         return _decided(self._group.symbols, self._sets, self._group.others, self._asked).reason
 
     def witness(self) -> dict[Symbol, int] | None:
@@ -138,7 +138,7 @@ class _Question:
 
     @property
     def _decision(self) -> Decision:
-        """What is decided of the same question about standard names."""
+        """The decision on the same question about standard names."""
         return _stage(*self._asked_of)()
 
     @cached_property

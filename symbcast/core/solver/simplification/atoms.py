@@ -1,4 +1,4 @@
-"""Formulas over numbered atoms, and where they hold, for truth tables and covers."""
+"""Formulas over numbered atoms, and the cells at which they hold, for truth tables and covers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Tree(NamedTuple):
 
 
 class Atoms:
-    """The comparisons of a formula, each with its negation: literal ``2*n`` as given first, ``2*n + 1`` negated."""
+    """The comparisons of a formula and their negations: literal ``2*n`` as given first, ``2*n + 1`` negated."""
 
     def __init__(self) -> None:
         self.literals: list[Formula] = []
@@ -82,11 +82,11 @@ class Atoms:
 
 
 def _joined(is_all: bool, parts: Iterable[Tree | int]) -> Tree | int:
-    """Return parts joined, flat, with true and false parts removed."""
+    """Return parts joined and flattened, with true and false parts removed."""
     flat: dict[Tree | int, None] = {}
     for part in parts:
         for member in part.parts if isinstance(part, Tree) and part.is_all is is_all else (part,):
-            if isinstance(member, Tree) and not member.parts:  # of the other kind: it decides the whole
+            if isinstance(member, Tree) and not member.parts:  # an empty part of the other kind decides the whole
                 return member
             flat[member] = None
     return next(iter(flat)) if len(flat) == 1 else Tree(is_all, tuple(flat))
@@ -106,7 +106,7 @@ def cells_of(tree: Tree | int, masks: Sequence[int], everywhere: int) -> int:
 def cubes_of(tree: Tree | int, of_all: bool = False) -> list[Cube] | None:
     """Return the cubes of a disjunction of conjunctions, None for a formula of another form.
 
-    With ``of_all``, of the negation of a conjunction of disjunctions.
+    With ``of_all``, return those of the negation of a conjunction of disjunctions.
     """
     flip = int(of_all)
     found: list[Cube] = []

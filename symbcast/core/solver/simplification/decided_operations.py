@@ -1,8 +1,8 @@
-"""Operations that comparisons beside them decide: where ``M > N``, ``min(M, N)`` is N, where ``N < 4``, ``N//4`` is 0.
+"""Operations that nearby comparisons decide: where ``M > N``, ``min(M, N)`` is N; where ``N < 4``, ``N//4`` is 0.
 
-What stands beside a literal of a disjunction fails where the literal matters, and what stands beside a disjunction
-holds there. Only comparisons without operations are taken for facts, and these stay as they are: so no two comparisons
-simplify each other.
+A literal of a disjunction matters only where the other literals fail and where the conjuncts next to the disjunction
+hold. Only comparisons without operations are used as facts, and these stay unchanged, so no two comparisons simplify
+each other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _QUESTION = 10
 
 
 def decided(conjuncts: Sequence[Formula]) -> list[Formula]:
-    """Return conjuncts with the operations replaced that comparisons beside them decide.
+    """Return conjuncts in which operations decided by nearby comparisons are replaced.
 
     >>> from symbcast.core.text import parse_formula
     >>> decided([parse_formula(text) for text in ("min(M, N) == 1 or M <= N", "max(M, 3) == K", "M >= 3")])
@@ -44,7 +44,7 @@ def _decided_clause(clause: Formula, facts: Sequence[Term]) -> Formula:
 
 
 def _rooms(formula: Formula) -> Iterator[Term]:
-    """Yield the terms that a comparison without operations says are not negative."""
+    """Yield the terms that a comparison without operations states to be non-negative."""
     if isinstance(formula, Comparison) and not _has_operation(formula):
         room = term(formula.right) - term(formula.left)
         match formula.operator:
@@ -62,7 +62,7 @@ def _has_operation(formula: Formula) -> bool:
 
 
 def _operations(formula: Formula) -> Iterator[Operation]:
-    """Yield the operations of a comparison, or of those of a disjunction."""
+    """Yield the operations of a comparison, or of all comparisons in a disjunction."""
     for part in formula.parts if isinstance(formula, AnyOf) else (formula,):
         if isinstance(part, Comparison):
             for side in (part.left, part.right):
@@ -71,7 +71,7 @@ def _operations(formula: Formula) -> Iterator[Operation]:
 
 
 def _replaced(formula: Formula, facts: Sequence[Term]) -> Formula:
-    """Return a comparison with the operations replaced that facts decide."""
+    """Return a comparison with the operations that the facts decide replaced."""
     found = {o: value for o in dict.fromkeys(_operations(formula)) if (value := _value(o, facts[:_FACTS])) is not None}
     if not found:
         return formula
@@ -80,7 +80,7 @@ def _replaced(formula: Formula, facts: Sequence[Term]) -> Formula:
 
 
 def _value(operation: Operation, facts: Sequence[Term]) -> Term | None:
-    """Return the term that an operation equals by the facts, if that is plain."""
+    """Return the term that an operation clearly equals, given the facts."""
     args = operation.args
     match operation.kind:
         case "min" | "max":
@@ -96,6 +96,6 @@ def _value(operation: Operation, facts: Sequence[Term]) -> Term | None:
 
 
 def _holds(room: Term, facts: Iterable[Term]) -> bool:
-    """Return whether a term is not negative, by itself or because one of the facts is below it."""
+    """Return whether a term is non-negative, unconditionally or because a fact is a lower bound of it."""
     charge(_QUESTION)
     return any(least is not None and least >= 0 for least in map(lower_bound, (room, *(room - f for f in facts))))

@@ -1,4 +1,4 @@
-"""Points of conjunctions of difference constraints: ``x - y <= c``, with equalities and disequalities among them.
+"""Points that satisfy difference constraints, ``x - y <= c``, together with equalities and disequalities.
 
 A conjunction is held as a matrix of bounds, closed under shortest paths (a difference-bound matrix; Dill 1989): there
 are sizes exactly if no diagonal entry is negative, and sizes can then be chosen one after the other.
@@ -24,7 +24,7 @@ _TRIES = 4
 
 
 class Bound(NamedTuple):
-    """``x[left] - x[right] <= most``, or with ``differs`` other than ``most``; place 0 is the constant 0."""
+    """``x[left] - x[right] <= most``, or ``!= most`` with ``differs``; place 0 is the constant 0."""
 
     left: int
     right: int
@@ -77,7 +77,7 @@ class Differences:
                 return (Bound(left, right, most - 1),)
 
     def region(self, literals: Iterable[Formula]) -> Region | None:
-        """Return where the literals hold, None where they clash; literals of another kind are ignored."""
+        """Return where the literals hold; None if they clash; literals of another kind are ignored."""
         bounds = [b for literal in literals for b in self.bounds(literal) or ()]
         matrix = [row[:] for row in self.base]
         differing: list[Bound] = []
@@ -92,13 +92,13 @@ class Differences:
 
 
 class Region(NamedTuple):
-    """Sizes within a closed matrix of bounds at which some differences are avoided."""
+    """Sizes within a closed matrix of bounds, excluding some values of differences."""
 
     matrix: Matrix
     differing: list[Bound]
 
     def point(self, random: Random) -> tuple[int, ...] | None:
-        """Return sizes in the region, near its least; None where a few tries found none."""
+        """Return sizes in the region, near its least; None if a few tries found none."""
         for _ in range(_TRIES):
             found = self._tried(random)
             if found is not None:
@@ -106,7 +106,7 @@ class Region(NamedTuple):
         return None
 
     def equalities(self) -> int:
-        """Return how many differences of two sizes, or sizes, the bounds leave one value."""
+        """Return the number of sizes, and differences of two sizes, for which the bounds leave only one value."""
         matrix = self.matrix
         return sum(matrix[i][j] == -matrix[j][i] for i in range(len(matrix)) for j in range(i))
 
@@ -128,7 +128,7 @@ class Region(NamedTuple):
 
 
 def _add(matrix: Matrix, bound: Bound) -> bool:
-    """Add a bound to a closed matrix and close it again; return False where nothing is left."""
+    """Add a bound to a closed matrix and close it again; return False if nothing is left."""
     left, right, most, _ = bound
     if matrix[left][right] <= most:
         return True

@@ -1,8 +1,8 @@
-"""Unions of cases made short: a formula over tied symbols as the shortest conjunction or disjunction of its atoms.
+"""Shortening unions of cases: a formula over tied symbols as the shortest conjunction or disjunction of its atoms.
 
-Truth tables over sample points give a candidate (`symbcast.core.solver.simplification.two_level`); z3 proves it
-equivalent to the formula, or finds points that tell them apart, which join the samples. So the answer is exact however
-few the samples were; and that nothing in it is redundant is shown by points at which the formula would change.
+Truth tables over sample points give a candidate (`symbcast.core.solver.simplification.two_level`). z3 proves it
+equivalent to the formula, or finds points at which they differ, which are added to the samples. So the answer is exact
+however few samples there were; and points at which the formula would change show that nothing in it is redundant.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MOST_BITS = 1 << 27
 _NOT_GIVEN = 1
 """What a literal costs more that is the negation of a given one."""
 _NAME = 2
-"""What it costs more for each side that is no integer: of forms as short, the one is read more easily."""
+"""The extra cost of each side that is not an integer: of equally short forms, integers read more easily."""
 _MOST_QUESTIONS = 600
 _TEST = 150
 """Units of effort for compiling the test of an atom at points."""
@@ -74,7 +74,7 @@ def shared(cubes: Sequence[Cube]) -> Cube:
 class Cases:
     """A formula over tied symbols, with the assumptions about them, to be shortened.
 
-    ``is_grown`` means that the cubes found are the given ones, shortened one by one: repeating this changes nothing.
+    ``is_grown`` means that the cubes found are the given ones, each shortened: repeating this changes nothing.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Cases:
         self.rows: dict[tuple[bool | None, ...], None] = {}
 
     def shortest(self) -> Formula | None:
-        """Return the shortest equivalent that was found and proved; None where a limit was reached."""
+        """Return the shortest equivalent that was found and proved; None if a limit was reached."""
         count = len(self.atoms.literals) // 2
         if count > _MOST_ATOMS:
             return None
@@ -163,7 +163,7 @@ class Cases:
         return all_of([*(self.atoms.literals[n] for n in common), rest])
 
     def _candidate(self, table: Table) -> Candidate:
-        """Return the shortest form as far as the points tell; of two as short, the form that was given."""
+        """Return the shortest form as far as the points show; on a tie, the form that was given."""
         on = cells_of(self.tree, table.masks, table.everywhere)
         dual = table._replace(costs=[table.costs[n ^ 1] for n in range(len(table.costs))])
         off = table.everywhere & ~on
@@ -172,7 +172,7 @@ class Cases:
             forms.reverse()
         if len(table.distinct()) > FEW_LITERALS and forms[0][3] is not None:
             self.is_grown = True
-            del forms[1]  # with this many literals the other form is longer by far, if it can be found at all
+            del forms[1]  # with this many literals the other form is far longer, if it can be found at all
         best: Candidate | None = None
         for is_all, over, cells, seeds in forms:
             found = cover(over, cells, seeds or (), None if best is None else best.cost)
@@ -197,7 +197,7 @@ class Cases:
         return Table(everywhere, masks, self._costs())
 
     def _learn(self, points: Iterable[tuple[int, ...]]) -> None:
-        """Take the truth of the atoms at some points."""
+        """Record the truth of the atoms at some points."""
         points = list(points)
         charge(_TEST * len(self.atoms.literals) // 4 + len(points) * len(self.atoms.literals) // 8)
         atoms = self.atoms.literals[::2]
@@ -213,13 +213,13 @@ class Cases:
             undefined = [n for n in partial if not values[n] and not holds_at(negate(atoms[n]), sizes)]
             known = [values.get(n, value) for n, value in enumerate(row)]
             self.rows[tuple(known)] = None
-            # What has no value may be anything, so that no form relies on it without saying that it has one.
+            # An undefined atom may be true or false, so no form can rely on it without requiring that it is defined.
             for n in undefined:
                 self.rows[tuple(not v if m == n else v for m, v in enumerate(known))] = None
             self.rows[tuple(True if m in undefined else v for m, v in enumerate(known))] = None
 
     def _first_points(self) -> list[tuple[int, ...]]:
-        """Return points at which the assumptions hold: some anywhere, some in the cubes that were given and near."""
+        """Return points at which the assumptions hold: some anywhere, some in and near the given cubes."""
         anywhere = self.differences.region(self._linear)
         found: dict[tuple[int, ...], None] = {}
         if anywhere is not None:
@@ -232,7 +232,7 @@ class Cases:
         return self._assumed(self._inside(found))
 
     def _grow(self, cube: Cube, holding: bool, found: dict[tuple[int, ...], None]) -> None:
-        """Leave out the literals of a cube without which no point was found outside; keep the points that were."""
+        """Drop the literals of a cube that exclude no point found; keep the points that other literals exclude."""
         holds = predicate(self.formula, self.symbols)
         kept = list(cube)
         inside = self._sampled(kept, 2)
@@ -257,7 +257,7 @@ class Cases:
         return [point for point in points if point is not None]
 
     def _tied(self, random: Random) -> list[tuple[int, ...]]:
-        """Return points near the integers that the atoms compare with, many with sizes in common."""
+        """Return points near the integers that the atoms compare with, often with equal or neighbouring sizes."""
         pools = self._pools()
         found: list[tuple[int, ...]] = []
         for _ in range(_POINTS):
@@ -269,7 +269,7 @@ class Cases:
         return found
 
     def _assumed(self, points: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """Return the points at which the assumptions hold, of sizes that are in their domains."""
+        """Return the points at which the assumptions hold and whose sizes are in their domains."""
         if not self.assumptions:
             return list(points)
         holds = predicate(all_of(self.assumptions), self.symbols)
@@ -296,7 +296,7 @@ class Cases:
         return pools
 
     def _differences(self, candidate: Candidate) -> list[tuple[int, ...]] | None:
-        """Return points at which formula and candidate differ; none where they are proved equal, None if undecided."""
+        """Return points at which formula and candidate differ; empty if they are proved equal; None if undecided."""
         cubes = [self.atoms.cube(c) for c in candidate.cubes]
         form = self._written(candidate)
         negated = negate(self.formula)
@@ -320,7 +320,7 @@ class Cases:
         return [*found, *more] or (self._gaps(form) if may_be_undefined(form) else [])
 
     def _gaps(self, form: Formula) -> list[tuple[int, ...]] | None:
-        """Return points at which a form relies on undefined terms: z3 gives a value to a join that has none."""
+        """Return points at which a form relies on undefined terms: z3 gives a value even to an undefined join."""
         read = with_values(form)
         found = self._points(self.formula, [negate(read)])
         more = self._points(negate(self.formula), [read])

@@ -1,8 +1,8 @@
-"""Grids of sizes on which orders of names are decided: a combination at no point of the grid occurs at no sizes.
+"""Grids of sizes on which orders of names are decided: a combination that is not on the grid occurs nowhere.
 
-Atoms that compare a name with an integer, or two names with each other, see of sizes only their order among each
-other and among those integers. So between two neighbouring integers as many sizes as there are names suffice, and a
-finite grid shows every combination of truth values (the small model property of linear orders).
+Atoms that compare a name with an integer, or two names with each other, depend only on the order of the sizes and those
+integers. So between two neighbouring integers it suffices to have as many sizes as names, and a finite grid shows every
+combination of truth values (the small model property of linear orders).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_POINTS = 1 << 20
 
 
 class Grid:
-    """The sizes of each symbol, in order; the points are their product, the last symbol's changing fastest."""
+    """The sizes of each symbol, in order; the points are their product, with the last symbol changing fastest."""
 
     def __init__(self, axes: Sequence[Sequence[int]]) -> None:
         self.axes = axes
@@ -35,7 +35,7 @@ class Grid:
         return product(*self.axes)
 
     def _positions(self, place: int) -> list[int]:
-        """Return, for each size of a symbol, the points at which it has that size as a mask (first point lowest)."""
+        """Return, for each size of a symbol, a mask of the points at which it has that size (first point lowest)."""
         inner = prod(map(len, self.axes[place + 1 :]))
         size = len(self.axes[place])
         run = (1 << inner) - 1
@@ -75,9 +75,9 @@ def complete_axes(
     differences: Differences,
     literals: Iterable[Formula],
 ) -> list[list[int]] | None:
-    """Return sizes of each symbol whose product shows all that the literals can be together.
+    """Return sizes of each symbol whose product shows every possible combination of the literals.
 
-    None where a literal, or a domain, is of another kind, or there are too many.
+    None if a literal or a domain is of another kind, or if there are too many points.
     """
     count = len(symbols)
     cuts: list[set[int]] = [{0} for _ in range(count + 1)]
@@ -111,7 +111,7 @@ def complete_axes(
 
 
 def _between(cuts: Sequence[int], count: int) -> list[int]:
-    """Return rising integers with ``count`` sizes, or all there are, between each two and above the last."""
+    """Return ascending integers: ``count`` sizes, or all there are, between each two and above the last."""
     found: list[int] = []
     for low, high in zip(cuts, [*cuts[1:], None], strict=True):
         end = low + count + 1 if high is None else min(high, low + count + 1)

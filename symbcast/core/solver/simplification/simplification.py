@@ -1,4 +1,4 @@
-"""Conditions simplified: decided by the ladder, unions of cases made short, until nothing changes any more."""
+"""Simplified conditions: decided by the ladder, with unions of cases shortened, until nothing changes."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ _HELD = 16
 
 
 def simplified(formula: Formula, knowledge: Knowledge) -> Formula:
-    """Return an equivalent formula under what is known, in which nothing is redundant; simplifying it changes nothing.
+    """Return an equivalent formula under the known facts without redundant parts; simplifying it again changes nothing.
 
-    Sizes that nothing ties to others are simplified separately.
+    Sizes that no formula ties together are simplified separately.
     """
     found = _simplified(formula, knowledge)
     for _ in range(_ROUNDS):
         if found == formula or not any(isinstance(with_joins(clause), Compatible) for clause in clauses(found)):
             break
-        # A join that was spelled out, or is one now, may be read in another order: its form settles.
+        # A join that was or is now spelled out may be read in another order: repeat until its form settles.
         formula, found = found, _simplified(found, knowledge)
     return found
 
@@ -71,7 +71,7 @@ def _simplified(formula: Formula, knowledge: Knowledge) -> Formula:
         if FALSE in found:
             return FALSE
         known = [clause for form in found for clause in clauses(form)]
-        # Fewer formulas may tie sizes together than before, and the first formulas about them may have changed.
+        # Fewer formulas may tie sizes together now, and the first formulas of groups may have changed.
         again = groups(knowledge.domains, known, knowledge.others)
         if [all_of(group.formulas) for group in again] == [form for form in found if form != TRUE]:
             break
@@ -79,7 +79,7 @@ def _simplified(formula: Formula, knowledge: Knowledge) -> Formula:
 
 
 def _with_larger_joins(known: Sequence[Formula]) -> Iterator[Formula]:
-    """Yield conjuncts, those that join each two of some sizes as one join of all of them, which says the same."""
+    """Yield conjuncts in which joins of all pairs of some sizes are replaced by the equivalent join of all of them."""
     joins = {clause: found.dims for clause in known if isinstance(found := with_joins(clause), Compatible)}
     ahead = {frozenset(pair): None for dims in joins.values() for pair in combinations(dims, 2)}
     beside: dict[Dim, dict[Dim, None]] = {}
@@ -114,7 +114,7 @@ def _fixed_point(
 ) -> Formula:
     """Return a form that `_step` does not change.
 
-    Where forms follow each other in a circle it is the shortest of them, so that this too is a fixed point.
+    If forms follow each other in a cycle, return the shortest of them, so that this is a fixed point too.
     """
     knowledge = Knowledge(symbols, dict(zip(symbols, sets, strict=True)), others)
     path = [formula]
@@ -138,7 +138,7 @@ def _stage(
 
 
 def size(formula: Formula) -> int:
-    """Return how many literals a formula has."""
+    """Return the number of literals in a formula."""
     return sum(map(size, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
 
 
@@ -168,11 +168,11 @@ def _step(formula: Formula, knowledge: Knowledge, done: set[Formula]) -> Formula
 
 
 def _without_bridges(known: Sequence[Formula], knowledge: Knowledge) -> tuple[list[Formula], list[Formula]]:
-    """Return conjuncts without bridges, and the bridges, made short.
+    """Return conjuncts without bridges, and the bridges, all shortened.
 
-    A bridge is a disjunction that alone ties sizes together. In ``C and D and (c or d)``, where C and c are about some
-    sizes, D and d about others, nothing of C and D is redundant that is not so by itself; and c is as short as
-    it can be where C holds. So the product of C and d, one for each alternative, is never examined.
+    A bridge is a disjunction that is the only link between sizes. In ``C and D and (c or d)``, where C and c are about
+    some sizes, D and d about others, nothing in C and D is redundant unless it already is within C or D; and c is as
+    short as it can be where C holds. So the product of C and d, one for each alternative, is never examined.
     """
     found: list[Formula] = []
     short: list[Formula] = []
@@ -191,7 +191,7 @@ def _without_bridges(known: Sequence[Formula], knowledge: Knowledge) -> tuple[li
 
 
 def _bridge(group: Group) -> tuple[Formula | None, list[Group]]:
-    """Return a bridge, and the groups without it that an alternative is about; None if there is no bridge."""
+    """Return a bridge, and the groups left without it that its alternatives are about; None if there is no bridge."""
     for formula in group.formulas:
         if isinstance(formula, AnyOf):
             rest = [f for f in group.formulas if f is not formula]
@@ -226,7 +226,7 @@ def _split(formulas: Sequence[Formula], knowledge: Knowledge) -> list[Formula]:
 
 
 def _is_to_hold(short: Sequence[Formula], knowledge: Knowledge) -> bool:
-    """Return whether to keep a disjunction of cases as it is: deciding it would only write it in another way."""
+    """Return whether to keep a disjunction of cases, because deciding it would only write it differently."""
     cases = [c for c in short if isinstance(c, AnyOf) and _is_of_cases(c)]
     if not cases:
         return False
@@ -237,9 +237,9 @@ def _is_to_hold(short: Sequence[Formula], knowledge: Knowledge) -> bool:
 
 
 def _shortened(given: Group, knowledge: Knowledge, done: set[Formula]) -> list[Formula] | None:
-    """Return the conjuncts of the shortest equivalent of some formulas, which may be these; None where none was found.
+    """Return the conjuncts of the shortest equivalent of some formulas, possibly unchanged; None if none was found.
 
-    ``done`` are those that are known to be as short.
+    ``done`` are those already known to be shortest.
     """
     group = given.formulas
     asked = dict.fromkeys(s for f in group for s in symbols_in(f))
@@ -275,7 +275,7 @@ def _is_two_level(formula: Formula) -> bool:
 
 
 def _restored(formula: Formula, given: Formula) -> Formula:
-    """Return a formula with its comparisons written as in the given one, where that reads as easily."""
+    """Return a formula with its comparisons written as in the given one, if that is as easy to read."""
     written: dict[Formula, Comparison] = {}
     for leaf in _leaves([given]):
         found = canonical(leaf)
@@ -285,7 +285,7 @@ def _restored(formula: Formula, given: Formula) -> Formula:
 
 
 def _is_solved(formula: Formula) -> bool:
-    """Return whether a comparison is of a symbol with an integer, which is on the right of ``==`` and ``!=``."""
+    """Return whether a comparison is between a symbol and an integer, which is on the right of ``==`` and ``!=``."""
     match formula:
         case Comparison(operator, int(), size):
             return not isinstance(size, int) and size.is_Symbol and operator in ("<=", "<")

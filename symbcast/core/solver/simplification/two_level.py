@@ -1,12 +1,12 @@
 """Two-level minimisation: the shortest disjunction of conjunctions of literals, by truth tables held as bit masks.
 
-A table has one bit for each cell: for each combination of truth values that the atoms can have together. What no
-sizes do is no cell, so it is a "don't care" by construction. A cube (a conjunction of literals) is an implicant if it
-holds at no cell of the off-set, and prime if no literal of it can be left out. A least cover of the on-set by primes
-is irredundant in cubes and, since they are prime, in literals (Quine 1952, McCluskey 1956). Few atoms have all their
-primes enumerated, level by level, and a least cover by branch and bound; of more, primes are grown from the cells and
-from the cubes that were given, and the cover is greedy, as espresso does (Brayton et al. 1984). Counted steps bound
-both.
+A table has one bit for each cell: for each combination of truth values that the atoms can have together. A combination
+that no sizes produce is not a cell, so it is a "don't care" by construction. A cube (a conjunction of literals) is an
+implicant if it holds at no cell of the off-set, and prime if no literal of it can be left out. A least cover of the
+on-set by primes is irredundant in cubes and, since they are prime, in literals (Quine 1952, McCluskey 1956). For few
+atoms, all primes are enumerated, level by level, and branch and bound finds a least cover; for more, primes are grown
+from the cells and from the cubes that were given, and the cover is greedy, as in espresso (Brayton et al. 1984).
+Counted steps bound both.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Table(NamedTuple):
         return found
 
     def cost(self, cover: Iterable[Cube]) -> int:
-        """Return the cost of a cover: first its literals count, then its cubes."""
+        """Return the cost of a cover: first the cost of its literals, then its number of cubes."""
         return sum(_CUBE_COST + sum(self.costs[n] for n in cube) for cube in cover)
 
     def distinct(self) -> list[int]:
-        """Return the literals that hold somewhere and fail somewhere, of equal ones the cheapest."""
+        """Return the literals that hold somewhere and fail somewhere; of equivalent ones, the cheapest."""
         cheapest: dict[int, int] = {}
         for literal, mask in enumerate(self.masks):
             if mask not in (0, self.everywhere):
@@ -65,7 +65,7 @@ class Table(NamedTuple):
 def cover(table: Table, on: int, seeds: Sequence[Cube] = (), at_most: int | None = None) -> list[Cube] | None:
     """Return prime cubes that hold at the cells of ``on`` and at no others, none of them redundant.
 
-    ``seeds`` are implicants to grow primes from. Returns None where the cover becomes much longer than ``at_most``.
+    ``seeds`` are implicants to grow primes from. Returns None if the cover becomes much longer than ``at_most``.
 
     >>> table = Table(0b1111, [0b1100, 0b0011, 0b1010, 0b0101], [LITERAL_COST] * 4)
     >>> cover(table, 0b1110), cover(table, 0b0110), cover(table, 0b1111), cover(table, 0)
@@ -115,7 +115,7 @@ def _is_prime(table: Table, cube: Cube, off: int) -> bool:
 
 
 def _grown(table: Table, on: int, off: int, seeds: Sequence[Cube], at_most: int | None) -> list[Cube] | None:
-    """Return primes that cover the on-set: each seed expanded, and one from each cell that is not covered yet."""
+    """Return primes that cover the on-set: each seed expanded, and one grown from each cell not yet covered."""
     literals = table.distinct()
     found: dict[Cube, None] = {}
     for seed in seeds:
@@ -136,7 +136,7 @@ def _grown(table: Table, on: int, off: int, seeds: Sequence[Cube], at_most: int 
 
 
 def _expanded(table: Table, seed: Sequence[int], on: int, off: int) -> Cube:
-    """Return a prime of some of the literals of an implicant: those go first without which it covers most."""
+    """Return a prime with some of an implicant's literals; first drop those whose removal gains most coverage."""
     kept = list(dict.fromkeys(seed))
     while True:
         best: tuple[int, int, int] | None = None
@@ -152,9 +152,9 @@ def _expanded(table: Table, seed: Sequence[int], on: int, off: int) -> Cube:
 
 
 def _shrunk(table: Table, seed: Sequence[int], off: int) -> Cube:
-    """Return a prime of some of the literals of an implicant, which are tried in order.
+    """Return a prime with some of an implicant's literals, which are tried in order.
 
-    The order is kept, so that each cell of the off-set that is found later undoes few choices.
+    The order is fixed, so that each off-set cell found later undoes few choices.
     """
     kept = list(seed)
     charge(len(kept) ** 2)
@@ -166,7 +166,7 @@ def _shrunk(table: Table, seed: Sequence[int], off: int) -> Cube:
 
 
 def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> Cube:
-    """Return a prime among literals that hold at one cell: those first that exclude most and keep most."""
+    """Return a prime among literals that hold at one cell, choosing first those that exclude most and keep most."""
     masks, costs = table.masks, table.costs
     chosen: list[int] = []
     around, excluded = wanted, off
@@ -191,7 +191,7 @@ def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> 
 
 
 def least_cover(table: Table, primes: Sequence[Cube], on: int) -> list[Cube]:
-    """Return some of the primes that cover the on-set, none of them redundant; the cheapest where there are few."""
+    """Return primes that cover the on-set, none of them redundant; the cheapest cover if there are few."""
     masks = [table.mask(prime) & on for prime in primes]
     costs = [table.cost((prime,)) for prime in primes]
     chosen = _greedy(masks, costs, on)
@@ -203,7 +203,7 @@ def least_cover(table: Table, primes: Sequence[Cube], on: int) -> list[Cube]:
 def _greedy(masks: Sequence[int], costs: Sequence[int], on: int) -> list[int]:
     """Return a cover, built greedily from the prime that covers most of the rest for its cost.
 
-    What a prime covers only shrinks, so a count that is still the largest when taken anew is the largest of all.
+    A prime's coverage of the rest only shrinks, so a count that is still the largest when recomputed is the largest.
     """
     chosen: list[int] = []
     heap = [(-mask.bit_count() / cost, n) for n, (mask, cost) in enumerate(zip(masks, costs, strict=True))]
@@ -238,7 +238,7 @@ def _irredundant(masks: Sequence[int], costs: Sequence[int], on: int, cover: Seq
 
 
 class _Search:
-    """Branch and bound for the cheapest cover, from one that is known, within a counted number of nodes."""
+    """Branch and bound for the cheapest cover, starting from a known one, within a limited number of nodes."""
 
     def __init__(self, masks: Sequence[int], costs: Sequence[int], known: Sequence[int]) -> None:
         self.masks = masks
@@ -248,12 +248,12 @@ class _Search:
         self.nodes = 0
 
     def run(self, on: int) -> list[int]:
-        """Return the cheapest cover that was found."""
+        """Return the cheapest cover found."""
         self._search(self._rows(on), [], 0)
         return _irredundant(self.masks, self.costs, on, self.best)
 
     def _rows(self, on: int) -> list[int]:
-        """Return, for each cell, the primes that hold there as a mask; those that other rows imply are left out."""
+        """Return, for each cell, the primes that hold there as a mask, without rows that other rows imply."""
         found = {sum(1 << n for n, mask in enumerate(self.masks) if mask & cell) for cell in bits(on)}
         kept: list[int] = []
         for row in sorted(found, key=lambda row: (row.bit_count(), row)):
@@ -277,7 +277,7 @@ class _Search:
             self._search(left, [*chosen, prime], cost + self.costs[prime])
 
     def _bound(self, rows: list[int]) -> int:
-        """Return a lower bound of the cost of covering rows without a prime in common."""
+        """Return a lower bound of the cost, from rows without a common prime."""
         used = total = 0
         for row in rows:
             if not row & used:
@@ -287,7 +287,7 @@ class _Search:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Yield the bits of a mask, each as a mask."""
+    """Yield each bit of a mask as a mask."""
     while mask:
         yield mask & -mask
         mask &= mask - 1
