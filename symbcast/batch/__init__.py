@@ -1,1 +1,1 @@
-"""Many files, checked by processes and machines: submission, time limits, results as they come, a journal."""
+"""Checking many files on several processes or machines: submission, time limits, streamed results, a journal."""

@@ -1,4 +1,4 @@
-"""How the work on one job came to its end."""
+"""How the work on one job ended."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def nothing() -> None:
 
 
 class TimedOutError(Exception):
-    """Work that took longer than it may."""
+    """The work exceeded its time limit."""
 
 
 class DiedError(Exception):
-    """Work whose process came to its end; ``status`` is the exit status, or the signal below 0, where it is known."""
+    """The process of some work ended; ``status`` is its exit status, a negated signal number, or None if unknown."""
 
     def __init__(self, status: int | None) -> None:
         super().__init__(status)
@@ -35,7 +35,7 @@ class DiedError(Exception):
 
 
 def ended_with(status: int | None) -> str:
-    """Return how a process came to its end.
+    """Return how a process ended, in words.
 
     >>> ended_with(-9), ended_with(7), ended_with(None)
     ('signal 9', 'status 7', 'no word')
@@ -47,9 +47,9 @@ def ended_with(status: int | None) -> str:
 
 @dataclass(frozen=True)
 class Ending(Generic[Job, Answer]):
-    """A job and its outcome: an answer, or why there is none.
+    """A job and its outcome: an answer, or the reason why there is none.
 
-    ``status`` is the exit status of the job's process, if it ended and that is known; ``text`` says it in words.
+    ``status`` is the exit status of the job's process, if it ended and its status is known; ``text`` describes it.
     """
 
     job: Job

@@ -1,6 +1,6 @@
-"""Run jobs with an executor, or in processes of our own: a limited number at a time, each answer as it comes.
+"""Run jobs with an executor or in our own processes: a limited number at a time, yielding answers as they arrive.
 
-Of thousands of jobs, only some are submitted at any time, so that waiting jobs do not hold memory there.
+Only a few of thousands of jobs are submitted at any time, so that waiting jobs do not fill the executor's memory.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def run(  # noqa: PLR0913 - by what, for how long, on how many
     processes: int = 0,
     prepare: Prepare = nothing,
 ) -> Generator[Ending[Job, Answer], None, None]:
-    """Yield how each job ended, as they do, a function being asked about each.
+    """Call a function on each job, and yield how the jobs ended, in the order in which they finish.
 
-    ``executor`` is any of `concurrent.futures`; None is for processes of our own, as many as ``processes`` or as there
-    are cores. These outlive a job that crashes or takes longer than ``timeout`` seconds. Elsewhere a job with a time
-    limit runs in a process next to the worker, since no executor can stop a running job. ``prepare`` is called
-    first in each of these processes to load what the function needs, outside the time of any job. The functions, the
-    jobs and the answers are pickled, and exceptions of the function are raised here.
+    ``executor`` is any executor of `concurrent.futures`. None starts our own processes: ``processes`` of them, or one
+    per core. They survive a job that crashes or takes longer than ``timeout`` seconds. With any other executor, a job
+    with a time limit runs in a child process of the worker, since no executor can stop a running job. ``prepare`` is
+    called once in each of these processes to load what the function needs; it does not count towards the time limit.
+    The function, the jobs and the answers are pickled. Exceptions of the function are raised here.
     """
     if executor is None:
         from symbcast.batch.pool import pool  # loads pebble
@@ -59,7 +59,7 @@ def _submitted(
 
 
 def _ahead(executor: Executor) -> int:
-    workers = getattr(executor, "_max_workers", None)  # of threads and processes; other executors do not expose it
+    workers = getattr(executor, "_max_workers", None)  # only thread and process executors have it
     return 2 * workers if isinstance(workers, int) and workers > 0 else AHEAD
 
 
@@ -92,7 +92,7 @@ def _ending(job: Job, future: Future[Answer]) -> Ending[Job, Answer]:
     except DiedError as error:
         return Ending(job, "died", status=error.status, text=str(error))
     except Exception as error:
-        status = getattr(error, "exitcode", None)  # of pebble's ProcessExpired, which is not loaded for it
+        status = getattr(error, "exitcode", None)  # on pebble's ProcessExpired, without loading pebble
         if status is not None:
             return Ending(job, "died", status=status, text=ended_with(status))
         if isinstance(error, BrokenExecutor) or type(error).__name__ in _LOST:

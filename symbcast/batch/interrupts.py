@@ -1,11 +1,11 @@
 """Ctrl-C for the command: the process ends at once, silently, with the status that shells expect.
 
-It does so from the first import on, wherever it is: an interrupt that is raised may come out of any line, half-way
-through an import or where Python can only print it. Before the end is undone what must not stay: see `Undone`. Where
-processes of our own are at work it is raised instead, and whoever began them ends them: see `Raised`.
+An interrupt ends the process from the first import on: raised as an exception, it could surface at any line, in the
+middle of an import or where Python can only print it. Registered cleanup runs before the end: see `Undone`. While our
+own processes are working, the interrupt is raised instead, and whoever started them ends them: see `Raised`.
 
-Nothing of this is done in a process that is not the command's, nor where interrupts are ignored or handled already.
-This is the first module of all to be imported, and imports only what Python itself has loaded by then.
+None of this happens in a process that is not the command's, or where interrupts are already ignored or handled. This
+module is imported before all others, and imports only modules that Python itself has already loaded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_command() -> bool:
 
 
 def begin() -> None:
-    """Have an interrupt end this process from here on."""
+    """Make interrupts end this process from now on."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         try:
             signal.signal(signal.SIGINT, _end)
@@ -77,7 +77,7 @@ if is_command():
 
 
 class Undone:
-    """A context in which something is undone if an interrupt ends the process."""
+    """A context whose cleanup function is called if an interrupt ends the process."""
 
     def __init__(self, undo: Callable[[], object]) -> None:
         self._undo = undo
@@ -90,7 +90,7 @@ class Undone:
 
 
 class Raised:
-    """Within it, an interrupt is raised, so that processes are ended by whoever began them; a second one ends all."""
+    """A context that raises the first interrupt, so that its caller can end child processes; a second one ends all."""
 
     def __enter__(self) -> None:
         self._is_ours = signal.getsignal(signal.SIGINT) is _end
@@ -103,7 +103,7 @@ class Raised:
 
 
 class KeptAway:
-    """Within it, interrupts are kept from threads and processes that are begun; one that comes is heard afterwards."""
+    """A context in which new threads and processes receive no interrupts; one that arrives is handled afterwards."""
 
     def __enter__(self) -> None:
         self._before = None

@@ -1,7 +1,7 @@
-"""Run work in a separate process, which may crash or time out: for threads, and for workers elsewhere.
+"""Run work in a separate process, which may crash or time out: for threads, and for workers of other executors.
 
-A worker of another executor may be forbidden to have children by multiprocessing, as Dask's are; this one is a plain
-subprocess, and starts afresh: nothing of this process is forked. Messages are pickles, each preceded by its length.
+Workers of other executors, such as Dask's, may be forbidden to have multiprocessing children. This child is a plain
+subprocess that starts from scratch: it is not forked. Messages are pickles, each preceded by its length.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _own = threading.local()
 
 
 class Child:
-    """A process that works on one job after the other; where it came to its end, the next job starts another.
+    """A process that works on one job after another; if it ends, the next job starts a new one.
 
     An interrupt ends it, and so does leaving the context.
     """
@@ -41,9 +41,9 @@ class Child:
         self.end()
 
     def ask(self, function: Callable[[Job], Answer], job: Job, timeout: float | None = None) -> Answer:
-        """Return the answer of a function, pickled by its name, to a job; raise the function's exception.
+        """Return a function's answer to a job, or raise the function's exception; the function is pickled by name.
 
-        Raises `DiedError` where the process came to its end, and `TimedOutError` after ``timeout`` seconds.
+        Raises `DiedError` if the process ends, and `TimedOutError` after ``timeout`` seconds.
         """
         is_over = threading.Event()
 
@@ -65,7 +65,7 @@ class Child:
                 if is_over.is_set():
                     raise TimedOutError(f"took more than {timeout:g} seconds") from None
                 raise DiedError(status) from None
-            except BaseException:  # an interrupt: the next answer would be the one to this job
+            except BaseException:  # else the next job would get this job's answer
                 self._kill()
                 self.end()
                 raise
@@ -77,7 +77,7 @@ class Child:
         raise found
 
     def _started(self) -> tuple[IO[bytes], IO[bytes]]:
-        """Return where the process is written to and read from, once it is ready to work."""
+        """Return the input and output streams of the process once it is ready to work."""
         if self._process is not None and self._process.poll() is not None:
             self.end()
         process = self._process
@@ -100,12 +100,12 @@ class Child:
             self._process.kill()
 
     def end(self) -> int | None:
-        """End the process, and return its exit status; None where there is none."""
+        """End the process and return its exit status; None if there is no process."""
         process, self._process = self._process, None
         if process is None:
             return None
         if process.stdout is not None and process.stdin is not None:
-            with suppress(OSError):  # what was not written yet cannot be
+            with suppress(OSError):  # closing flushes data that a dead process cannot receive
                 process.stdin.close()
             process.stdout.close()
         try:
@@ -121,10 +121,10 @@ _SECONDS_TO_END = 1
 
 @dataclass(frozen=True)
 class Isolated(Generic[Job, Answer]):
-    """A function that runs in its own process with a time limit in seconds; it is pickled by the function's name.
+    """A function that runs in its own process with a time limit in seconds; it is pickled by name.
 
-    The process is kept for the next job of the same thread. Raises `TimedOutError` or `DiedError` where it did not
-    answer, and what the function raises.
+    The process is kept for the next job of the same thread. Raises `TimedOutError` or `DiedError` if it does not
+    answer, and any exception that the function raises.
     """
 
     function: Callable[[Job], Answer]
@@ -141,7 +141,7 @@ class Isolated(Generic[Job, Answer]):
 
 
 def write(stream: IO[bytes], data: Any) -> None:
-    """Write data, pickled, after their length."""
+    """Write data as a pickle, preceded by its length."""
     pickled = pickle.dumps(data)
     stream.write(len(pickled).to_bytes(_LENGTH, "big"))
     stream.write(pickled)
@@ -149,7 +149,7 @@ def write(stream: IO[bytes], data: Any) -> None:
 
 
 def read(stream: IO[bytes]) -> Any:
-    """Return data as they were written; raises `EOFError` where the stream ends before they do."""
+    """Return data that `write` wrote; raise `EOFError` if the stream ends too early."""
     head = stream.read(_LENGTH)
     length = int.from_bytes(head, "big")
     body = stream.read(length) if len(head) == _LENGTH else b""

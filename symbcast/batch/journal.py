@@ -1,6 +1,7 @@
 """A file of results, one JSON line each, that can be continued after a stop.
 
-Each result is written as it comes. A stop leaves whole lines and at most one partial line at the end, which is dropped.
+Each result is written as it arrives. A stop leaves complete lines and at most one partial line at the end, which is
+ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ VERSION = 1
 
 
 class Journal:
-    """A file of results of one question; ``question`` is data for JSON that identifies it."""
+    """A file with the results of one question; ``question`` is JSON data that identifies it."""
 
     def __init__(self, path: Path, question: Mapping[str, Any]) -> None:
         self.path = path
@@ -31,7 +32,7 @@ class Journal:
     def resume(self, is_kept: Callable[[Mapping[str, Any]], bool]) -> dict[str, dict[str, Any]]:
         """Return the existing results to keep, by path, without their reports; the others are removed from the file.
 
-        Results are kept if their files are unchanged and ``is_kept`` accepts them. Results of another question are not.
+        Results are kept if their files are unchanged and ``is_kept`` accepts them. Others are dropped.
         """
         self._check()
         kept: dict[str, dict[str, Any]] = {}
@@ -54,7 +55,7 @@ class Journal:
                 raise ExchangeError(str(self.path), "is not a results file", "name another one")
 
     def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the whole lines of the file for the same question, with their contents."""
+        """Yield the complete lines of the file if it is about the same question, with their contents."""
         if not self.path.exists():
             return
         with self.path.open(encoding="utf-8", errors="replace") as stream:
@@ -79,7 +80,7 @@ class Journal:
             self._stream.close()
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Write a result down."""
+        """Write a result."""
         self._write(row)
 
     def _write(self, data: Mapping[str, Any]) -> None:
@@ -110,7 +111,7 @@ def _read(line: str) -> dict[str, Any] | None:
 
 
 def _is_as_it_was(row: Mapping[str, Any]) -> bool:
-    """Return whether a file is of the size and the time of the last change that a result was found for."""
+    """Return whether a file still has the size and modification time recorded with its result."""
     return Stamp(row.get("size", -1), row.get("modified", -1)) == Stamp.of(row["path"])
 
 

@@ -1,4 +1,4 @@
-"""A pool of processes that outlives the jobs that crash, or take longer than they may."""
+"""A pool of processes that survives jobs that crash or exceed their time limit."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def pool(
 ) -> Generator[Callable[[Job], Future[Answer]], None, None]:
     """Yield a function that submits a job to one of several processes; they are stopped at the end.
 
-    The processes start afresh, so that it does not matter what this one has going on, and no interrupt reaches them:
-    each would print where it was interrupted. A future raises `TimeoutError`
-    of a job that took longer than ``timeout`` seconds, and pebble's ``ProcessExpired`` where its process ended.
+    The processes start from scratch, independent of the state of this one, and receive no interrupts: each would print
+    a traceback. A future raises `TimeoutError` for a job that took longer than ``timeout`` seconds, and pebble's
+    ``ProcessExpired`` if its process ended.
     """
     made = ProcessPool(max_workers=processes, initializer=prepared, initargs=(prepare,), context=get_context("spawn"))
 
-    ensure_running()  # the one process that would let interrupts through again
+    ensure_running()  # the resource tracker: the only process that would unblock interrupts again
 
     def submit(job: Job) -> Future[Answer]:
-        # The first job starts the processes, and the threads that replace processes that end.
+        # The first job starts the processes, and the threads that replace dead processes.
         with KeptAway():
             return made.schedule(function, args=(job,), timeout=timeout)
 
@@ -45,6 +45,6 @@ def pool(
 
 
 def prepared(prepare: Prepare) -> None:
-    """Load what the work needs; if that fails, the work will fail too and report it."""
+    """Load what the work needs; if loading fails, the work will fail too and report the error."""
     with suppress(Exception):
         prepare()

@@ -1,4 +1,4 @@
-"""The outcome of checking one of many files, as plain data that passes between processes and into JSON lines."""
+"""The outcome of checking one of many files, as plain data passed between processes and written to JSON lines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Status: TypeAlias = Literal["checked", "failed", "timed out", "died"]
 
 
 class Stamp(NamedTuple):
-    """The state of a file: its size in bytes, and when it was last changed, in nanoseconds; -1 where it is none."""
+    """The state of a file: its size in bytes and its modification time in nanoseconds; -1 if there is no file."""
 
     size: int = -1
     modified: int = -1
 
     @staticmethod
     def of(path: str) -> Stamp:
-        """Return the state of a file as it is now."""
+        """Return the current state of a file."""
         try:
             found = Path(path).stat()
         except OSError:
@@ -45,10 +45,10 @@ class FileResult:
 
     Attributes:
         path: The file.
-        status: ``"checked"``; ``"failed"`` where it could not be, for it is no model or what is asked does not fit it;
-            ``"timed out"`` or ``"died"`` where the process took longer than it may or came to an end: no answer.
-        seconds: How long it took, in seconds; 0.0 where the process died.
-        problem: Why there is no report; empty where there is one.
+        status: ``"checked"``; ``"failed"`` if it could not be checked: not a model, or the request does not fit it;
+            ``"timed out"`` or ``"died"`` without an answer: its process exceeded the time limit or ended.
+        seconds: The duration of the check in seconds; 0.0 if the process died.
+        problem: Why there is no report; empty if there is one.
         report: The answer, as `symbcast.onnx.ModelReport.to_dict` returns it.
         stamp: The state of the file when it was checked.
     """
@@ -62,7 +62,7 @@ class FileResult:
 
     @property
     def verdict(self) -> str:
-        """The verdict, as a report has it; empty where there is no answer."""
+        """The verdict of the report; empty if there is no answer."""
         return "" if self.report is None else str(self.report["verdict"])
 
     def to_dict(self) -> Row:

@@ -75,7 +75,7 @@ def make_app(with_plugins: bool) -> App:
 
 
 def _needs_plugins(arguments: Sequence[str]) -> bool:
-    """Return whether rules of installed packages matter: for help on shapes, and for a rule that is not ours."""
+    """Return whether rules of installed packages matter: for help on shapes, or for a rule that symbcast lacks."""
     if arguments[:1] not in [[name] for name in OF_SHAPES]:
         return False
     rule = value_of("--rule", arguments)
@@ -118,7 +118,7 @@ def _is_shape(argument: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its status; after an interrupt at once."""
+    """Run the command line and exit with its status; exit at once after an interrupt."""
     status = run(sys.argv[1:] if arguments is None else arguments)
     if status == Exit.INTERRUPTED:
         leave()
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line on arguments and return the exit status; wrong ones are one message on stderr.
+    """Run the command line and return the exit status; wrong arguments print one message on stderr.
 
     >>> run(["--version"])
     0.1.0
@@ -134,11 +134,11 @@ def run(arguments: Sequence[str]) -> int:
     """
     arguments = list(arguments)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller: the status is still wanted
+        if getattr(sys, name) is None:  # closed by the caller, who still wants the status
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for the rest of the process
     try:
         said = os.environ.get("COLUMNS", "")
-        if said.isdecimal():  # the help is no text in fewer columns, and takes minutes to fill millions
+        if said.isdecimal():  # narrower help is unreadable; wider help takes minutes
             os.environ["COLUMNS"] = str(min(max(int(said), LEAST_WIDTH), MOST_WIDTH)) if int(said) else ""
         typed = [*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments
         app = make_app(_needs_plugins(typed))
@@ -152,7 +152,7 @@ def run(arguments: Sequence[str]) -> int:
     except CycloptsError as error:
         return _refuse(_usage(error))
     except (BrokenPipeError, SystemExit):
-        # rich, which prints the help, makes a SystemExit of a broken pipe. What is left in the buffer must not be
+        # rich, which prints the help, turns a broken pipe into a SystemExit. What is left in the buffer must not be
         # flushed into the closed pipe at exit.
         _discard_output()
         return Exit.BROKEN_PIPE
@@ -177,7 +177,7 @@ def _usage(error: CycloptsError) -> str:
 
 def _refuse(message: str, pointer: str = "") -> int:
     """Print an error; a pointer to a position in a text is not wrapped."""
-    with suppress(OSError):  # there is nobody left to tell
+    with suppress(OSError):  # nobody is left to read the error
         print_wrapped(f"symbcast: {message}", sys.stderr)
         if pointer:
             print_text(pointer, sys.stderr)

@@ -1,8 +1,8 @@
 """Check the arguments as typed against a command's declaration before anything runs.
 
-Nothing is taken for what it may not have been meant as: what begins with ``-`` is an option, and one that the command
-does not have is an error, wherever it stands. Three things are none: ``-`` alone, which is standard input; to `check`
-and `compare`, ``-`` and a digit, which begin a shape; and whatever follows ``--``.
+No argument is interpreted as something that the user may not have meant: one that begins with ``-`` is an option
+wherever it stands, and an error if the command does not have it. There are three exceptions: ``-`` alone, which is
+standard input; for commands that take shapes, ``-`` and a digit, which begin a shape; and whatever follows ``--``.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ HELP = ("--help", "-h")
 
 
 class Option(NamedTuple):
-    """An option of a command: its names, the one for messages first, and its values.
+    """An option of a command: its names, with the one used in messages first, and its values.
 
-    ``number`` is the type that its value is read as where that is a number; ``choices`` are its values where they are
-    few, ``repeats`` says that it may be given again, ``is_switch`` that it takes no value.
+    ``number`` is the type of its value if that is a number; ``choices`` lists the allowed values if there are few;
+    ``repeats`` says that the option may be repeated, ``is_switch`` that it takes no value.
     """
 
     names: tuple[str, ...]
@@ -57,7 +57,7 @@ class Option(NamedTuple):
 
     @classmethod
     def of(cls, names: Sequence[str], hint: Any) -> Option:
-        """Return the option of some names whose value has a type.
+        """Return the option with some names and a type of value.
 
         >>> from typing import Literal
         >>> Option.of(["--axis"], int | None).number, Option.of(["--format"], Literal["text", "json"]).choices
@@ -110,7 +110,7 @@ def _check_no_relation(others: Iterable[str]) -> None:
 
 
 def _is_relation(text: str) -> bool:
-    """Return whether text is an assumption as a whole: a type of MLIR has angle brackets too."""
+    """Return whether a text is a complete assumption: a type in MLIR also has angle brackets."""
     from symbcast.core.text import parse_formula
 
     try:
@@ -120,13 +120,13 @@ def _is_relation(text: str) -> bool:
 
 
 def asks_for(words: Sequence[str], arguments: Sequence[str]) -> bool:
-    """Return whether one of some words is among arguments, before any ``--``."""
+    """Return whether the arguments before any ``--`` contain one of some words."""
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return any(word in before for word in words)
 
 
 def value_of(option: str, arguments: Sequence[str]) -> str | None:
-    """Return the value that an option is given last, None where it is not given.
+    """Return the last value that is given for an option; None if the option is not given.
 
     >>> value_of("--rule", ["N", "--rule=none", "--rule", "pdpd"])
     'pdpd'
@@ -141,7 +141,7 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
 
 
 def _is_none(argument: str, command: str) -> bool:
-    """Return whether an argument is no option."""
+    """Return whether an argument is not an option."""
     if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
         raise UsageError(
             f"{_shown(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead"
@@ -154,7 +154,7 @@ def _is_none(argument: str, command: str) -> bool:
 
 
 def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[str, Options]) -> tuple[Option, str]:
-    """Return an option and its value, which is the next argument where the option holds none."""
+    """Return an option and its value: the next argument, if the option itself contains none."""
     known = {name: option for option in commands[command] for name in option.names}
     found = _OPTION.fullmatch(argument)
     name, value = (found[1], found[2]) if found else (argument, None)
@@ -178,7 +178,7 @@ def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[st
 
 
 def _check(option: Option, value: str) -> None:
-    """Raise `UsageError` for a value that an option does not take."""
+    """Raise `UsageError` for a value that an option does not accept."""
     name = option.names[0]
     if not value and not option.is_switch:
         raise UsageError(f"{name} has no value; write {_example(option)}, or leave {name} out")
@@ -223,7 +223,7 @@ def _unknown(argument: str, name: str, following: str, command: str, commands: M
 
 
 def _meant(name: str, following: str, options: Options) -> list[str]:
-    """Return the options that may have been meant by a name that is none."""
+    """Return the options that the user may have meant by an unknown name."""
     names = [n for option in options for n in option.names if n.startswith("--")]
     word = name.lstrip("-").casefold()
     if len(word) == 1:

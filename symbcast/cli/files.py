@@ -30,10 +30,10 @@ _SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt")
 
 
 def is_there(path: str) -> bool:
-    """Return whether there is a file, or a folder, of a name."""
+    """Return whether there is a file or folder with a name."""
     try:
         return Path(path).exists()
-    except (OSError, ValueError):  # the name is too long, or none
+    except (OSError, ValueError):  # the name is too long or invalid
         return False
 
 
@@ -51,7 +51,7 @@ def read_stdin(limit: int = -1) -> bytes:
 def model_on_stdin(name: str) -> Iterator[str]:
     """Yield the path of a temporary file, named ``name``, with the model from standard input.
 
-    The file name ends like the model's format. Raises `UsageError` if standard input is empty.
+    The file has the extension of the model's format. Raises `UsageError` if standard input is empty.
     """
     data = read_stdin(_MOST_BYTES)
     if not data:
@@ -63,7 +63,7 @@ def model_on_stdin(name: str) -> Iterator[str]:
 
 
 def _ending(data: bytes) -> str:
-    """Return the ending of the files that hold data of this kind, by how they begin."""
+    """Return the file extension for model data, as determined by how the data begin."""
     start = data[:1000].lstrip()
     found = next((ending for begins, ending in _BEGINNINGS if start.startswith(begins)), ENDING)
     return found if found != ENDING or b"ir_version:" not in start else ".textproto"
@@ -99,8 +99,8 @@ def targets(output: str, files: Sequence[str], arguments: Sequence[str], overwri
     """Return where the model of each file is written: a file for one model, or a path in a folder.
 
     The target is a folder if several models are written, or if the output or an argument is a folder; but one model may
-    always go to a file whose name ends like a model's. Raises `UsageError` if two models would be written to one path,
-    or one would replace a model that is read or, without ``overwrite``, any file.
+    always be written to a file with a model's extension. Raises `UsageError` if two models would be written to one
+    path, or one would replace a model that is read or, without ``overwrite``, any file.
     """
     if output == STDIN:
         raise UsageError("--output - : standard output carries the report; name a file")
@@ -136,6 +136,6 @@ def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwr
 
 
 def _named(path: Path) -> Path:
-    """Return a path with a model's ending, whatever the original format."""
+    """Return a path with the extension of a model, whatever the original format."""
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     return plain if plain.suffix.lower() == ENDING else plain.with_name(f"{plain.name}{ENDING}")

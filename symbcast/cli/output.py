@@ -1,4 +1,4 @@
-"""What every command prints: text as the stream can take it, JSON, and colours on terminals."""
+"""Output of all commands: text that the stream can encode, JSON, and colours on terminals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def columns(stream: TextIO) -> int | None:
 
 
 def print_wrapped(text: str, stream: TextIO | None = None, indent: int = 0) -> None:
-    """Print text, lines that are too wide for the stream going on below themselves, ``indent`` columns in."""
+    """Print text; lines that are too wide for the stream continue below, indented by ``indent`` columns."""
     width = columns(stream or sys.stdout)
     if width is not None:
         from textwrap import wrap
@@ -67,7 +67,7 @@ def print_json(data: Any) -> None:
 
 
 def show(document: Document, width: int = 0, indent: int = 2) -> None:
-    """Print a document: on a terminal at its width, else as text whose fields are wrapped at ``width``.
+    """Print a document: at the terminal's width, or otherwise as text whose fields are wrapped at ``width``.
 
     ``COLUMNS`` sets the width of a terminal, and also of output to a file or a pipe.
     """
@@ -77,7 +77,7 @@ def show(document: Document, width: int = 0, indent: int = 2) -> None:
 
         print_text(render(document, width, indent))
         return
-    from shutil import get_terminal_size  # slow to load, as rich is, and not needed for a file
+    from shutil import get_terminal_size  # slow to load, like rich, and not needed for a file
 
     from rich.console import Console
 

@@ -22,7 +22,7 @@ _EXAMPLES = {Kind.INTEGERS: "0,2", Kind.WORD: "WORD"}
 
 
 class RuleOption(NamedTuple):
-    """An option, and the rules that take it with their declarations."""
+    """An option and the rules that take it, with their declarations."""
 
     name: str
     declared: tuple[tuple[RuleInfo, Parameter], ...]
@@ -34,7 +34,7 @@ class RuleOption(NamedTuple):
 
     @property
     def annotation(self) -> object:
-        """The type of its value, with its help. A rule reads text itself, where rules differ in what they take."""
+        """The type of its value, with its help. It is text, which the rules parse, if they take different types."""
         kinds = {parameter.kind for _, parameter in self.declared}
         about = CyclopsParameter(help=self.help)
         if kinds == {Kind.INTEGERS}:
@@ -44,7 +44,7 @@ class RuleOption(NamedTuple):
 
     @property
     def help(self) -> str:
-        """What it means, the words or the form it takes, and the rules that take it."""
+        """Its meaning, its allowed words or its form, and the rules that take it."""
         texts: dict[str, list[str]] = {}
         for rule, parameter in self.declared:
             called = f"{rule.name}, required" if parameter.default is REQUIRED else rule.name
@@ -91,8 +91,8 @@ def with_options(command: Callable[..., int], options: Sequence[RuleOption], aft
 def attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeValue]:
     """Return the attributes that options give a rule, each read as the rule declares it.
 
-    Raises `UsageError` for text that cannot be read so. An attribute that the rule does not have is returned too: the
-    rule says that best.
+    Raises `UsageError` for text that cannot be read. An attribute that the rule does not have is also returned: the
+    rule's own error explains it best.
     """
     own = {p.name: p for p in parameters_of(rule)}
     if is_known(rule):
@@ -101,7 +101,7 @@ def attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeV
 
 
 def _check_attributes(rule: str, own: Mapping[str, Parameter], given: Sequence[str]) -> None:
-    """Raise `UsageError` for options that a rule does not take, or without those that it needs."""
+    """Raise `UsageError` for options that a rule does not take, or for missing options that it needs."""
     for name in given:
         if name not in own:
             raise UsageError(f"rule {rule!r} has no attribute {name!r}; {_flag(name)} is for {listed(takers_of(name))}")

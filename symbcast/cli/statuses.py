@@ -1,4 +1,4 @@
-"""How a command ends."""
+"""Exit statuses and usage errors of the commands."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Exit(IntEnum):
 
 
 class UsageError(Exception):
-    """An argument that cannot be read."""
+    """An argument that cannot be read, or that does not fit the others."""
 
 
 def checked(option: str, check: Callable[[T], object], value: T) -> T:
-    """Return the value of an option; raise `UsageError`, which names the option, where a check refuses the value."""
+    """Return the value of an option; raise `UsageError`, which names the option, if a check rejects the value."""
     try:
         check(value)
     except (DimensionError, ShapeTypeError) as error:

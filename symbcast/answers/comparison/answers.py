@@ -22,9 +22,9 @@ class RuleAnswer:
     """One rule's answer for the shapes.
 
     Attributes:
-        rule: The rule, as it is written: ``pdpd(axis=1)``.
-        result: Its answer; None if it does not accept this number of shapes or these ranks at all.
-        refusal: Why it does not take them.
+        rule: The rule as text, such as ``pdpd(axis=1)``.
+        result: The rule's answer; None if it does not accept this number of shapes or these ranks at all.
+        refusal: Why it does not accept them; empty if it does.
         rule_asked: The rule itself.
         question: The shapes.
     """
@@ -37,22 +37,22 @@ class RuleAnswer:
 
     @property
     def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock limits it."""
+        """The time limit of each question in seconds; None for no limit."""
         return self.question.budget
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it accepts the shapes always, sometimes or never."""
+        """Whether the rule accepts the shapes always, sometimes or never."""
         return Verdict.NEVER if self.result is None else self.result.verdict
 
     @answered
     def condition(self) -> Condition:
-        """At which sizes it accepts them."""
+        """The sizes at which the rule accepts the shapes."""
         return self.question.condition(FALSE) if self.result is None else Condition(self.result)
 
     @cached_property
     def required(self) -> tuple[Formula, ...]:
-        """What it asks, conjunct by conjunct, as it asks it."""
+        """The rule's requirements, conjunct by conjunct, not simplified."""
         if self.result is None:
             return (FALSE,)
         found = all_of(c.requirement for c in self.result.constraints)
@@ -60,14 +60,14 @@ class RuleAnswer:
 
     @cached_property
     def law(self) -> tuple[object, ...]:
-        """Its requirements and output; rules for which these are equal behave the same on the shapes."""
+        """The rule's requirements and output; rules for which these are equal behave the same on the shapes."""
         if self.result is None or FALSE in self.required:
             return (FALSE,)
         return self.required, self.output, self.places
 
     @property
     def output(self) -> tuple[OutputDim, ...]:
-        """The output's axes, each named by the sizes that meet there."""
+        """The output axes, each described by the sizes that meet there."""
         return () if self.result is None else self.result.emission.output
 
     @cached_property
@@ -79,13 +79,13 @@ class RuleAnswer:
 
     @property
     def shape(self) -> str:
-        """The output shape as text, empty where there is none."""
+        """The output shape as text, empty if there is none."""
         if self.result is None or self.result.shape is None:
             return ""
         return Namer(self.result).shape(self.result.shape)
 
     def at(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Return the output for integer shapes; None where the rule refuses them."""
+        """Return the output for integer shapes; None if the rule refuses them."""
         return None if self.result is None else self.result.rule.concrete(shapes)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Compared:
     """The answers of several rules for the same shapes; `Comparison` is its public form.
 
-    All but the rules' own answers is worked out when it is asked for.
+    Everything except the rules' own answers is computed on demand.
 
     Attributes:
         answers: The answer of each rule, in the order of the rules.
@@ -42,7 +42,7 @@ class Compared:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What was assumed, as it was written."""
+        """The assumptions, as the caller wrote them."""
         return tuple(a.text for a in self._question.scope.assumptions)
 
     @property
@@ -52,7 +52,7 @@ class Compared:
 
     @property
     def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock limits it."""
+        """The time limit of each question in seconds; None for no limit."""
         return self._question.budget
 
     @property
@@ -62,7 +62,7 @@ class Compared:
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
-        """Every two of the rules, in their order."""
+        """All pairs of rules, in the order of the rules."""
         return tuple(Pair(self._regions, a, b) for a, b in combinations(self.answers, 2))
 
     @answered
@@ -80,7 +80,7 @@ class Compared:
 
     @one_call
     def pair(self, first: str | Rule, second: str | Rule) -> Pair:
-        """Return two of the rules, given as they were given or by name, against each other.
+        """Return the comparison of two of the rules, each given by name or as it was given to `compare`.
 
         >>> from symbcast.answers.comparison import compare
         >>> compare("N, 3", "M, 1", rules=["numpy", "none"]).pair("none", "numpy").order
@@ -101,7 +101,7 @@ class Compared:
         return tuple((a.rule, a.rule_asked) for a in self.answers)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same rules were asked about the same shapes."""
+        """Return whether the same rules were compared on the same shapes."""
         return isinstance(other, Compared) and (self._question, self._rules) == (other._question, other._rules)
 
     def __hash__(self) -> int:

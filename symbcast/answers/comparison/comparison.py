@@ -29,8 +29,8 @@ def compare(
 ) -> Comparison:
     """Compare several rules on the same shapes, and return where they differ.
 
-    ``shapes`` are given to each rule in the order of its operands. ``rules`` are names, with attributes in parentheses
-    behind them, or rules; none are all those that need no attributes. ``assume``, ``min_size`` and ``budget`` are as in
+    ``shapes`` are given to each rule in the order of its operands. ``rules`` are names, with attributes in parentheses,
+    or `Rule` objects; by default all rules that need no attributes. ``assume``, ``min_size`` and ``budget`` are as in
     `symbcast.broadcast`. A rule that does not accept this number of shapes or these ranks refuses them.
 
     Raises a `SymbcastError` for wrong input: text, rules, attributes, or assumptions that contradict each other.
@@ -56,7 +56,7 @@ def _without_attributes() -> Iterable[Rule]:
 class Comparison(Compared):
     """The answers of several rules for the same shapes, and where they differ.
 
-    It has no truth value: ask its ``pairs`` for their ``order``.
+    It has no truth value: check the ``order`` of its ``pairs``.
     """
 
     @one_call

@@ -50,7 +50,7 @@ class RuleAnswerData(TypedDict):
 
 
 class PairData(TypedDict):
-    """Two rules against each other."""
+    """The comparison of two rules."""
 
     first: str
     second: str
@@ -95,15 +95,15 @@ class RelationData(TypedDict):
 
 
 def json_schema() -> dict[str, object]:
-    """Return the JSON Schema of what `comparison_to_dict` returns."""
+    """Return the JSON Schema of the data that `comparison_to_dict` returns."""
     found: dict[str, object] = json.loads(Path(__file__).with_name("comparison.schema.json").read_text("utf-8"))
     return found
 
 
 def comparison_to_dict(comparison: Compared) -> ComparisonData:
-    """Return a comparison as data that `json.dumps` takes, the same on every run.
+    """Return a comparison as data that `json.dumps` accepts, the same on every run.
 
-    Shapes, conditions and rules are text that symbcast reads back.
+    Shapes, conditions and rules are text that symbcast can read back.
 
     >>> from symbcast.answers.comparison import compare
     >>> data = comparison_to_dict(compare("N", "3", rules=["numpy", "none"]))
@@ -166,7 +166,7 @@ def _example(example: Example) -> ExampleData:
 
 
 def relation_to_dict(relation: Related) -> RelationData:
-    """Return a relation as data that `json.dumps` takes."""
+    """Return a relation as data that `json.dumps` accepts."""
     return {
         "first": relation.first,
         "second": relation.second,

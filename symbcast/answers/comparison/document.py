@@ -95,7 +95,7 @@ def document(comparison: Compared) -> Document:
 
 
 def _differing(comparison: Compared) -> Iterator[Pair]:
-    """Yield the pairs of rules that differ, with only the first of equal rules."""
+    """Yield the pairs of rules that differ, with only the first rule of each group of equal ones."""
     firsts = [group[0] for group in comparison.groups]
     for pair in comparison.pairs:
         if any(pair.first is a for a in firsts) and any(pair.second is a for a in firsts):
@@ -153,7 +153,7 @@ def _pair_fields(pair: Pair) -> Iterator[Field]:
 
 
 def _alone(region: Region, pair: Pair, rule: str) -> Iterator[Line]:
-    """Yield at which sizes only this rule accepts, and an example."""
+    """Yield the sizes that only this rule accepts, and an example."""
     for n, line in enumerate(_region(region, pair)):
         yield line if n else (Span(rule, True), Span(": "), *line)
 
@@ -186,7 +186,7 @@ def _gives(example: Example | Separation, first: str, second: str, is_apart: boo
 
 
 def relation_document(relation: Related) -> Document:
-    """Return how two rules relate, and the shapes that show it."""
+    """Return how two rules relate, and shapes that show the difference."""
     said = _ORDERS[relation.order].format(first=relation.first, second=relation.second)
     title = heading(f"{relation.first} and {relation.second}, ranks up to {relation.rank}", said)
     shown = [

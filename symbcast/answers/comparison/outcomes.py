@@ -38,7 +38,7 @@ class Way(Enum):
 
 
 class Standing(NamedTuple):
-    """For each way two rules can relate: at how many of the checked sizes they do, and the first of these."""
+    """For each way two rules can relate: the number of checked sizes at which they do, and the first of these."""
 
     counts: dict[Way, int]
     first: dict[Way, int]
@@ -46,9 +46,9 @@ class Standing(NamedTuple):
 
 
 class Outcomes:
-    """The output of each rule at each of some sizes; None where it refuses.
+    """The output of each rule at a few sizes; None if it refuses.
 
-    ``models`` are those sizes, of the symbols in order, the smallest first; None if no few sizes represent all.
+    ``models`` are those sizes, in the order of the symbols, smallest first; None if no small set represents all sizes.
     """
 
     def __init__(self, question: Question, answers: Sequence[RuleAnswer]) -> None:
@@ -90,11 +90,11 @@ class Outcomes:
         return self._standings[laws]
 
     def _are_apart(self, axes: Sequence[tuple[int, int]]) -> list[bool]:
-        """Return at which of the models an axis, of those given by operand and number, has another size than 1."""
+        """Return for each model whether one of the axes, given by operand and number, has a size other than 1."""
         return [any(shapes[n][i] != 1 for n, i in axes) for shapes in self._shapes]
 
     def example(self, number: int, first: RuleAnswer, second: RuleAnswer) -> Example:
-        """Return one of the models, and the outputs of two rules there."""
+        """Return a model, by number, and the outputs of two rules there."""
         assert self.models is not None
         sizes = dict(zip(self._question.scope.names.values(), self.models[number], strict=True))
         return Example(sizes, self._shapes[number], self._of(first)[number], self._of(second)[number])
@@ -107,7 +107,7 @@ class Outcomes:
 
     @cached_property
     def _shapes(self) -> list[tuple[Sizes, ...]]:
-        """The shapes at each of the models."""
+        """The shapes at each model."""
         places: dict[Dim, int] = {s: n for n, s in enumerate(self._question.scope.symbols)}
         written = [[d if isinstance(d, int) else ~places[d] for d in s.dims] for s in self._question.shapes]
         return [
@@ -117,7 +117,7 @@ class Outcomes:
 
 
 def moved(first: RuleAnswer, second: RuleAnswer) -> list[tuple[int, int]]:
-    """Return the axes, each an operand and a number, that two rules lay on different axes of the output."""
+    """Return the axes, as pairs of operand and number, that two rules place on different output axes."""
     pairs = zip(first.places, second.places, strict=False)
     return [
         (n, i)

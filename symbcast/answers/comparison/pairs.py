@@ -11,7 +11,7 @@ from symbcast.core.solver.budget import answered
 
 
 class Order(Enum):
-    """How one rule compares with another: `REFINES` where the other accepts all that it accepts, and agrees there."""
+    """How one rule compares with another; `REFINES`: the other accepts everything that it accepts, and agrees there."""
 
     EQUAL = "equal"
     REFINES = "refines"
@@ -24,10 +24,10 @@ class Pair:
     """Two rules on the same shapes.
 
     Attributes:
-        first, second: The answer of each.
+        first, second: The answers of the two rules.
         agree: Where both accept the shapes, with the same output.
-        apart: Where both accept them, with outputs of the same shape, but lay an axis of another size than 1 on
-            different axes of it: other elements are combined there.
+        apart: Where both accept them, with outputs of the same shape, but place an axis of size other than 1 on
+            different output axes: different elements are combined there.
         differ: Where both accept them, with different outputs.
         only_first, only_second: Where one accepts them and the other does not.
     """
@@ -45,7 +45,7 @@ class Pair:
 
     @property
     def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock limits it."""
+        """The time limit of each question in seconds; None for no limit."""
         return self.first.budget
 
     @answered
@@ -74,7 +74,7 @@ class Pair:
 
 
 def _both(left: bool | None, right: bool | None) -> bool | None:
-    """Return whether two things hold; None where that was not decided."""
+    """Return the conjunction of two facts; None if that is not decided."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True

@@ -57,7 +57,7 @@ class Question:
         return tuple(s.dims for s in self.shapes), assumed, self.scope.min_size, self.budget
 
     def condition(self, formula: Formula) -> Condition:
-        """Return a formula as a condition about all sizes of the question, by their names."""
+        """Return a formula as a condition over all sizes of the question, by their names."""
         names = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in self.scope.names.items()}
         return Condition.about(put_in(formula, {s: n for s, n in names.items() if s is not n}), names.values())
 

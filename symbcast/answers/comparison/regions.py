@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Region:
-    """The sizes, within the assumptions, at which two rules relate in one way."""
+    """The sizes, within the assumptions, at which two rules relate in one way, such as both accepting and agreeing."""
 
     def __init__(self, standings: Standings, way: Way) -> None:
         self._standings = standings
@@ -33,12 +33,12 @@ class Region:
 
     @property
     def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock limits it."""
+        """The time limit of each question in seconds; None for no limit."""
         return self._standings.question.budget
 
     @answered
     def is_empty(self) -> bool | None:
-        """Whether there are no such sizes; None where that was not decided."""
+        """Whether the region contains no sizes; None if that was not decided."""
         met = self._standings.met
         return self._sizes.is_empty if met is None else not met.counts[self._way]
 
@@ -53,7 +53,7 @@ class Region:
 
     @answered
     def condition(self) -> Condition:
-        """At which sizes it is so, under the assumptions."""
+        """The condition on sizes to be in the region, under the assumptions."""
         question = self._standings.question
         match self.verdict:
             case Verdict.ALWAYS:
@@ -75,12 +75,12 @@ class Region:
 
     @property
     def reason(self) -> str:
-        """Why it was not decided whether there are such sizes, or whether all are."""
+        """Why it was not decided whether the region contains no sizes, or all."""
         return self._sizes.reason if self.verdict is Verdict.UNKNOWN else ""
 
     @answered
     def _sizes(self) -> OneOf:
-        """The sizes as the solver decides about them."""
+        """The region in the form that the solver decides."""
         return self._standings.one_of(self._way)
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class Region:
 
 
 class Regions:
-    """The regions of each two of some rules; rules that ask and give the same have the same regions."""
+    """The regions of each pair of rules; rules with the same requirements and output have the same regions."""
 
     def __init__(self, question: Question, answers: Sequence[RuleAnswer]) -> None:
         self._question = question
@@ -97,7 +97,7 @@ class Regions:
         self._decided: dict[tuple[Formula, ...], Kept[Decision] | None] = {}
 
     def are_one_law(self, first: RuleAnswer, second: RuleAnswer) -> bool:
-        """Return whether two rules ask and give the same."""
+        """Return whether two rules have the same requirements and output."""
         return self._outcomes.law(first) == self._outcomes.law(second)
 
     def between(self, first: RuleAnswer, second: RuleAnswer) -> dict[Way, Region]:
@@ -154,7 +154,7 @@ class Standings:
         return OneOf(self._decided(common), common, alternatives)
 
     def parts(self, way: Way) -> tuple[Sequence[Formula], Sequence[Formula]]:
-        """Return the formulas that all hold where the rules relate in a way, and alternatives: at least one holds."""
+        """Return the formulas that hold where the rules relate in a given way, and alternatives: at least one holds."""
         first, second = self._first.required, self._second.required
         match way:
             case Way.AGREE:

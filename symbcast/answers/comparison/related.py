@@ -14,7 +14,7 @@ class Separation:
 
     Attributes:
         shapes: The two shapes.
-        first: The output by the first rule; None where it refuses them.
+        first: The output by the first rule; None if it refuses them.
         second: The output by the second.
     """
 
@@ -34,14 +34,14 @@ class Related:
     """How one rule relates to another on all pairs of shapes up to a rank; `Relation` is its public form.
 
     Attributes:
-        first: The first rule, as it is written.
-        second: The second one.
+        first: The first rule, as text.
+        second: The second rule, as text.
         rank: The highest rank that was checked.
         order: Equal; refines, where the second accepts all that the first does, with the same output; refined by, where
-            it is the other way round; or neither. Unknown where that was not decided.
-        separations: Smallest shapes, by rank and then by sizes, that show why the rules are not equal, or why neither
-            refines the other: in which one alone accepts them, or both do with different outputs; where these are
-            equal, an axis lies elsewhere.
+            it is the other way round; or neither. Unknown if that was not decided.
+        separations: The smallest shapes, by rank and then by sizes, that show why the rules are not equal, or why
+            neither refines the other: only one accepts them, or the outputs differ, or equal outputs have an axis
+            placed elsewhere.
         reason: Why it was not decided.
     """
 

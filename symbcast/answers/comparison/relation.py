@@ -52,8 +52,9 @@ class Relation(Related):
 def relation(first: str | Rule, second: str | Rule, rank: int = 3, budget: float | None = None) -> Relation:
     """Return how two rules relate on all pairs of shapes of at most some rank, of any sizes.
 
-    Rules are given as to `compare`. The shapes are given to both in the same order. ``budget`` limits the whole to so
-    many seconds: what is open then leaves the order unknown. Raises `ShapeTypeError` for a rank that is not 0 to 8.
+    Rules are given as to `compare`. The shapes are given to both in the same order. ``budget`` is the time limit in
+    seconds for the whole comparison; if questions are still open then, the order is unknown. Raises `ShapeTypeError`
+    for a rank outside 0 to 8.
 
     >>> found = relation("numpy", "unidirectional", rank=3)
     >>> found.order, str(found.separations[0])
@@ -95,7 +96,7 @@ def _shapes(rank: int) -> Iterator[tuple[Shape, Shape]]:
 
 
 class _Found:
-    """The first separations of each way that were met."""
+    """The first separation found for each way in which rules can differ."""
 
     def __init__(self) -> None:
         self._only_first: Separation | None = None
@@ -103,7 +104,7 @@ class _Found:
         self._differ: Separation | None = None
 
     def take(self, pair: Pair) -> None:
-        """Look at one pair of ranks."""
+        """Record the separations of the rules at one pair of ranks."""
         if pair.order is Order.EQUAL:
             return
         self._only_first = self._only_first or _separation(pair.only_first.example)
@@ -117,7 +118,7 @@ class _Found:
 
     @property
     def telling(self) -> tuple[Separation, ...]:
-        """The separations that show it."""
+        """The separations that show this order."""
         return tuple(s for s in (self._differ, self._only_first, self._only_second) if s is not None)
 
 

@@ -1,4 +1,4 @@
-"""Rules as they are written: ``pdpd(axis=1)``."""
+"""Rules as text: ``pdpd(axis=1)``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ATTRIBUTE = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\([^()]*\)|\[[^\[\]]*
 
 
 def read_rule(rule: str | Rule) -> Rule:
-    """Return a rule that is given as text, its attributes in parentheses behind its name, or as it is.
+    """Return a rule given as text, with attributes in parentheses after its name, or as a `Rule`.
 
     Raises `UnknownRuleError` and `RuleArgumentError` as `symbcast.broadcast` does, and `RuleArgumentError` for text
     that cannot be read.
@@ -34,7 +34,7 @@ def read_rule(rule: str | Rule) -> Rule:
 
 
 def _not_written(text: str) -> SymbcastError:
-    """Return the error about a text that is not a name, and attributes in parentheses."""
+    """Return the error for text that is not a rule's name with attributes in parentheses."""
     name, rest = re.match(r"\s*([\w.-]*)\s*(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr] # it matches
     if not is_known(name):
         return UnknownRuleError(text, [info.name for info in listed_rules()])
@@ -44,7 +44,7 @@ def _not_written(text: str) -> SymbcastError:
 
 
 def _example(name: str) -> str:
-    """Return how attributes of a rule are written, by its first one."""
+    """Return an example of how a rule's attributes are written, with its first attribute."""
     values = {Kind.INTEGERS: "(0, 1)", Kind.WORD: "..."}
     first = next((f"{p.name}={values.get(p.kind, '1')}" for p in parameters_of(name)), None)
     return f"write {name!r}: it takes no attributes" if first is None else f"write '{name}({first})', for example"

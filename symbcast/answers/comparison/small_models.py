@@ -2,7 +2,7 @@
 
 Whether formulas over names and integers hold depends on which of these are equal, and, where one of the formulas says
 "at most", on their order. So it is enough to look at one choice of sizes for each way in which names can be equal to
-each other and to the integers, or can be ordered among them (the small model property of these logics). Each is the
+each other and to the integers, or ordered among them (the small model property of these logics). Each is the
 smallest choice of its kind, and therefore the smallest sizes at which something holds are among them.
 """
 
@@ -28,7 +28,7 @@ def small_models(symbols: Sequence[Symbol], dims: Iterable[Dim], formulas: Itera
     """Return sizes of the symbols, in order, that represent all sizes for the given formulas; the smallest first.
 
     A choice is smaller than another if it has fewer sizes of 0, then if its sum is less, then if its sizes come first.
-    None where a dimension, or a formula, has more in it than names and integers, or for more than `MOST` choices.
+    None if a dimension or a formula contains more than names and integers, or if there are more than `MOST` choices.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.logic.formulas import equal
@@ -63,7 +63,7 @@ def _is_ordered(formula: Formula) -> bool:
 
 
 def _ordered_pool(integers: Collection[int], count: int) -> Iterator[int]:
-    """Yield the integers, and of the sizes between two of them, and above all, the first ``count``."""
+    """Yield the integers, and the first ``count`` sizes between each two of them and above all of them."""
     ends = sorted(integers)
     for before, end in zip((-1, *ends), (*ends, None), strict=True):
         stop = before + 1 + count if end is None else min(end, before + 1 + count)
@@ -72,8 +72,8 @@ def _ordered_pool(integers: Collection[int], count: int) -> Iterator[int]:
 
 
 def _count(names: int, integers: int) -> int:
-    """Return how many ways there are for names to be equal to each other and to integers."""
-    ways = [1] + [0] * names  # by how many groups of names are equal to no integer
+    """Return the number of ways in which names can be equal to each other and to integers."""
+    ways = [1] + [0] * names  # by the number of groups of names that equal no integer
     for _ in range(names):
         ways = [ways[n] * (integers + n) + (ways[n - 1] if n else 0) for n in range(len(ways))]
     return sum(ways)
@@ -92,7 +92,7 @@ def _kinds(names: int, integers: Sequence[int]) -> Iterator[Sizes]:
 
 
 def _smallest(kind: Sizes, integers: Collection[int]) -> Sizes:
-    """Return the smallest sizes of a kind: the largest groups get the smallest sizes that are none of the integers."""
+    """Return the smallest sizes of a kind: the largest groups get the smallest sizes not among the integers."""
     groups = sorted({n for n in kind if n < 0}, key=lambda n: (-kind.count(n), -n))
     sizes: dict[int, int] = {}
     free = 1

@@ -65,11 +65,11 @@ class ResultData(TypedDict):
 
 
 def result_to_dict(result: Call) -> ResultData:
-    """Return an answer as data that `json.dumps` takes, the same on every run.
+    """Return an answer as data that `json.dumps` accepts, the same on every run.
 
     Shapes, dimensions and formulas are text that `symbcast.core.text` reads back; ``shape``, ``witness`` and
     ``counterexample`` are null if there is none. ``symbols`` are the names of the sizes; an unknown is called by
-    its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``). A sequence of axes is among them once
+    its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``). A sequence of axes is listed once
     (``*batch``), and has a list of sizes in ``witness`` and ``counterexample``.
 
     >>> import symbcast
@@ -105,7 +105,7 @@ def result_to_dict(result: Call) -> ResultData:
 
 
 def sizes_data(sizes: Mapping[str, int] | None) -> dict[str, int] | None:
-    """Return sizes by name, those of a sequence's axes as a list."""
+    """Return sizes by name, with the sizes of a sequence's axes as a list."""
     return None if sizes is None else {name: _plain(size) for name, size in sizes.items()}
 
 

@@ -60,13 +60,13 @@ class ProgramData(TypedDict):
 
 
 def json_schema() -> dict[str, object]:
-    """Return the JSON Schema of what `program_to_dict` returns."""
+    """Return the JSON Schema of the data that `program_to_dict` returns."""
     found: dict[str, object] = json.loads(Path(__file__).with_name("program.schema.json").read_text("utf-8"))
     return found
 
 
 def program_to_dict(env: Program) -> ProgramData:
-    """Return a program, and the answer about it, as data that `json.dumps` takes, the same on every run.
+    """Return a program, and the answer about it, as data that `json.dumps` accepts, the same on every run.
 
     >>> from symbcast import ShapeEnv
     >>> env = ShapeEnv()
@@ -90,7 +90,7 @@ def program_to_dict(env: Program) -> ProgramData:
 
 
 def _symbols(shown: Mapping[Symbol, str]) -> list[dict[str, object]]:
-    """Return the sizes in order; a sequence is there once, whichever of its axes are spoken of."""
+    """Return the sizes in order; a sequence is listed once, whichever of its axes occur."""
     found = {s.sequence if isinstance(s, SequenceSymbol) else s: _symbol(s, name) for s, name in shown.items()}
     return list(found.values())
 
@@ -139,7 +139,7 @@ def _plain(value: Any) -> Any:
 
 
 def program_from_dict(data: object, kind: type[P]) -> P:
-    """Return the program that `program_to_dict` wrote, as a ``kind`` of it. Raises `ExchangeError`."""
+    """Return the program that `program_to_dict` wrote, as an instance of ``kind``. Raises `ExchangeError`."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise ExchangeError("the data", f"is not a program: its format is not {FORMAT!r}", "see ShapeEnv.to_dict")
     if type(data.get("version")) is not int or data["version"] != VERSION:
@@ -159,7 +159,7 @@ def program_from_dict(data: object, kind: type[P]) -> P:
 
 
 class _Entry:
-    """An object of the data, whose members are asked for by key and kind."""
+    """A JSON object whose members are read by key and kind."""
 
     def __init__(self, data: Any, place: str) -> None:
         if not isinstance(data, Mapping):
@@ -168,7 +168,7 @@ class _Entry:
         self.place = place
 
     def get(self, key: str, kind: type | tuple[type, ...], words: str) -> Any:
-        """Return a member of a kind."""
+        """Return a member of the given kind."""
         if key not in self.data:
             raise ExchangeError(self.place, f"has no {key!r}")
         value = self.data[key]
@@ -256,7 +256,7 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
 def _read_shape(entry: _Entry, key: str, text: Any, names: Names) -> Shape:
     if not isinstance(text, str):
         raise ExchangeError(f"{entry.place}.{key}", f"{text!r:.40} is not text")
-    # An operation may compute a size that does not fit in 64 bits, though no text of a user may state one.
+    # An operation can compute a size that does not fit in 64 bits, though users cannot write one in text.
     return entry.read(key, lambda: names.bind_all([(any_shape_of(parse_shape(text, max_size=None)), False)])[0])
 
 

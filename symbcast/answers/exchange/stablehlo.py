@@ -23,12 +23,12 @@ _SHAPES = ("target", "result")
 
 
 def stablehlo_source(call: Call, name: str = "broadcast", element_type: str = "f32") -> str:
-    """Return a module with one function: tensors in, each of them broadcast to the output out.
+    """Return a module with one function that takes tensors and returns each of them broadcast to the output shape.
 
-    An operand that is a shape only, such as the target of `unidirectional`, comes as a tensor of ``i32`` sizes. The
-    output's sizes are worked out from those of the operands; where one operand is proved to have the output's size,
-    it is taken from that. The shapes must be able to broadcast. Raises `DimensionError` for a layout that StableHLO
-    does not have, and ValueError for a name or a type that it does not allow.
+    An operand that is only a shape, such as the target of `unidirectional`, is passed as a tensor of ``i32`` sizes. The
+    output's sizes are computed from those of the operands, or taken from one operand that is proved to have the
+    output's size. The shapes must be able to broadcast. Raises `DimensionError` for a layout that StableHLO
+    cannot express, and ValueError for a name or a type that it does not allow.
 
     >>> import symbcast
     >>> print(stablehlo_source(symbcast.broadcast("N, 3", "M, 1", assume="N >= 2 and M == N")))
@@ -108,7 +108,7 @@ class _Module:
         ]
 
     def _operation(self, text: str) -> str:
-        """Return the value of an operation, which is written once."""
+        """Return the value of an operation, writing it only once."""
         if text not in self._values:
             self._values[text] = f"%{len(self._values)}"
             self._lines.extend(f"{self._values[text]} = {text}".split("\n"))
@@ -166,7 +166,7 @@ class _Module:
         return joined
 
     def _cells(self, axis: int) -> Iterator[tuple[int, int, Dim]]:
-        """Yield the operands on an output axis, with their own axis there and its size; no size twice."""
+        """Yield the operands on an output axis, each with its own axis there and the size; each size once."""
         found: set[Dim] = set()
         for n, places in enumerate(self._places):
             for i, place in enumerate(places):
@@ -188,7 +188,7 @@ class _Module:
 
 
 def _tensor(dims: Sequence[Dim], element_type: str) -> str:
-    """Return the type of a tensor, with ``?`` for a size that is no number."""
+    """Return the type of a tensor, with ``?`` for a size that is not a number."""
     sizes = (str(d) if isinstance(d, int) else "?" for d in dims)
     return f"tensor<{'x'.join([*sizes, element_type])}>"
 

@@ -1,4 +1,4 @@
-"""The operands aligned under each other by their rule, and the status of each axis."""
+"""Operands aligned by their rule, and the status of each axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mark(Enum):
 
 
 class Alignment:
-    """The operands of a result, aligned under each other."""
+    """The aligned operands of a result."""
 
     def __init__(self, result: Call) -> None:
         self.result = result
@@ -41,7 +41,7 @@ class Alignment:
         return [(n, d) for n, _, d in self.places_of(axis)]
 
     def places_of(self, axis: int) -> list[tuple[int, int, Dim]]:
-        """Return the operands that have a size on an axis, with the place of the size among theirs."""
+        """Return the operands that have a size on an axis, with the position of the size in each operand."""
         return [(n, i, self._operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
 
     @cached_property
@@ -54,7 +54,7 @@ class Alignment:
 
     @cached_property
     def _axes(self) -> dict[Constraint, list[int]]:
-        """The axes that each constraint is about; none where it is about the ranks alone."""
+        """The axes of each constraint; none if it is only about ranks."""
         found: dict[Constraint, list[int]] = {}
         past_the_end = iter([a for a in self.all_axes if a >= self.places.rank])
         for constraint in self.result.constraints:
@@ -80,11 +80,11 @@ class Alignment:
         return next(found, None) if self.result.is_open else None
 
     def axis_text(self, axis: int) -> str:
-        """Return an axis named from the ends from which it can be counted."""
+        """Name an axis by its number from each end that it can be counted from."""
         return axis_text(axis, self.places.rank, self.sequence)
 
     def counted(self, axis: int) -> int:
-        """Return an axis counted from the front, or from the end where it is behind axes of unknown number."""
+        """Return an axis counted from the front, or from the end if it follows an unknown number of axes."""
         return axis if self.sequence is None or axis < self.sequence else axis - self.places.rank
 
     def axes_of(self, constraint: Constraint) -> list[int]:
@@ -107,13 +107,13 @@ class Alignment:
         return [a for a in self.all_axes if not 0 <= a < self.places.rank]
 
     def _refused(self, operands: Sequence[int]) -> list[int]:
-        """Return the axes at which ranks do not fit: those that hang over, else those that some operand lacks."""
+        """Return the axes where ranks do not fit: axes outside the output, else axes that some operand lacks."""
         lacking = [a for a in self.all_axes if len(self.cells(a)) < len(operands)]
         return self._hanging() or lacking or sorted({a for n in operands for a in self.places.of[n]})
 
     @cached_property
     def all_axes(self) -> tuple[int, ...]:
-        """Every axis in use, those that hang over included: these may be far from the others."""
+        """Every axis in use, including axes outside the output, which can be far from the others."""
         used = (axis for axes in self.places.of for axis in axes)
         return tuple(sorted({*range(self.places.rank), *used}))
 
@@ -150,7 +150,7 @@ class Alignment:
         return all(isinstance(d, int) for d in dims_of(requirement)) and holds(requirement)
 
     def verdict(self, constraints: Sequence[Constraint]) -> Verdict:
-        """Return the verdict on some of the result's constraints alone."""
+        """Return the verdict on only some of the result's constraints."""
         requirements = [c.requirement for c in constraints]
         if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
             return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
@@ -158,6 +158,6 @@ class Alignment:
 
         asked = set(requirements)
         if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):
-            return self.result.verdict  # the very question that was decided
+            return self.result.verdict  # exactly the question that was already decided
         assert self.result.scope is not None and self.result.scope.knowledge is not None
         return Decision(self.result.scope.knowledge, requirements).verdict

@@ -29,10 +29,10 @@ class Step(NamedTuple):
 
 
 class Working(NamedTuple):
-    """A broadcast worked out at some sizes.
+    """A broadcast evaluated at some sizes.
 
-    ``shape`` is the output, None where the rule refuses; ``problem`` says why nothing comes out where no axis does: a
-    dimension is no size there, the assumptions exclude the sizes, or the rule refuses a rank.
+    ``shape`` is the output, None if the rule refuses; ``problem`` is a failure that belongs to no axis: a dimension is
+    not a size there, the assumptions exclude the sizes, or the rule refuses a rank.
     """
 
     operands: tuple[str, ...]
@@ -42,9 +42,9 @@ class Working(NamedTuple):
 
 
 def worked_out(result: Call, sizes: Mapping[str, int]) -> Working:
-    """Return a result worked out at the given sizes, by name.
+    """Return a result evaluated at the given sizes, by name.
 
-    Raises `BindingError` for sizes that are missing or unknown; those that the assumptions exclude are a problem told.
+    Raises `BindingError` for missing or unknown sizes; if the assumptions exclude the sizes, ``problem`` says so.
 
     >>> import symbcast
     >>> for step in worked_out(symbcast.broadcast("N, 3", "M, 1"), {"N": 2, "M": 4}).steps:
@@ -72,7 +72,7 @@ def _all_given(result: Call, sizes: Mapping[str, int]) -> bool:
 
 
 def _refusals(concrete: Call) -> str:
-    """Return the failure that is on no axis: shapes whose ranks do not fit."""
+    """Return why the shapes' ranks do not fit: a failure that belongs to no axis."""
     alignment = Alignment(concrete)
     failing = (c for c in concrete.constraints if not holds(c.requirement) and not alignment.axes_of(c))
     return "; ".join(dict.fromkeys(refusal(c, concrete) for c in failing))
@@ -106,7 +106,7 @@ def _cell(operand: int, axis: int, symbolic: Alignment, concrete: Alignment, nam
 
 
 def _output(concrete: Call, axis: int) -> str:
-    """Return the output size of an axis on which nothing fails."""
+    """Return the output size of an axis that does not fail."""
     if concrete.verdict is Verdict.ALWAYS:
         assert concrete.shape is not None
         return str(concrete.shape[axis])

@@ -56,17 +56,17 @@ class View:
         return is_sequence(self.dims[0]) if self.dims else False
 
     def counted(self, axes: Sequence[int], rank: int) -> list[int]:
-        """Return axes of a shape, counted from the end that is known."""
+        """Return the axes of a shape, counted from the known end."""
         return [axis - rank for axis in axes] if self.is_open else list(axes)
 
     @property
     def inversions(self) -> int:
-        """How many pairs of axes change their order."""
+        """The number of axis pairs whose order changes."""
         return sum(a > b for a, b in combinations(self.kept, 2))
 
     @property
     def kind(self) -> str:
-        """What it does."""
+        """The kind of edit: ``transpose``, ``reshape``, ``unsqueeze`` or ``squeeze``."""
         if self.inversions:
             return "transpose"
         if self.new:
@@ -74,9 +74,9 @@ class View:
         return "squeeze"
 
     def code(self, framework: Framework, name: str) -> str:
-        """Return code that computes the edited operand from a name; empty if the framework has none for it."""
+        """Return code that computes the edited operand from a variable; empty if the framework has none for it."""
         if framework == "onnx":
-            # Transpose names every axis.
+            # Transpose needs a permutation of all axes.
             return "" if self.is_open and self.inversions else "\n".join(_onnx(self, name))
         found = name
         if self.dropped:
@@ -127,7 +127,7 @@ def _onnx(view: View, name: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Slice:
-    """The first elements of an operand along an axis, ``size`` of them."""
+    """A slice of an operand: its first ``size`` elements along an axis."""
 
     dims: tuple[Dim, ...]
     axis: int
@@ -138,7 +138,7 @@ class Slice:
 
     @property
     def place(self) -> int:
-        """The axis, counted from the end where the rank is not known."""
+        """The axis, counted from the end if the rank is not known."""
         return self.axis - len(self.dims) if is_sequence(self.dims[0]) else self.axis
 
     @property
@@ -147,7 +147,7 @@ class Slice:
         return (*self.dims[: self.axis], self.size, *self.dims[self.axis + 1 :])
 
     def code(self, framework: Framework, name: str) -> str:
-        """Return code that computes the edited operand from a name."""
+        """Return code that computes the edited operand from a variable."""
         if framework == "onnx":
             ends = {} if not isinstance(self.size, int) else {"ends": self.size}
             given = {"starts": 0, "axes": self.place, **ends}
@@ -165,7 +165,7 @@ Edit: TypeAlias = View | Slice
 def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
     """Yield the ways to place an operand's sizes other than 1 on the axes of a shape of some rank, with 1 elsewhere.
 
-    Ones in front of all others are left out. Of an operand of unknown rank, ``rank`` is that of its known end.
+    Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end.
     """
     found = tuple(dims)
     if any(map(is_sequence, found)):

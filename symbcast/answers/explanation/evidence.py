@@ -25,9 +25,9 @@ PAIRS_TRIED = 100
 
 
 def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
-    """Return the result for the operands at some sizes, None where a dimension is no size or a rank is not taken.
+    """Return the result for the operands at some sizes; None if a dimension is not a size or a rank is refused.
 
-    Raises `BindingError` for sizes that the result is not about.
+    Raises `BindingError` for names that the result does not have.
     """
     found = _at(result, sizes)
     return None if isinstance(found, str) else found
@@ -89,7 +89,7 @@ def refusal(constraint: Constraint, result: Call) -> str:
 
 
 def _beside(cells: Sequence[tuple[int, Dim]], names: Sequence[str]) -> str:
-    """Return the sizes of an axis; of more than two operands, two that clash and whose they are."""
+    """Return the sizes of an axis; for more than two operands, two that clash and the names of their operands."""
     numbers = [(n, d) for n, d in cells if isinstance(d, int)]
     if len(names) > 2:
         left, right = clashing_pair(numbers)
@@ -98,7 +98,7 @@ def _beside(cells: Sequence[tuple[int, Dim]], names: Sequence[str]) -> str:
 
 
 def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tuple[int, Dim]]:
-    """Return two sizes that differ and are not 1; the first two where there are none."""
+    """Return two sizes that differ and are not 1; if there are none, the first two."""
     telling = [cell for cell in cells if isinstance(cell[1], int) and cell[1] != 1]
     other = next((cell for cell in telling if cell[1] != telling[0][1]), None)
     return (telling[0], other) if other is not None else (cells[0], cells[1])

@@ -38,7 +38,7 @@ _known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Fix:
-    """A change, described by ``text``; the changed question has ``operands``, ``rule``, and ``assume`` added.
+    """A change, described by ``text``; the changed question has these ``operands`` and ``rule``, and adds ``assume``.
 
     A change that ``must_be_certain`` is discarded if the answer is then still conditional.
     """
@@ -57,9 +57,9 @@ class Fix:
 
 
 def fix(result: Call) -> Fix | None:
-    """Return a change with which the shapes always broadcast; for shapes that never do, failing that, sometimes.
+    """Return a change that makes the shapes always broadcast, or, if they never do, broadcast for some sizes.
 
-    None where none was found: every fix is one that was asked again. It is kept as long as the result is.
+    None if none was found: every fix is checked by asking again. It is cached as long as the result lives.
     """
     if result not in _known:
         _known[result] = _found(result)
@@ -125,12 +125,12 @@ def _changeable(result: Call) -> list[int]:
 
 
 def _base(result: Call) -> int | None:
-    """Return the operand to which the others are aligned."""
+    """Return the operand that the others are aligned to."""
     return result.rule.placement.base([s.rank for s in result.operands])
 
 
 def _given_ones(result: Call) -> Iterator[Fix]:
-    """Give an operand of lower rank axes of size 1, in other places than in front."""
+    """Insert axes of size 1 into an operand of lower rank, not only in front."""
     names, namer = operand_names(result), Namer(result)
     placement = result.rule.placement
     least = placement.least if isinstance(placement, AtRight) else 0
@@ -152,7 +152,7 @@ def _given_ones(result: Call) -> Iterator[Fix]:
 
 
 def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
-    """Return whether every size but 1 meets the same size: without, ones would only keep sizes apart."""
+    """Return whether every size but 1 meets an equal size; otherwise ones would only keep sizes apart."""
     others = [s for n, s in enumerate(result.operands) if n != position]
     return all(
         d == 1 or any(d in s.dims[-back:][:1] for s in others)
@@ -161,7 +161,7 @@ def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
 
 
 def placed_elsewhere(result: Call) -> Iterator[Fix]:
-    """Lay an operand on other axes."""
+    """Place an operand on other axes."""
     for attributes in result.rule.placement.elsewhere([s.rank for s in result.operands]):
         yield _by(result, attributes)
 
@@ -188,7 +188,7 @@ def assumed(result: Call) -> Iterator[Fix]:
 
 
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
-    """Return a formula as the assumption that its text would be read as, without the grammar's being loaded."""
+    """Return the assumption that a formula's text would parse to, without loading the grammar."""
     from symbcast.core.logic.definedness import with_values
     from symbcast.core.program.sizes.assumptions import Assumption
     from symbcast.core.solver.groups.normal_form import put_in, symbols_in
@@ -230,7 +230,7 @@ def _filled_in(result: Call) -> Iterator[Fix]:
 
 
 def _lower_rank(result: Call) -> Iterator[Fix]:
-    """Drop the leading axes by which a rank exceeds that of the operand to which the others are aligned."""
+    """Drop the leading axes of an operand that has more axes than the operand that the others are aligned to."""
     base = _base(result)
     if base is None:
         return
@@ -259,7 +259,7 @@ def _transposed(result: Call) -> Iterator[Fix]:
 
 
 def by_other_rule(result: Call) -> Iterator[Fix]:
-    """Ask with the alternative that the rule itself names."""
+    """Ask with the alternative rule that the rule itself names."""
     for instead in result.rule.instead:
         if instead.rule:
             attributes = "".join(f", {name}={value!r}" for name, value in instead.attributes.items())

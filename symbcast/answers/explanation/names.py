@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def rule_text(rule: Rule) -> str:
-    """Return the name a rule was asked for by, with its attributes.
+    """Return the name that the caller used for a rule, with its attributes.
 
     >>> from symbcast.core.broadcasting import find_rule
     >>> rule_text(find_rule("pdpd", {"axis": 1}))
@@ -81,7 +81,7 @@ class Namer:
         return made
 
     def dim(self, dim: Dim) -> str:
-        """Return a dimension as text; its bounds, if it has any, are not in it."""
+        """Return a dimension as text, without its bounds."""
         if isinstance(dim, int):
             return str(dim)
         return labelled_text(self._rename(dim), self._order)

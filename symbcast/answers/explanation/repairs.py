@@ -58,14 +58,14 @@ class Repair:
     Attributes:
         kind: ``unsqueeze``, ``squeeze``, ``reshape`` (ones moved), ``transpose``, ``slice``, ``assume`` or ``rule``.
         text: The change in words.
-        operands: The operands after it.
-        rule: The rule after it.
-        assume: What it assumes, as text.
-        verdict: Whether the shapes broadcast then.
-        shape: The output then.
-        condition: What must hold then still; true where the verdict is always.
+        operands: The operands after the change.
+        rule: The rule after the change.
+        assume: The added assumption, as text.
+        verdict: Whether the shapes broadcast after the change.
+        shape: The output after the change.
+        condition: The condition that remains; true if the verdict is always.
         code: The edit as code, by framework: ``numpy``, ``torch`` and ``onnx`` (in ONNX's own text). An assumption has
-            code for the first two, if it is about no sequence of axes, and another rule none. ONNX has none that
+            code for the first two unless it is about a sequence of axes; another rule has none. ONNX has no code that
             permutes axes of an unknown rank.
     """
 
@@ -99,7 +99,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A change that is not decided yet: the less ``cost``, the likelier it is meant."""
+    """A change that is not decided yet; the lower its ``cost``, the likelier it is intended."""
 
     cost: float
     kind: str
@@ -148,7 +148,7 @@ def best_edit(result: Call) -> Repair | None:
 
 
 def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
-    """Return a change with the answer to the changed question; None where it is no better than the question was."""
+    """Return a change with the answer to the changed question; None if it is not an improvement."""
     fix, made = candidate.make()
     try:
         answer = fix.ask(result)
@@ -165,7 +165,7 @@ def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | N
 
 
 def _count(result: Call) -> int:
-    """Return how many unintended outer products a broadcast makes."""
+    """Return the number of unintended outer products in a broadcast."""
     return sum(1 for _ in outer_products(result))
 
 
@@ -216,7 +216,7 @@ _COSTS = {"unsqueeze": 1.0, "squeeze": 1.0, "reshape": 2.0, "transpose": 3.0, "s
 
 
 def _edits(result: Call) -> Iterator[_Candidate]:
-    """Yield edits of one operand that make more sizes meet an equal one than now."""
+    """Yield edits of one operand that make more sizes meet an equal size than now."""
     if not result.rule.placement.is_at_right:
         return
     shapes = [s.dims for s in result.operands]
@@ -226,7 +226,7 @@ def _edits(result: Call) -> Iterator[_Candidate]:
     known = max((sum(not is_sequence(d) for d in s) for s in shapes), default=0)
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
     laid = [(n, v) for n in editable for v in views(shapes[n], known if is_open(result.operands[n]) else longest)]
-    # A slice is a likely intention only if no placement of the whole operand is.
+    # A slice is likely only if no placement of the whole operand is.
     found = list(_gaining(shapes, laid)) or list(
         _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
     )
@@ -245,7 +245,7 @@ def _edited(result: Call, position: int, edit: Edit) -> tuple[Fix, Mapping[str, 
 def _gaining(
     shapes: Sequence[Sequence[Dim]], edits: Iterable[tuple[int, Edit]]
 ) -> Iterator[tuple[int, Edit, list[Sequence[Dim]], int]]:
-    """Yield the edits with which more sizes meet their like, with the shapes after them and how many more."""
+    """Yield the edits that make more sizes meet an equal size, with the resulting shapes and the gain."""
     now = _meetings(shapes)
     for position, edit in edits:
         made = [*shapes[:position], edit.made, *shapes[position + 1 :]]
@@ -255,7 +255,7 @@ def _gaining(
 
 
 def _meetings(shapes: Sequence[Sequence[Dim]]) -> int:
-    """Return how many sizes other than 1 have their like on the same axis, aligned at the right."""
+    """Return the number of sizes other than 1 that meet an equal size, with shapes aligned at the right."""
     count = 0
     for back in range(1, max(map(len, shapes), default=0) + 1):
         sizes = [s[-back] for s in shapes if back <= len(s) and s[-back] != 1]
@@ -264,7 +264,7 @@ def _meetings(shapes: Sequence[Sequence[Dim]]) -> int:
 
 
 def _unlikeliness(edit: Edit, made: Sequence[Sequence[Dim]], position: int) -> float:
-    """Return a tie-breaker for edits of one kind with as many matches: lower for smaller edits and later axes."""
+    """Return a tie-breaker for edits of one kind with equally many matches: lower for smaller edits and later axes."""
     own = made[position]
     places = [back for back in range(1, len(own) + 1) if own[-back] != 1]
     others = [len([d for d in s if d != 1]) for n, s in enumerate(made) if n != position]

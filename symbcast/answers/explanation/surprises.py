@@ -1,4 +1,4 @@
-"""What is valid, and surely not meant: outer products by shapes of unlike ranks, and sizes stretched onto others."""
+"""Valid but surely unintended effects: outer products of shapes of different ranks, and sizes stretched onto others."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class SurpriseData(TypedDict):
 
 @dataclass(frozen=True)
 class Surprise:
-    """Something that a valid broadcast does, and that was surely not meant.
+    """An effect of a valid broadcast that is surely unintended.
 
     Attributes:
-        kind: ``outer-product``, where shapes of unlike ranks are each stretched along an axis of the other; or
-            ``stretch``, where a size with a name is 1 and is stretched onto another one with a name.
-        text: The same in words.
-        operands: The operands that it is about.
-        axis: The axis of the output, counted from the front; from the end where a sequence of axes is before it.
+        kind: ``outer-product``, where shapes of different ranks are each stretched along an axis of the other; or
+            ``stretch``, where a named size is 1 and is stretched onto another named size.
+        text: The effect in words.
+        operands: The operands involved.
+        axis: The axis of the output, counted from the front; from the end if a sequence of axes precedes it.
         sizes: The smallest sizes at which it happens.
-        when: The formula that holds where it happens, in valid sizes.
+        when: The formula that holds where it happens, among valid sizes.
     """
 
     kind: SurpriseKind
@@ -87,9 +87,9 @@ def surprises(result: Call) -> tuple[Surprise, ...]:
 
 
 def outer_products(result: Call) -> Iterator[Surprise]:
-    """Yield operands of unlike ranks that are stretched along each other, so that one size is on two axes.
+    """Yield operands of different ranks that are stretched along each other, so that one size is on two axes.
 
-    Without that size on both, as in ``x[:, None] - y``, it is how an outer product is written. An operand of unknown
+    Without a shared size, as in ``x[:, None] - y``, the outer product is intended. An operand of unknown
     rank is reported if it has more known axes than the other operand has axes in all.
     """
     placement = result.rule.placement
@@ -115,7 +115,7 @@ def outer_products(result: Call) -> Iterator[Surprise]:
 
 
 def _of_unlike_ranks(result: Call) -> list[tuple[int, int]]:
-    """Return the pairs of operands whose first is known to have more axes than the second."""
+    """Return the pairs of operands where the first is known to have more axes than the second."""
     if result.is_open and result.scope is not None and result.scope.unrolled is not None:
         if result.scope.unrolled.mixed:
             return []  # not all ranks are checked
@@ -129,7 +129,7 @@ def _of_unlike_ranks(result: Call) -> list[tuple[int, int]]:
 
 
 def _size(alignment: Alignment, operand: int, axis: int) -> Dim:
-    """Return the size of an operand on an axis, 1 where it has none."""
+    """Return the size of an operand on an axis, 1 if it has none."""
     return next((d for n, d in alignment.cells(axis) if n == operand), 1)
 
 
@@ -154,7 +154,7 @@ def _stretches(result: Call, alignment: Alignment) -> Iterator[Surprise]:
     valid = _Valid(result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
     for axis, row in rows:
         for place in range(max(map(len, row), default=0)):
-            # Of the axes of a sequence, the last one where it happens represents all.
+            # The last axis of a sequence on which it happens represents them all.
             found = (_stretch(cells, place, valid) for cells in row)
             back, stretch = next(((n, s) for n, s in enumerate(found) if s is not None), (0, None))
             if stretch is None:
@@ -173,7 +173,7 @@ def _stretches(result: Call, alignment: Alignment) -> Iterator[Surprise]:
 def _stretch(
     cells: Sequence[_Cell], place: int, valid: _Valid
 ) -> tuple[_Cell, _Cell, list[Formula], dict[str, int]] | None:
-    """Return the size at a place, another one that it can be stretched onto, and where; None where it cannot be."""
+    """Return the size at a place, another size that it can be stretched onto, and where; None if there is none."""
     cell = cells[place]
     other = next((c for c in cells if c.size != cell.size), None)
     if other is None:
@@ -213,7 +213,7 @@ def _cell(result: Call, place: tuple[int, int, Dim], back: int, namer: Namer) ->
 
 
 class _Valid:
-    """The valid sizes of a broadcast; ``mentioned`` are further formulas that sizes are looked for by."""
+    """The valid sizes of a broadcast; ``mentioned`` are further formulas that `smallest` will be asked about."""
 
     def __init__(self, result: Call, mentioned: Iterable[Formula] = ()) -> None:
         self._result = result
@@ -224,7 +224,7 @@ class _Valid:
             self._ranked = RankedSizes.of_call("surprises", result, mentioned)
 
     def smallest(self, formulas: Sequence[Formula]) -> dict[str, int] | None:
-        """Return the smallest valid sizes at which formulas hold, None where there are none."""
+        """Return the smallest valid sizes at which formulas hold; None if there are none."""
         result, ranked = self._result, self._ranked
         if ranked is not None:
             found = Decision(ranked.knowledge, [*ranked.asked, *formulas]).witness()

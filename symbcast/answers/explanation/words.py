@@ -148,7 +148,7 @@ def _remainders(formula: Formula, namer: Namer) -> tuple[tuple[str, int], Sequen
 
 
 def _ranges(numbers: Sequence[int]) -> list[str]:
-    """Return numbers as text, three and more that follow each other by the first and the last.
+    """Return numbers as text; three or more consecutive ones are written as a range.
 
     >>> _ranges([0, 29, 30, 31])
     ['0', '29 to 31']
@@ -166,7 +166,7 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
 def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
     if isinstance(left, Operation) and left.kind == "%" and operator in ("==", "!="):
         dividend, divisor = left.args
-        # By a symbol, 3 is not what is left of 3 more than a multiple of it: it could be 2.
+        # With a symbol as the divisor, 3 more than a multiple of it need not leave 3: the divisor could be 2.
         if divisor.is_constant and 0 <= number < divisor.constant:
             return _of_remainder(namer.dim(dividend.dim()), operator == "==", divisor.constant, number)
         if not divisor.is_constant and number == 0:

@@ -41,7 +41,7 @@ LARGEST_SIZE = 2**63 - 1
 
 
 def check_known_ranks(language: str, names: Iterable[Symbol]) -> None:
-    """Raise `UnknownRankError` for sizes of a sequence of axes, which guards in a language cannot be given."""
+    """Raise `UnknownRankError` for sizes of a sequence of axes, which guards in other languages cannot take."""
     for sequence in sequences_of(names):
         raise UnknownRankError(f"a guard in {language}", sequence.rest().name)
 
@@ -49,7 +49,8 @@ def check_known_ranks(language: str, names: Iterable[Symbol]) -> None:
 def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Formula, ...]:
     """Return the conjuncts of a condition, each comparison preceded by the conditions that define its sides.
 
-    What is true or false for every size is taken out. Raises `BindingError` for a size without a name.
+    Comparisons that are true or false for every size are simplified away. Raises `BindingError` for a size without a
+    name.
 
     >>> from symbcast.core.text import parse_formula
     >>> condition = parse_formula("7//N == M and N == N")
@@ -63,12 +64,12 @@ def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Fo
 
 
 def _is_of(s: Symbol, names: Mapping[Symbol, str]) -> bool:
-    """Return whether a symbol is about a sequence of axes that other names are also about."""
+    """Return whether a symbol belongs to a sequence of axes that other names also belong to."""
     return isinstance(s, SequenceSymbol) and s.sequence in sequences_of(names)
 
 
 def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str]:
-    """Return the conjuncts as text, one a line, by the names given.
+    """Return the conjuncts as text, one per line, with the given names.
 
     >>> from symbcast.core.text import parse_formula
     >>> condition_texts(parse_formula("N == 2*M and M >= 1"), {symbol("N"): "batch", symbol("M"): "M"})
@@ -93,9 +94,9 @@ def operations_in(value: Term) -> Iterator[Operation]:
 
 @lru_cache(maxsize=4096)
 def magnitude(value: Term) -> int:
-    """Return a bound of the absolute values met in computing a term, whatever the sizes up to `LARGEST_SIZE`.
+    """Return a bound on the absolute values that arise in computing a term, for all sizes up to `LARGEST_SIZE`.
 
-    No partial sum or product is beyond it, in any order.
+    No partial sum or product exceeds it, in any order.
 
     >>> from symbcast.core.text import parse_dim
     >>> magnitude(term(parse_dim("2*N - 3"))) == 2 * LARGEST_SIZE + 3
@@ -114,7 +115,7 @@ def magnitude(value: Term) -> int:
 
 
 def _atom_magnitude(operation: Operation) -> tuple[int, int]:
-    """Return a bound of an operation's value, and of all that is met in computing it."""
+    """Return a bound on an operation's value and on all intermediate values."""
     bounds = [magnitude(arg) for arg in operation.args]
     largest = max(bounds)
     return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, largest), largest

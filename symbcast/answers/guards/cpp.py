@@ -25,7 +25,7 @@ _KEYWORDS = """
     thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
     xor_eq typeof std unix linux main"""
 _WORDS = frozenset(_KEYWORDS.split())
-# What <cstdint> defines, and names that C++ keeps for itself.
+# Names that <cstdint> defines, and names that C++ reserves.
 _RESERVED = re.compile(r"_.*|.*__.*|[A-Z].*_(MAX|MIN|C|WIDTH)|u?int\w*_t|i386|NULL|EOF")
 _STEP = 10**18
 _CALLED = {"//": "divide", "%": "remainder"}
@@ -40,8 +40,8 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     several words that is defined in the source. Helpers are in the namespace ``guard_parts``, named after the
     function. A name that C++ does not allow is changed, and a comment gives the new one.
 
-    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
-    identifier of C++.
+    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is not a C++
+    identifier.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_formula

@@ -24,15 +24,15 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     """Return an MLIR module with one function of sizes (``index``) in the order of ``names``.
 
     Every conjunct becomes a witness of the shape dialect: ``shape.cstr_broadcastable`` where it says that sizes
-    broadcast, ``shape.cstr_require`` of an ``i1`` else, and one for every size that it is not negative. What may rely
-    on the condition belongs into the ``shape.assuming`` region, which as it stands gives true; where the condition
-    does not hold, a witness fails, and the program stops.
+    broadcast, else ``shape.cstr_require`` of an ``i1``; another one for each size requires that it is not negative.
+    Code that relies on the condition belongs in the ``shape.assuming`` region, which returns true as it stands;
+    where the condition does not hold, a witness fails, and the program stops.
 
-    It is exact for an ``index`` of 64 bits: what may not fit there is computed in a wider integer (``i128``, or as
-    wide as sizes up to 2**63 - 1 can make it). No division by 0 is executed, whatever the sizes. A name that MLIR does
-    not allow is changed, and a comment says to what.
+    It is exact for an ``index`` of 64 bits: values that may not fit there are computed in a wider integer (``i128``, or
+    as wide as sizes up to 2**63 - 1 can make it). No division by 0 is executed, whatever the sizes. A name that MLIR
+    does not allow is changed, and a comment gives the new one.
 
-    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
+    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is not an
     identifier.
 
     >>> from symbcast.core.algebra.symbols import symbol
@@ -103,7 +103,7 @@ def _spelled(name: str) -> str:
 
 
 def _integer_type(parts: Sequence[Term]) -> str:
-    """Return a type that holds all that is met in computing some terms."""
+    """Return a type that holds every intermediate value in computing some terms."""
     bits = max(map(magnitude, parts)).bit_length() + 1
     return "index" if bits <= _WORD_BITS else f"i{-(-bits // _WORD_BITS) * _WORD_BITS}"
 
@@ -245,7 +245,7 @@ def _are_extents(formula: Compatible | Clashing) -> bool:
 
 
 def _escaped(message: str) -> str:
-    """Return a text as the inside of an MLIR string literal: other than plain bytes in hexadecimal."""
+    """Return text as the inside of an MLIR string literal, with all but plain bytes in hexadecimal."""
     plain = (
         chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}"
         for b in message.encode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Identifiers for sizes whose names may be anything."""
+"""Identifiers for sizes, whose names can be any text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SPACERS = re.compile(r"_{2,}")
 def identifiers(
     names: Mapping[Symbol, str], spell: Callable[[str], str], is_refused: Callable[[str], bool]
 ) -> dict[Symbol, str]:
-    """Return an identifier for each symbol, no two alike, the same on every run.
+    """Return an identifier for each symbol, all distinct, and the same on every run.
 
-    ``spell`` turns a name into what a language allows and leaves alone what it allows already; ``is_refused`` tells
-    the words that are taken. A name that can stand as it is does; the others give way to it.
+    ``spell`` turns a name into an identifier of a language and leaves valid ones unchanged; ``is_refused`` returns
+    whether a word is reserved. Names that are valid already are kept; the others avoid them.
 
     >>> from symbcast.core.algebra.symbols import Symbol
     >>> names = {Symbol("x"): "a b", Symbol("y"): "a_b", Symbol("z"): "is", Symbol("t"): "?0"}
@@ -60,6 +60,6 @@ def tidy(name: str) -> str:
 def _choices(name: str, taken: set[str]) -> Iterator[str]:
     yield name
     if name not in taken:
-        yield f"{name}_"  # a word of the language, as one writes it by hand
+        yield f"{name}_"  # a reserved word, with the usual trailing underscore
     base = name.rstrip("_") or "size"
     yield from (f"{base}_{n}" for n in count(2))

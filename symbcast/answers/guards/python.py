@@ -47,7 +47,7 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
 
     The function is False, and raises nothing, for sizes below 0 and where a comparison has a term without a value. It
     is exact for integers of any size. A name that Python does not allow is changed; the docstring gives the new one.
-    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is no
+    Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is not an
     identifier.
 
     >>> from symbcast.core.algebra.symbols import symbol
@@ -79,9 +79,9 @@ def is_axes(s: Symbol) -> bool:
 
 
 def source_of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
-    """Return a formula as an expression, where a parameter has the sizes of a sequence's axes; `clause_source` else.
+    """Return a formula as an expression; a parameter can be a tuple of the sizes of a sequence's axes.
 
-    A clause about each axis before certain ones must hold on all such axes that exist, counted backwards from these.
+    A clause about each axis before certain ones must hold on all such axes that exist, counted backwards from those.
     """
     told = [s for s in symbols_in(part) if isinstance(s, SequenceSymbol)]
     if not told:
@@ -214,7 +214,7 @@ class Guard:
         return self.condition, tuple(self.names.items()), self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Only the question: a function generated here cannot be pickled, and is quick to regenerate.
+        # Pickle only the question: a function generated here cannot be pickled, and is quick to regenerate.
         return Guard, (self.condition, self.names, self.name)
 
     def __repr__(self) -> str:

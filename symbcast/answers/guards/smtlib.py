@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.!-]*")
-# The words of SMT-LIB and of its theories, and what this module defines. Quotes would make no other symbol of them.
+# Reserved words of SMT-LIB and its theories, and names that this module defines. Quoting would not make them distinct.
 _WORDS = """
     _ ! as let exists forall match par NUMERAL DECIMAL STRING BINARY HEXADECIMAL true false not and or xor distinct
     ite Bool Int Real String Array div mod abs to_real to_int is_int divisible + - * / = < <= > >= =>
@@ -43,11 +43,11 @@ def smtlib_source(
     """Return an SMT-LIB 2.6 script that asks whether the condition can hold.
 
     Every size is an ``Int`` that is at least 0, ``name`` is a function of them in the order of ``names``, and the
-    assumptions are asserted besides. A comparison with a term that has no value is false. The logic is QF_LIA for what
-    is linear and without division, else QF_NIA: the standard has ``div`` and ``mod`` nowhere else. A name that SMT-LIB
-    does not allow (with ``|`` or a backslash, or one of its own words) is changed, and a comment says to what.
+    assumptions are asserted too. A comparison with a term that has no value is false. The logic is QF_LIA for linear
+    conditions without division, else QF_NIA: the standard has ``div`` and ``mod`` only there. A name that SMT-LIB does
+    not allow (with ``|`` or a backslash, or one of its own words) is changed, and a comment gives the new one.
 
-    Raises `BindingError` for a size without a name, and ValueError for a ``name`` that is no symbol without quotes.
+    Raises `BindingError` for a size without a name, and ValueError for a ``name`` that is not a symbol without quotes.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_formula
@@ -162,7 +162,7 @@ class _Writer:
                 return _joined("and" if isinstance(formula, AllOf) else "or", [self.formula(p) for p in parts])
 
     def _compatible(self, dims: Sequence[Dim]) -> str:
-        """Return that each member is 1 or the common size of the others: the first that is not 1."""
+        """Return the formula that each member is 1 or equals the first member that is not 1."""
         terms = [self._dim(d) for d in dims]
         if len(terms) == 2:
             return _joined("or", [_applied("=", pair) for pair in (terms, (terms[0], "1"), (terms[1], "1"))])
@@ -190,7 +190,7 @@ class _Writer:
     def _operation(self, operation: Operation) -> str:
         args = [self._term(a) for a in operation.args]
         if operation.kind in _DIVISIONS:
-            # What SMT-LIB has rounds down for a positive divisor only.
+            # SMT-LIB's own division rounds down only for a positive divisor.
             euclidean, floored = _DIVISIONS[operation.kind]
             return _applied(euclidean if _is_positive(operation.args[1]) else floored, args)
         return _folded(_PAIRS[operation.kind], args)
@@ -207,7 +207,7 @@ def _joined(word: str, parts: Sequence[str], between: str = " ") -> str:
 
 
 def _folded(function: str, args: Sequence[str]) -> str:
-    """Return a function of two applied to many, as a tree: a chain would be as deep as there are arguments."""
+    """Return a binary function applied to many arguments, as a balanced tree: a chain would be too deep."""
     if len(args) == 1:
         return args[0]
     middle = len(args) // 2

@@ -1,1 +1,1 @@
-"""Names, dimensions and formulas as LaTeX that MathJax sets, and a LaTeX with amsmath and amssymb."""
+"""Names, dimensions and formulas as LaTeX, for MathJax and for LaTeX with amsmath and amssymb."""

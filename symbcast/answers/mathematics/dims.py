@@ -93,7 +93,7 @@ class _Writer:
 
 
 def _of_sequence(s: SequenceSymbol) -> str:
-    r"""Return a symbol that is about a sequence of axes.
+    r"""Return a symbol that belongs to a sequence of axes.
 
     >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> batch = AxisSequence("batch")

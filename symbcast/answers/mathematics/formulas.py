@@ -1,4 +1,4 @@
-"""Formulas, shapes and sizes as LaTeX, by the names that text has for them."""
+"""Formulas, shapes and sizes as LaTeX, with the same names as in text."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _shortened(written: tuple[str, _Kind], within: _Kind) -> str:
 
 
 def sizes_latex(sizes: Mapping[str, int]) -> str:
-    r"""Return sizes by name; where they are many, the commonest size once for all that have it.
+    r"""Return sizes by name; if there are many, the most common size is written once for all that have it.
 
     >>> print(sizes_latex({"N": 2, "max_len": 3}))
     N = 2,\ \mathrm{max\_len} = 3
@@ -109,7 +109,7 @@ def sizes_latex(sizes: Mapping[str, int]) -> str:
 def _dim(dim: Dim, labels: Mapping[Symbol, str]) -> str:
     if isinstance(dim, int):
         return str(dim)
-    # Not before there is one: sizes that are all numbers are shown without algebra.
+    # Imported only here: sizes that are all numbers are shown without algebra.
     from symbcast.answers.mathematics.dims import dim_latex
 
     return dim_latex(dim, labels)

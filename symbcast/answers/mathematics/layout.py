@@ -33,18 +33,18 @@ def stacked(parts: Iterable[str]) -> str:
 
 
 def some(items: Sequence[T], write: Callable[[T], str]) -> list[str]:
-    """Return items as they are written, dots for the middle ones where they are many: these are not written."""
+    """Return items as text, with dots for the middle ones if there are many; only the items shown are written."""
     if len(items) <= MOST:
         return list(map(write, items))
     return [*map(write, items[: MOST - 2]), r"\ldots", write(items[-1])]
 
 
 def call(name: str, arguments: Sequence[str]) -> str:
-    """Return a function of arguments."""
+    """Return a function applied to arguments."""
     called = rf"\{name}" if name in ("max", "min") else rf"\operatorname{{{name}}}"
     return f"{called}{brackets(', '.join(arguments))}"
 
 
 def brackets(latex: str) -> str:
-    """Return brackets around a formula, as high as it is."""
+    """Return brackets around a formula, as tall as the formula."""
     return rf"\left({latex}\right)" if r"\frac" in latex else f"({latex})"

@@ -1,4 +1,4 @@
-"""What every answer has, in the same words: of a broadcast, a program, a model, an exported program and a function."""
+"""The common interface of all answers: of a broadcast, a program, a model, an exported program and a function."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class Answer(Guessable, Guards):
         return self._subject.verdict
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which it works; None where there are none."""
+        """Return the smallest sizes at which it works; None if there are none."""
         return self._subject.witness()
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which it does not work; None where there are none."""
+        """Return the smallest sizes at which it does not work; None if there are none."""
         return self._subject.counterexample()
 
     @property
@@ -73,9 +73,9 @@ class Answer(Guessable, Guards):
 
     @property
     def condition(self) -> Condition:
-        """The sizes at which it works: necessary and sufficient under the assumptions, and nothing in it redundant.
+        """The sizes at which it works: necessary and sufficient under the assumptions, and irredundant.
 
-        It does not repeat the assumptions. Where a clause was not proven to be needed, ``unproven`` has it.
+        It does not repeat the assumptions. Clauses that were not proved necessary are in ``unproven``.
         """
         from symbcast.answers.public.conditions import Condition
 
@@ -102,7 +102,7 @@ class Answer(Guessable, Guards):
         return self._subject.shown
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where it works."""
+        """Return the condition, together with the assumptions if requested."""
         return self._subject.guarded(with_assumptions)
 
     @property
@@ -112,10 +112,10 @@ class Answer(Guessable, Guards):
 
     @one_call
     def implies(self, relation: ConditionLike) -> bool:
-        """Return whether a relation holds at all sizes at which it works, under the assumptions.
+        """Return whether a relation holds at all sizes at which this answer works, under the assumptions.
 
-        ``relation`` is what `Condition` takes. Where nothing works, every relation holds. Raises `UndecidedError`
-        where it is beyond the limits.
+        ``relation`` is what `Condition` takes. If no sizes work, every relation holds. Raises `UndecidedError` if the
+        question is beyond the limits.
 
         >>> import symbcast as sb
         >>> sb.broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")

@@ -36,7 +36,7 @@ class Cases(Division):
 
     @one_call
     def to_python(self, name: str = "dispatch") -> str:
-        """Return the source of a Python function that returns the number of the case that sizes lie in, or -1."""
+        """Return the source of a Python function that returns the number of the case that contains sizes, or -1."""
         from symbcast.answers.guards.dispatch import python_dispatch
         from symbcast.answers.questions.case_texts import told
 

@@ -30,13 +30,13 @@ class ShapeEnv(LayerFunctions, Answer):
     """The sizes of a program, and the requirements of its operations.
 
     Each operation returns its output `Shape` at once, and the environment keeps its requirements: a conditional one is
-    no error. An operation that no sizes allow together with the earlier ones is left out and raises
+    not an error. An operation that no sizes satisfy together with the earlier ones is left out and raises
     `IncompatibleProgramError`, which names the operations that clash; with ``on_conflict="record"`` it is kept, and the
     verdict is never.
 
-    ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; an unknown in
-    text (``?``) is another one each time. It is shown by a label (``?0``), which means it in text from then on; text
-    may bring labels of its own (``?a``). Use an environment from one
+    ``assume``, ``min_size`` and ``budget`` are as in `symbcast.broadcast`. A name is one size throughout; each ``?`` in
+    text is a new unknown. It is shown by a label (``?0``), which refers to it in text from then on; text can also
+    introduce labels (``?a``). Use an environment from one
     thread at a time: recording while another thread uses it raises `ConcurrentUseError`.
 
     >>> env = ShapeEnv(assume=["batch >= 1"])
@@ -74,7 +74,7 @@ class ShapeEnv(LayerFunctions, Answer):
     def explain(self, *, trace: bool = False) -> str:
         """Return the answer in words: first each condition with its origin, then an example and a failure.
 
-        With ``trace``, also what decided it: see `Result.explain`.
+        With ``trace``, also the steps that decided it: see `Result.explain`.
         """
         from symbcast.answers.show import program, text, values
 
@@ -123,15 +123,15 @@ class ShapeEnv(LayerFunctions, Answer):
     def _subject(self) -> Program:
         return self
 
-    # What follows from the whole.
+    # Consequences of the whole program.
 
     @one_call
     def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:
         """Return whether an operand of a broadcast is stretched on an axis of its output: always, never, or when.
 
-        ``operation`` is its name, its number, or one of `operations`; the others are as in
-        `Result.expands`. All that the program requires is taken into account. Raises `IncompatibleProgramError` where
-        no sizes are valid, and `ShapeTypeError` for another operation, operand or axis.
+        ``operation`` is its name, its number, or one of `operations`; the other parameters are as in `Result.expands`.
+        All requirements of the program are taken into account. Raises `IncompatibleProgramError` if no sizes are valid,
+        and `ShapeTypeError` for another operation, operand or axis.
 
         >>> env = ShapeEnv(assume="T >= 2")
         >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
@@ -150,7 +150,7 @@ class ShapeEnv(LayerFunctions, Answer):
         return made_of(found, Condition.of_answer(found.formula, self), op.rule, place, op.name)
 
     def _broadcast_named(self, operation: str | int | Op) -> Op:
-        """Return the one broadcast that a caller means."""
+        """Return the broadcast that the caller named."""
         found = [op for op in self.operations if operation in (op.name, op.number, op)]
         if len(found) == 1 and found[0].kind == "broadcast":
             return found[0]
@@ -161,15 +161,15 @@ class ShapeEnv(LayerFunctions, Answer):
         )
         raise ShapeTypeError(operation, "a broadcast of this program", hint)
 
-    # Findings: each conjunct of the condition with where it comes from, for tools.
+    # Findings: each conjunct of the condition with its origin, for tools.
 
     @property
     @one_call
     def findings(self) -> tuple[Finding, ...]:
-        """What the program requires, the operation first that requires first.
+        """The program's requirements, in the order of the operations that first require them.
 
         There is one finding for each conjunct of the condition, with why it is required and the smallest sizes at
-        which it fails. Where no sizes are valid, there is one for each of the operations that clash.
+        which it fails. If no sizes are valid, there is one for each clashing operation.
 
         >>> env = ShapeEnv()
         >>> x = env.matmul("batch, T, d", "k, 64", origin="proj")
@@ -187,8 +187,8 @@ class ShapeEnv(LayerFunctions, Answer):
 
         ``format`` is ``"text"``, a line for each finding as in compilers, with its evidence below; ``"json"``,
         which `symbcast.answers.report.json.json_schema` describes; ``"sarif"``, for code scanning; or ``"github"``, the
-        commands of GitHub's workflows that annotate a file. ``source`` is the program's file or name.
-        Raises `ShapeTypeError` for another format.
+        GitHub workflow commands that annotate a file. ``source`` is the program's file or name. Raises `ShapeTypeError`
+        for another format.
 
         >>> env = ShapeEnv()
         >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
@@ -213,7 +213,7 @@ class ShapeEnv(LayerFunctions, Answer):
 
     @staticmethod
     def from_dict(data: object) -> ShapeEnv:
-        """Return the environment that `to_dict` wrote; the answer in it is not read, but found again.
+        """Return the environment that `to_dict` wrote; the stored answer is not read but computed again.
 
         Raises `ExchangeError` for other data.
         """

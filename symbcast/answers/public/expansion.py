@@ -72,17 +72,17 @@ class ExpansionData(TypedDict):
 class Expansion:
     """Whether an operand is stretched on an output axis: its size there is 1, or it has none, and the output's is not.
 
-    It is about the sizes at which the broadcast, or the program, is valid. It has no truth value: compare its
-    ``verdict``, or ask its ``condition``.
+    It covers the sizes at which the broadcast, or the program, is valid. It has no truth value: compare its
+    ``verdict``, or use its ``condition``.
 
     Attributes:
         operand: The operand's name.
-        axis: The output axis, counted from the front; from the end, -1 the last, where the rank is not known.
-        rank: How many axes the output has; None where that is not known.
-        verdict: Always, never, or sometimes stretched; unknown where that was not decided (then ``reason`` says why).
-        condition: At which of the valid sizes it is stretched.
+        axis: The output axis, counted from the front; from the end, where -1 is the last, if the rank is not known.
+        rank: The number of output axes; None if it is not known.
+        verdict: Always, never, or sometimes stretched; unknown if that was not decided (then ``reason`` says why).
+        condition: The valid sizes at which it is stretched.
         known: The StableHLO annotation: ``"nonexpanding"`` if its size equals the output's at all valid sizes, else
-            ``"expanding"`` if its size is 1 at all of them, else nothing. A size of 1 whose output may be 1 too is
+            ``"expanding"`` if its size is 1 at all of them, else empty. A size of 1 whose output may be 1 too is
             annotated as expanding, as StableHLO does for static types: only its one element is read.
         reason: Why it was not decided.
         operation: The operation of a program.
@@ -145,7 +145,7 @@ class Expansion:
 
 
 def all_expansions(result: Call) -> tuple[Expansion, ...]:
-    """Return of each operand of a valid broadcast whether it is stretched on each axis of the output."""
+    """Return for each operand of a valid broadcast whether it is stretched on each output axis."""
     ranks, unknown = [s.rank for s in result.laid], result.open_axes
     places = [
         Place(operand, len(ranks), axis, rank, unknown)
@@ -212,7 +212,7 @@ def made_of(found: Stretch, condition: Condition, rule: Rule, place: Place, oper
 
 @dataclass(frozen=True)
 class Place:
-    """An operand and an output axis, and the number of each; the first ``unknown`` axes represent others."""
+    """An operand and an output axis, by number, with their counts; the first ``unknown`` axes represent others."""
 
     operand: int
     operands: int
@@ -222,9 +222,9 @@ class Place:
 
     @staticmethod
     def of(rule: Rule, ranks: Sequence[int], operand: int | str, axis: int, unknown: int = 0) -> Place:
-        """Return the place that a caller means: an operand by number or by name, an axis from either end.
+        """Return the place that a caller names: an operand by number or by name, an axis from either end.
 
-        If some axes are unknown, it is counted from the end. Raises `ShapeTypeError` for anything else.
+        If some axes are unknown, the axis is counted from the end. Raises `ShapeTypeError` for anything else.
         """
         names, rank = names_of_operands(rule, len(ranks)), rule.places(ranks).rank
         number = names.index(operand) if isinstance(operand, str) and operand in names else operand

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Guards:
     """The guards of a condition: a predicate of concrete sizes, and its source in four languages.
 
-    The parameters are all sizes of the question, in order of appearance, also those that the condition does not
+    The parameters are all sizes of the question, in order of appearance, including those that the condition does not
     mention. Like the condition, a guard may return anything for sizes that the assumptions exclude, unless
-    ``with_assumptions``: then it is false there. A `Condition` has no assumptions; for it these are the bounds of
-    each size (``2..5``). A guard is false where a size is below 0.
+    ``with_assumptions``: then it is false there. A `Condition` has no assumptions; for it, ``with_assumptions`` adds
+    the bounds of each size (``2..5``). A guard is false where a size is below 0.
 
     >>> import symbcast as sb
     >>> result = sb.broadcast("N, 3", "M, 1", assume="N >= 2")
@@ -40,7 +40,7 @@ class Guards:
         raise NotImplementedError
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the answer is valid."""
+        """Return the condition, joined with the assumptions if requested."""
         raise NotImplementedError
 
     @one_call

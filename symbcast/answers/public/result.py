@@ -37,15 +37,15 @@ def broadcast(
     budget: float | None = None,
     **attributes: AttributeLike,
 ) -> Result:
-    """Return for which sizes the shapes broadcast by a rule, and to what.
+    """Return for which sizes the shapes broadcast by a rule, and the output shape.
 
     ``shapes`` are text, tuples or objects with a ``.shape`` (see `symbcast.shape`), in the order of the rule's
     operands. ``rule`` is a name from `symbcast.rules`, and ``attributes`` are that rule's. ``assume`` gives known facts
-    about sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is a least size for all
-    symbols. ``budget`` limits each question to the result to that many seconds; without one there is no time limit.
+    about sizes: text such as ``"N >= 2"``, sympy relations, or several of them; ``min_size`` is the minimum size of all
+    symbols. ``budget`` limits each question to the result to that many seconds; by default there is no limit.
 
     Each unknown (``?``) is a separate size; a `Shape` that is given twice has the same ones.
-    Each is shown by a label (``?0``); a label in text, here and in ``assume``, means the size that is shown by it.
+    Each is shown by a label (``?0``); a label in text, here and in ``assume``, refers to the size that it is shown for.
     The rank need not be known: ``..., 3`` and ``*batch, 3`` have any number of further axes, whose sizes are
     ``batch[-1]``, ``batch[-2]`` and so on, 1 where there are no more.
 
@@ -92,9 +92,9 @@ def broadcast(
 
 
 class Result(Call, Answer):
-    """The answer about one broadcast. Everything in it is worked out when it is first asked for.
+    """The answer about one broadcast. Everything in it is computed on first use.
 
-    It has no truth value: ask for its `verdict`, or `require` it.
+    It has no truth value: use its `verdict`, or `require` it.
     """
 
     _certificate: Certificate | None = None
@@ -114,7 +114,7 @@ class Result(Call, Answer):
     @property
     @one_call
     def findings(self) -> tuple[Finding, ...]:
-        """What the rule requires: one finding for each conjunct of the condition, with why and where it fails.
+        """The rule's requirements: one finding for each conjunct of the condition, with the reason and where it fails.
 
         >>> for finding in broadcast("N, 3", "M, 3").findings:
         ...     print(finding.text, finding.sizes_there)
@@ -127,9 +127,9 @@ class Result(Call, Answer):
     def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
         """Return the output shape at given sizes.
 
-        Names that are not Python identifiers go into the mapping; a sequence of axes has a tuple. Raises
-        `IncompatibleShapesError` where the rule refuses, and `BindingError` for a size that is missing, unknown, not a
-        size, or against the assumptions.
+        Names that are not Python identifiers go into the mapping; a sequence of axes takes a tuple. Raises
+        `IncompatibleShapesError` if the rule refuses the sizes, and `BindingError` for a size that is missing, unknown,
+        not a size, or against the assumptions.
 
         >>> broadcast("N, 3", "M, 1").evaluate(N=4, M=1)
         (4, 3)
@@ -179,8 +179,8 @@ class Result(Call, Answer):
         """Return whether an operand is stretched on an axis of the output: always, never, or when.
 
         ``operand`` is a number or the rule's name for it, ``axis`` counts from either end. An operand that does not
-        reach the axis has the size 1 there. Raises `IncompatibleShapesError` where no sizes broadcast, and
-        `ShapeTypeError` for another operand or axis. Where the rank is not known, axes are counted from the end, as
+        reach the axis has the size 1 there. Raises `IncompatibleShapesError` if no sizes broadcast, and
+        `ShapeTypeError` for another operand or axis. If the rank is not known, axes are counted from the end, as
         far as the known ends of the operands reach.
 
         >>> print(broadcast("n, 4", "2, 4").expands("A", 0))
@@ -201,8 +201,8 @@ class Result(Call, Answer):
 
         Each operand that holds elements is broadcast by a ``dynamic_broadcast_in_dim`` annotated with the proved axes:
         ``known_expanding_dimensions`` and ``known_nonexpanding_dimensions``. It is correct at all sizes
-        at which the shapes broadcast. Raises `IncompatibleShapesError` where there are none, and `DimensionError` for
-        a layout that StableHLO does not have.
+        at which the shapes broadcast. Raises `IncompatibleShapesError` if there are none, and `DimensionError` for
+        a layout that StableHLO cannot express.
         """
         from symbcast.answers.exchange.stablehlo import stablehlo_source
 
@@ -223,10 +223,10 @@ class Result(Call, Answer):
     @property
     @one_call
     def surprises(self) -> tuple[Surprise, ...]:
-        """What the broadcast does at valid sizes that was surely not meant.
+        """The effects of the broadcast at valid sizes that are surely unintended.
 
-        That is an outer product by operands of unlike ranks, as (N,) with (N, 1), which gives (N, N); and a size with
-        a name that is 1 and is stretched onto another one with a name.
+        These are outer products of operands of different ranks, such as (N,) with (N, 1), which gives (N, N), and named
+        sizes that are 1 and are stretched onto other named sizes.
 
         >>> [(s.kind, s.sizes) for s in broadcast("N", "N, 1").surprises]
         [('outer-product', {'N': 2})]
@@ -237,10 +237,10 @@ class Result(Call, Answer):
 
     @one_call
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
-        """Return changes that make the shapes broadcast, or do what was intended: the likeliest first.
+        """Return changes that make the shapes broadcast, or do what was intended, likeliest first.
 
-        Each is an edit of one operand, an assumption or another rule, and carries the answer that it gives, decided
-        anew, and code. There are none where the shapes always broadcast and there is no outer product among the
+        Each is an edit of one operand, an assumption or another rule, with its code and the answer that it gives, which
+        is decided again. There are none if the shapes always broadcast and there is no outer product among the
         `surprises`. The weakest assumption that makes them broadcast is the `condition`.
 
         >>> best = broadcast("batch, heads, T, S", "batch, S").repairs()[0]
@@ -255,10 +255,10 @@ class Result(Call, Answer):
     def cases(self, limit: int | None = None) -> Cases:
         """Return the cases that the valid sizes divide into, under the assumptions.
 
-        In each case every output size is one expression, and every operand is stretched on the same axes: what a
-        compiler can make one kernel for. The cases do not overlap, none is empty, and the condition holds exactly where
-        one of their guards does; ``limit`` is the most cases that are wanted. A size that is 1 throughout a case is
-        stretched there, unless the output's is 1 too. Raises `UndecidedError` where whether a case is empty is open.
+        In each case every output size is one expression, and every operand is stretched on the same axes: a compiler
+        can use one kernel for it. The cases do not overlap, none is empty, and the condition holds exactly where one of
+        their guards does; ``limit`` is the maximum number of cases. A size that is 1 throughout a case is stretched
+        there, unless the output's is 1 too. Raises `UndecidedError` if it is undecided whether a case is empty.
 
         >>> for case in broadcast("N, 3", "M, 1").cases():
         ...     print(case, case.strides)

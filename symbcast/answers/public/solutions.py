@@ -40,7 +40,7 @@ class Solution(Answer):
 
     @property
     def out(self) -> Shape:
-        """The output that is wanted."""
+        """The wanted output."""
         return self._call.operands[-1]
 
     @property
@@ -54,11 +54,11 @@ class Solution(Answer):
         return self._call.reason
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes that give the output, as `Result.witness` orders them; None where none do."""
+        """Return the smallest sizes that give the output, as `Result.witness` orders them; None if none do."""
         return self._call.witness()
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes that do not give the output; None where the assumptions leave none."""
+        """Return the smallest sizes that do not give the output; None if all sizes that the assumptions allow do."""
         return self._call.counterexample()
 
     @property
@@ -68,7 +68,7 @@ class Solution(Answer):
     @property
     @one_call
     def shapes(self) -> tuple[tuple[int, ...], ...] | None:
-        """The operands at the witness; None where there is none."""
+        """The operands at the witness; None if there is none."""
         from symbcast.answers.questions.solution_texts import example_shapes
 
         return example_shapes(self._call)
@@ -135,8 +135,8 @@ def solve(
 ) -> Solution:
     """Return for which sizes shapes broadcast to a wanted output.
 
-    Shapes, rule, attributes and assumptions are as in `symbcast.broadcast`; ``out`` is the output, whose names are
-    those of the shapes. Raises a `SymbcastError` for wrong input.
+    Shapes, rule, attributes and assumptions are as in `symbcast.broadcast`; ``out`` is the wanted output; its names
+    refer to the same sizes as in the shapes. Raises a `SymbcastError` for wrong input.
 
     >>> found = solve("?, 3", "N, 1", out="5, 3")
     >>> found.condition
@@ -165,10 +165,10 @@ def broadcastable_to(
 ) -> Solution:
     """Return the most general second operand that leaves the shape of the first, ``target``, unchanged.
 
-    The operand is ``operands[1]``: its sizes are unknown, and the condition says what they can be. It is of ``rank``,
-    or of the greatest rank that any such operand has; ``ranks`` are all of these, up to that of the target. By a rule
-    that aligns shapes at the right, one of lower rank is that operand with sizes of 1 in front left out. Raises
-    `RuleArgumentError` where there is no such operand, and `ShapeTypeError` for what is no rank.
+    The operand is ``operands[1]``: its sizes are unknown, and the condition says what they can be. Its rank is
+    ``rank``, or the greatest rank that any such operand has; ``ranks`` are all of these, up to that of the target. If
+    the rule aligns shapes at the right, an operand of lower rank is this one without its leading sizes of 1. Raises
+    `RuleArgumentError` if there is no such operand, and `ShapeTypeError` for an invalid rank.
 
     >>> found = broadcastable_to("N, C, 3")
     >>> found.operands[1], found.ranks
@@ -190,7 +190,7 @@ def broadcastable_to(
         try:
             call = Call.asked([first, second, first], WithOutput(found, 2), {}, assume, min_size)
         except RuleArgumentError:
-            continue  # the rule's attributes do not fit such a rank
+            continue  # the rule's attributes do not fit this rank
         if call.verdict is not Verdict.NEVER:
             solutions[wanted] = call
     if not solutions:

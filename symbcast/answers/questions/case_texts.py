@@ -51,7 +51,7 @@ class LayoutData(TypedDict):
 
 
 class CaseData(TypedDict):
-    """A case: its guard as text that parses back, sizes that lie in it, and the broadcasts."""
+    """A case: its guard as text that parses back, example sizes, and the broadcasts."""
 
     guard: str
     witness: dict[str, int]
@@ -60,9 +60,9 @@ class CaseData(TypedDict):
 
 
 class CasesData(TypedDict):
-    """The cases of a broadcast or a program; ``complete`` says whether these are all.
+    """The cases of a broadcast or a program; ``complete`` says whether the list is complete.
 
-    ``naive`` is null where a rank is not known.
+    ``naive`` is null if a rank is not known.
     """
 
     version: int
@@ -143,7 +143,7 @@ def _clashes(cases: Division, namer: Namer) -> list[str]:
 
 
 def to_data(cases: Division) -> CasesData:
-    """Return cases as data that `json.dumps` takes."""
+    """Return cases as data that `json.dumps` accepts."""
     namer = Namer.of(cases.question.names)
     return {
         "version": VERSION,
@@ -173,7 +173,7 @@ def _layout(layout: Layout, namer: Namer) -> LayoutData:
 
 
 def told(cases: Division) -> list[str]:
-    """Return a line for each case: its guard, and of a broadcast its output and the strides of its operands."""
+    """Return a line for each case: its guard, and for a broadcast its output and the strides of its operands."""
     namer = Namer.of(cases.question.names)
     if len(cases.question.broadcasts) != 1:
         return [str(c.guard) for c in cases]

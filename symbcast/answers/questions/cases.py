@@ -42,7 +42,7 @@ class Question:
         broadcasts: The broadcasts, in order.
         partition: The sizes at which all broadcasts are valid.
         condition: The condition under which all broadcasts are valid.
-        unrolled: How many axes of each sequence are distinguished; None if all ranks are known.
+        unrolled: The number of axes of each sequence that are distinguished; None if all ranks are known.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Question:
         self._called = {s: symbol(n) for s, n in names.items() if not _is_itself(s) and s is not symbol(n)}
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
-        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        """Return sizes by name, with the sizes of a sequence's axes together, as ``batch=(2, 3)``."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in self.names.items()}
         return self.unrolled.named(sizes, self.names)
@@ -72,7 +72,7 @@ class Question:
         return self.condition.of_same_sizes(put_in(formula, self._called) if self._called else formula)
 
     def formula_of(self, statement: Statement) -> Formula:
-        """Return a condition over the sizes of the question; raise `BindingError` where it is about others."""
+        """Return a condition over the sizes of the question; raise `BindingError` if it mentions others."""
         meant = {s if _is_itself(s) else symbol(n): s for s, n in self.names.items()}
         for other in symbols_in(statement.formula):
             if other not in meant:
@@ -81,7 +81,7 @@ class Question:
 
 
 def _is_itself(s: Symbol) -> bool:
-    """Return whether a size is meant by no name that others could have."""
+    """Return whether a symbol is an unknown or belongs to a sequence: these are not looked up by name."""
     return isinstance(s, (Unknown, SequenceSymbol))
 
 
@@ -89,8 +89,8 @@ class Case:
     """The valid sizes of a broadcast or a program at which it behaves in one way.
 
     Attributes:
-        number: Its place among the cases.
-        hints: The places of the hints that lie in it.
+        number: The position of the case.
+        hints: The positions of the hints that it contains.
     """
 
     def __init__(self, question: Question, parts: Parts, number: int, hints: tuple[int, ...] = ()) -> None:
@@ -101,7 +101,7 @@ class Case:
 
     @property
     def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock decides."""
+        """The time limit of each question in seconds; None for no limit."""
         return self._question.subject.budget
 
     @answered
@@ -123,7 +123,7 @@ class Case:
         return predicate(self.formula, symbols)(*(sizes[s] for s in symbols))
 
     def has(self, sizes: Mapping[str, int]) -> bool:
-        """Return whether sizes by name lie in the case."""
+        """Return whether the case contains sizes, given by name."""
         return self.holds(read_needed(symbols_in(self.formula), self._question.names, sizes, {}, "has"))
 
     @answered
@@ -133,7 +133,7 @@ class Case:
 
     @property
     def shape(self) -> Shape:
-        """The output; of a program, that of the last operation."""
+        """The output; for a program, the output of the last operation."""
         return self.layouts[-1].shape
 
     @property
@@ -143,7 +143,7 @@ class Case:
 
     @property
     def stretched(self) -> tuple[tuple[bool, ...], ...]:
-        """Of each operand of the last operation, whether each of the output's axes is stretched."""
+        """For each operand of the last operation, whether it is stretched on each output axis."""
         return self.layouts[-1].stretched
 
     @property
@@ -157,7 +157,7 @@ class Case:
         return self._question.named(self._parts.witness())
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same is done at the same sizes, under the same number and for the same hints."""
+        """Return whether two cases have the same number, hints, sizes and behaviour."""
         return isinstance(other, Case) and self._key() == other._key()
 
     def __hash__(self) -> int:
@@ -180,7 +180,7 @@ class Division(Sequence[Case]):
 
     Attributes:
         is_complete: Whether these are all the cases: the condition holds exactly where one of the guards does.
-        naive: How many cases there would be if nothing were known about the sizes: 3 for an axis where two operands
+        naive: The number of cases if nothing were known about the sizes: 3 for an axis where two operands
             meet. None if a rank is unknown.
     """
 
@@ -204,24 +204,24 @@ class Division(Sequence[Case]):
 
     @property
     def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock decides."""
+        """The time limit of each question in seconds; None for no limit."""
         return self.question.subject.budget
 
     @property
     def condition(self) -> Statement:
-        """The condition under which all is valid."""
+        """The condition under which the whole is valid."""
         return self.question.condition
 
     @property
     def rest(self) -> Statement:
-        """The condition that none of these cases meets; false where they are complete."""
+        """The condition for sizes that none of these cases contains; false if the cases are complete."""
         if self.is_complete:
             return self.question.statement(FALSE)
         return self.condition & ~self.question.statement(any_of(c.formula for c in self))
 
     @one_call
     def find(self, sizes: Sizes | None = None, /, **named: int) -> Case | None:
-        """Return the case that sizes lie in, given as `Result.evaluate` takes them; None if they are in none.
+        """Return the case that contains sizes, given as to `Result.evaluate`; None if no case does.
 
         Raises `BindingError` for a missing size that distinguishes cases, an unknown name, or an invalid size.
         """

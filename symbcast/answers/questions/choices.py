@@ -63,10 +63,10 @@ class Column(NamedTuple):
 
 
 class Choice:
-    """What was chosen of some columns.
+    """The choices made in some columns.
 
     Attributes:
-        literals: The comparisons that state it.
+        literals: The comparisons that state the choices.
     """
 
     __slots__ = ("_large", "_ones", "_values", "literals")
@@ -88,7 +88,7 @@ class Choice:
 
     @staticmethod
     def together(found: Sequence[Choice]) -> Choice:
-        """Return choices about other sizes each as one."""
+        """Combine choices that have no sizes in common into one."""
         made = Choice()
         for one in found:
             made.literals += one.literals

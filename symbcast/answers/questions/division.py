@@ -38,8 +38,8 @@ Told: TypeAlias = Broadcast | OpenBroadcast
 class _Sizes:
     """The sizes of a question, as its cases use them.
 
-    ``asked`` is the formulas that must hold, ``names`` the name of each size, in order. ``unrolled`` says which axes of
-    sequences are distinguished, ``ranks`` which ranks; both are None if all ranks are known.
+    ``asked`` are the formulas that must hold, ``names`` the name of each size, in order. ``unrolled`` says which axes
+    of sequences are distinguished, ``ranks`` which ranks; both are None if all ranks are known.
     """
 
     asked: Sequence[Formula]
@@ -50,7 +50,7 @@ class _Sizes:
 
     @staticmethod
     def of_ranks(found: RankedSizes) -> _Sizes:
-        """Return the sizes of a question where there are sequences of axes."""
+        """Return the sizes of a question with sequences of axes."""
         return _Sizes(found.asked, found.names, found.knowledge, found.unrolled, Ranks(found))
 
     def broadcast(self, name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> Told:
@@ -62,9 +62,9 @@ class _Sizes:
         return OpenBroadcast(name, rule, operands, output, self.ranks)
 
     def partition(self, columns: Iterable[Column]) -> Partition:
-        """Return the sizes at which all holds that is asked, divided by columns."""
+        """Return the sizes at which everything required holds, divided by columns."""
         if FALSE in self.asked:
-            # Operands that fail by their ranks alone have no layout.
+            # Operands whose ranks alone make them fail have no layout.
             return Partition(self.knowledge, (), self.asked)
         if self.ranks is None:
             return Partition(self.knowledge, columns, self.asked)
@@ -74,7 +74,7 @@ class _Sizes:
 
 
 def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | None = None) -> D:
-    """Return the cases of a broadcast; ``condition`` is the condition of it as a value."""
+    """Return the cases of a broadcast; ``condition`` is its condition as a value."""
     asked, scope = [c.requirement for c in call.constraints], call.scope
     if scope is None:
         sizes = _Sizes(asked, {}, Knowledge((), {}, ()))
@@ -115,7 +115,7 @@ def cases_of_program(
 
 
 def _cases(kind: type[D], question: Question, hints: Iterable[Hint], limit: int | None) -> D:
-    """Return the cases that most hints lie in first, and then the others."""
+    """Return the cases, those that contain the most hints first."""
     partition, most = question.partition, MOST if limit is None else check_limit(limit)
     if isinstance(hints, (str, Mapping, Statement)):
         raise ShapeTypeError(hints, "several hints", "write a list: hints=['N == 1']")

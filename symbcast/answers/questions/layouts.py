@@ -1,4 +1,4 @@
-"""Broadcasts as columns, and how their operands are read in a case: the axes they are stretched on, and strides."""
+"""Broadcasts as columns, and how a case reads their operands: stretched axes and strides."""
 
 from __future__ import annotations
 

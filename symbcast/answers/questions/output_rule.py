@@ -69,7 +69,8 @@ class WithOutput(Rule):
     def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
         """Place operands as the inner rule does; operands and output get as many named axes as the longest has.
 
-        Raises `RuleArgumentError` where sizes stand before the sequence of the output, unless they do so in both alike.
+        Raises `RuleArgumentError` if sizes precede the output's sequence, unless both outputs have the same sequence
+        there.
         """
         *operands, wanted = shapes
         laid = [*self.inner.expand(operands), wanted]
@@ -109,7 +110,7 @@ class WithOutput(Rule):
             sized += [self.constraint(Ask(f, everyone, OUTPUT_SIZE), rank - back, rank) for f in formulas]
         place = next((n for n, dim in enumerate(found.output) if any(map(is_sequence, members_of(dim)))), None)
         asked += [Constraint(c.requirement, c.origin._replace(sequence=place), c.why, c.details) for c in sized]
-        # What one has in front and the other not is a sequence without axes.
+        # Leading axes that only one of them has are a sequence without axes.
         front = found.output[: max(rank - len(given), 0)]
         return Emission(asked, (*front, *given[max(len(given) - rank, 0) :]))
 
@@ -124,7 +125,7 @@ class WithOutput(Rule):
 
 
 def _same(rank: Dim, wanted: Dim) -> Formula:
-    """Return the formula that two ranks which are not one term are equal."""
+    """Return the formula that two ranks, which are different terms, are equal."""
     return FALSE if isinstance(rank, int) and isinstance(wanted, int) else equal(rank, wanted)
 
 

@@ -41,7 +41,7 @@ class Part:
 
     @cached_property
     def decision(self) -> Decision:
-        """What holds of the sizes."""
+        """The decision about the requirements and choices."""
         return Decision(self._known, [*self.choice.literals, *self._required])
 
     @property
@@ -63,7 +63,7 @@ class Parts:
 
     @property
     def key(self) -> tuple[Formula, ...]:
-        """What was chosen, which no other part has."""
+        """The literals of the choices, which identify the part."""
         return tuple(literal for part in self._parts for literal in part.choice.literals)
 
     @property
@@ -85,11 +85,11 @@ class Parts:
 
     @cached_property
     def _about(self) -> dict[Symbol, Part]:
-        """The part of each size."""
+        """The `Part` that each size belongs to."""
         return {s: part for part in self._parts for s in part.symbols}
 
     def witness(self) -> dict[Symbol, int]:
-        """Return the smallest sizes of the part; raise `UndecidedError` where none were found."""
+        """Return the smallest sizes of the part; raise `UndecidedError` if none were found."""
         found: dict[Symbol, int] = {}
         for part in self._parts:
             sizes = part.decision.witness()
@@ -119,7 +119,7 @@ class Partition:
         self.requirements = tuple(put_in(r, knowledge.values) for r in left) if knowledge.values else tuple(left)
 
     def parts(self, limit: int) -> tuple[list[Parts], bool]:
-        """Return the parts, at most ``limit`` of them, and whether these are all.
+        """Return the parts, at most ``limit`` of them, and whether those are all of them.
 
         Raises `UndecidedError` if it is undecided whether a part is empty.
         """

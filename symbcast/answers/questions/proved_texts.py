@@ -34,7 +34,7 @@ class Proved:
 
 
 class RelationData(TypedDict):
-    """A relation, and whether it holds: null where that was not decided."""
+    """A relation, and whether it holds: null if that was not decided."""
 
     relation: str
     holds: bool | None
@@ -55,7 +55,7 @@ class ProvedData(TypedDict):
 
 
 def proved(call: Call, relation: str) -> Proved:
-    """Return whether a relation holds at all valid sizes; raise `BindingError` where it is about other sizes."""
+    """Return whether a relation holds at all valid sizes; raise `BindingError` if it mentions other sizes."""
     own = {} if call.scope is None else call.scope.names
     names = list(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in own.items()))
     said = Statement(relation)
@@ -98,7 +98,7 @@ def _field(found: Proved) -> Field:
 
 
 def to_data(call: Call, found: Sequence[Proved]) -> ProvedData:
-    """Return the relations as data that `json.dumps` takes."""
+    """Return the relations as data that `json.dumps` accepts."""
     namer = Namer(call)
     return {
         "version": VERSION,

@@ -1,4 +1,4 @@
-"""How many axes sequences have in a case: each number below the depth to which axes are distinguished, or at least it.
+"""The ranks of sequences in a case: each number below the depth to which axes are distinguished, or at least that.
 
 From the depth on, one axis represents all axes in front of the distinguished ones, and has no requirements. If two
 sequences meet there, each of these axes is stretched or not independently, so the number of cases is unbounded.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RankColumn(NamedTuple):
-    """A sequence whose last ``depth`` axes are distinguished; a choice sets how many axes it has."""
+    """A sequence whose last ``depth`` axes are distinguished; a choice sets its rank."""
 
     sequence: AxisSequence
     depth: int
@@ -36,12 +36,12 @@ class RankColumn(NamedTuple):
 
     @property
     def output(self) -> None:
-        """It has no output."""
+        """None: a choice of rank has no output size."""
         return
 
     @property
     def requirements(self) -> tuple[Formula, ...]:
-        """Nothing is required."""
+        """Empty: every rank is valid."""
         return ()
 
     def choices(self, before: Choice) -> Iterator[Choice]:
@@ -132,7 +132,7 @@ class Ranks:
 
 
 def _cut(dim: Dim, ranks: Mapping[AxisSequence, int]) -> Dim:
-    """Return a size with 1 for axes that sequences of some ranks do not have."""
+    """Return a size with 1 for axes that do not exist at the given ranks of sequences."""
     axes = [s for s in symbols_of((dim,)) if isinstance(s, Axis)]
     return replaced(dim, {s: 1 for s in axes if s.place > ranks.get(s.sequence, s.place)})
 

@@ -80,14 +80,14 @@ def _example(call: Call) -> Field:
 
 
 def example_shapes(call: Call) -> tuple[tuple[int, ...], ...] | None:
-    """Return the operands at the smallest sizes that give the wanted output; None where there are none."""
+    """Return the operands at the smallest sizes that give the wanted output; None if there are none."""
     sizes = call.witness()
     concrete = None if sizes is None else at_sizes(call, sizes)
     return None if concrete is None else tuple(map(sizes_of, concrete.operands[:-1]))
 
 
 def to_data(call: Call) -> SolutionData:
-    """Return the answer as data that `json.dumps` takes."""
+    """Return the answer as data that `json.dumps` accepts."""
     namer, shapes = Namer(call), example_shapes(call)
     operands = list(map(namer.shape, call.operands))
     condition = FALSE if call.verdict is Verdict.NEVER else all_of(call.clauses)

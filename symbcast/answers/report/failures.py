@@ -34,7 +34,7 @@ def broken(op: Op, sizes: Sizes, clause: Formula = TRUE) -> Constraint | None:
 
 
 def saying(clause: Formula, op: Op) -> Constraint | None:
-    """Return the requirement of an operation that is a clause, or has it as a conjunct."""
+    """Return the operation's requirement that equals a clause or has it as a conjunct."""
     return next((c for c in op.constraints if clause in flattened([c.requirement])), None)
 
 
@@ -43,7 +43,7 @@ def _says(constraint: Constraint, clause: Formula) -> bool:
 
 
 def located_reason(constraint: Constraint) -> str:
-    """Return why a constraint is required, with its axis from both ends where it is about one axis."""
+    """Return why a constraint is required, with its axis from both ends if it is about one axis."""
     origin = constraint.origin
     if origin.axis is None or not origin.rank:
         return constraint.reason
@@ -86,7 +86,7 @@ def has_axes(dims: Iterable[Dim], sizes: Sizes) -> bool:
 
 
 def without(sizes: Sizes, symbols: Container[Symbol]) -> Sizes:
-    """Return the sizes without those of some symbols."""
+    """Return the sizes without the given symbols."""
     found = {s: size for s, size in sizes.items() if s not in symbols}
     return AxisSizes(found, sizes.axes) if isinstance(sizes, AxisSizes) else found
 

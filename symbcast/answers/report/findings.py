@@ -25,29 +25,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A conjunct of a condition; or, if no sizes are valid, the requirement of one of the operations that clash.
+    """A conjunct of a condition; or, if no sizes are valid, the requirement of one of the clashing operations.
 
     The conjunction of the findings of a program is its condition.
 
     Attributes:
         operation: The name of the operation that requires it: the first one that fails at `counterexample`.
-        kind: What this operation is: ``"broadcast"``, ``"matmul"``, ``"equal"``, ``"require"``, ...
+        kind: The kind of this operation: ``"broadcast"``, ``"matmul"``, ``"equal"``, ``"require"``, ...
         rule: The rule of a broadcast with its attributes, such as ``"pdpd(axis=1)"``; else empty.
         operands: The operands of this operation by name, with their shapes; None for one that is not known.
         shown: The positions of the operands that meet where it fails.
-        formula: What must hold.
-        text: The same as text, which `symbcast.Condition` reads back.
-        words: The same in words.
+        formula: The requirement.
+        text: The requirement as text, which `symbcast.Condition` reads back.
+        words: The requirement in words.
         code: The code of the reason, such as ``"join"`` or ``"equal"``: see `symbcast.core.reasons`.
-        reason: Why the operation requires it, with the axis where it is one: a sentence.
-        counterexample: The smallest sizes at which this fails and, if possible, nothing else does. None where none
-            were found.
+        reason: A sentence on why the operation requires it, with the axis if it is about one.
+        counterexample: The smallest sizes at which this fails and, if possible, nothing else does. None if none were
+            found.
         sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) beside (1, 2)"``.
         origins: The names of all operations that it comes from, in order.
-        is_joint: Whether it follows from the origins together, but from none of them alone.
-        verdict: How bad it is. NEVER: the operations that clash are valid together at no sizes. SOMETIMES: there are
-            sizes at which it holds, and others at which it fails. UNKNOWN: which of these it is was not decided. What
-            always holds is no finding.
+        is_joint: Whether it follows from the origins together, but not from any one of them.
+        verdict: The severity. NEVER: no sizes are valid for all the clashing operations. SOMETIMES: it holds at some
+            sizes and fails at others. UNKNOWN: not decided. A requirement that always holds is not a finding.
     """
 
     operation: str
@@ -68,7 +67,7 @@ class Finding:
 
     @property
     def condition(self) -> Statement:
-        """What must hold, as a `symbcast.Condition`."""
+        """The requirement as a `symbcast.Condition`."""
         from symbcast.core.program.statements.statement import Statement
 
         return Statement.public(self.text)
@@ -78,7 +77,7 @@ class Finding:
 
 
 def findings_of(program: Program) -> tuple[Finding, ...]:
-    """Return a program's requirements in the order of the operations; if no sizes are valid, those that clash."""
+    """Return a program's requirements in the order of the operations; if no sizes are valid, only the clashing ones."""
     reader = _Reader(program)
     if program.verdict is Verdict.NEVER:
         return tuple(map(reader.clash, program.clashes()))
@@ -96,7 +95,7 @@ def findings_of_call(call: Call) -> tuple[Finding, ...]:
 
 
 def severity(verdict: Verdict, counterexample: Mapping[str, int] | None) -> Verdict:
-    """Return how bad a finding is, given the verdict of the whole and the sizes at which it fails."""
+    """Return the severity of a finding, given the verdict of the whole and the sizes at which it fails."""
     if verdict is Verdict.SOMETIMES and counterexample is None:
         return Verdict.UNKNOWN
     return verdict
@@ -120,7 +119,7 @@ class _Reader:
     def conjunct(self, requirement: Requirement) -> Finding:
         """Return the finding about a conjunct of the condition."""
         clause, origins, is_asked = requirement
-        # Where no fewer were found in the time that the caller allows, all operations together require it.
+        # If no smaller set was found within the time limit, all operations together require it.
         whole = [op for op in self._program.operations if op.kind != "assume"]
         found = self._finding(clause, origins or whole, self._program.counterexample(clause))
         return replace(found, is_joint=not is_asked and len(found.origins) > 1)
@@ -153,7 +152,7 @@ class _Reader:
 
 
 def _blame(clause: Formula, origins: Sequence[Op], sizes: Sizes | None) -> _Blame:
-    """Return the first of some operations that fails at sizes; without sizes, one that requires the clause."""
+    """Return the first operation that fails at the given sizes; without sizes, one that requires the clause."""
     for op in origins:
         found = broken(op, sizes, clause) if sizes is not None else saying(clause, op)
         if found is not None:

@@ -43,7 +43,7 @@ def command(name: str, file: str, title: str, message: str, line: int = 0) -> st
 
 
 def _named(notices: list[Notice]) -> str:
-    """Return the first few operations that notices are about, and how many more there are."""
+    """Return the first few operations that notices are about, and the number of others."""
     left = list(dict.fromkeys((n.operation, n.operator) for n in notices))
     named = [f"{operation} ({operator})" for operation, operator in left[:_NAMED]]
     return f"{', '.join(named)}{f' and {len(left) - _NAMED} more' if len(left) > _NAMED else ''}"

@@ -1,4 +1,4 @@
-"""What a program requires as plain data for JSON."""
+"""A program's requirements as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class ReportData(TypedDict):
 
 
 def json_schema() -> dict[str, object]:
-    """Return the JSON Schema (2020-12) of what `report_to_dict` returns."""
+    """Return the JSON Schema (2020-12) of the data that `report_to_dict` returns."""
     found: dict[str, object] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
     return found
 
 
 def report_to_dict(program: Program, source: str = "") -> ReportData:
-    """Return the report of a program as data that `json.dumps` takes, the same on every run."""
+    """Return the report of a program as data that `json.dumps` accepts, the same on every run."""
     namer = Namer.of(program.shown)
     return {
         "format": FORMAT,

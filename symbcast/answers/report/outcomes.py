@@ -23,11 +23,11 @@ class Kind(NamedTuple):
     """A kind of notices, such as a rule of SARIF.
 
     Attributes:
-        id: What programs match on.
+        id: The identifier that programs match on.
         description: The requirement or the statement of notices of this kind: a sentence.
         level: The default level of these notices.
-        together: The title of one notice that replaces all of this kind about a source, if separate ones would be too
-            many to read; else empty.
+        together: The title of a single notice that replaces all notices of this kind about a source, if those would be
+            too many to read; else empty.
     """
 
     id: str
@@ -37,14 +37,14 @@ class Kind(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of the user's code: a file, relative where it is under the working directory, and its number from 1 on."""
+    """A line of the user's code: a file, relative if it is under the working directory, and its number from 1 on."""
 
     file: str
     number: int
 
     @staticmethod
     def of(file: str, number: int) -> Line:
-        """Return a line of a file that may be named from the root."""
+        """Return a line of a file, whose path can be absolute."""
         path, here = PurePath(file), Path.cwd()
         return Line(str(path.relative_to(here) if path.is_relative_to(here) else path), number)
 
@@ -80,7 +80,7 @@ class Outcome:
 
     Attributes:
         source: The file or name of the subject; empty if it has none.
-        verdict: The value of a `Verdict`; empty where it could not be checked at all.
+        verdict: The value of a `Verdict`; empty if it could not be checked at all.
         problem: Why it could not be checked, or the error that followed.
         notices: The notices.
         subject: What was checked, in words.

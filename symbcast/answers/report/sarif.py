@@ -1,8 +1,8 @@
 """SARIF 2.1.0, the format of static analysis: one run, a rule for each kind of notice, a result for each notice.
 
-What was checked is the artifact, and an operation in it the logical location. Where the line of code is known that an
-operation comes from, that is the physical location, and the artifact the target of the analysis. What could not be
-checked is a notification of the invocation.
+The subject of the check is the artifact, and an operation in it is a logical location. If the source line of an
+operation is known, it is the physical location, and the artifact is the analysis target. A subject that could not be
+checked becomes a notification of the invocation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def uri(path: str) -> str:
-    """Return a path as a URI: relative where it is.
+    """Return a path as a URI, which is relative if the path is.
 
     >>> uri("models/a b.onnx"), uri("/tmp/a#1.onnx")
     ('models/a%20b.onnx', 'file:///tmp/a%231.onnx')

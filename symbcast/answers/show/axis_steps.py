@@ -1,4 +1,4 @@
-"""One binding worked out axis by axis, as a document."""
+"""One binding evaluated axis by axis, as a document."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _REFUSED = "the shapes do not broadcast at these sizes"
 
 
 def _axes(axes: Sequence[str]) -> str:
-    """Return axes by number; overhanging axes have none."""
+    """Return axes by number; axes outside the output have none."""
     numbers = [axis for axis in axes if axis != "over"]
     named = [f"{'axis' if len(numbers) == 1 else 'axes'} {listed(numbers)}"] if numbers else []
     return listed([*named, *(["axes outside the output"] if len(numbers) < len(axes) else [])])
 
 
 def _table(working: Working) -> Table:
-    """Return a row for each axis; where there are many operands, as wide as there are axes, a row for each operand."""
+    """Return a row for each axis; if there are many operands, a row for each operand, with a column for each axis."""
     if len(working.operands) > MOST_COLUMNS:
         return _operands(working)
     heads = tuple(map(Span, (*working.operands, "", "output")))

@@ -114,7 +114,7 @@ def answer_fields(result: Call) -> Iterator[Field]:
 
 
 def evidence_text(answer: Call | Program, is_found: bool) -> str:
-    """Return that sizes are the smallest found, and perhaps not the smallest; empty where they are the smallest."""
+    """Return a note if sizes are the smallest found but perhaps not the smallest; else empty."""
     return f"the smallest found: {answer.evidence_reason}" if is_found and answer.evidence_reason else ""
 
 
@@ -129,13 +129,13 @@ def _condition(result: Call) -> Iterator[Line]:
     if len(clauses) > CLAUSES_SHOWN:
         texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition and JSON list them all")
     yield from ((Span(text, math=NOTHING),) for text in texts)
-    # Of a clause there are some characters at least: more clauses than these are not seen.
+    # A clause has at least one character, so no more clauses than this can be shown.
     shown = clauses[:LONGEST]
     yield code(namer.formula(all_of(shown)), Conjunction(tuple(map(namer.renamed_formula, shown))))
 
 
 def _left(result: Call) -> tuple[Formula, ...]:
-    """Return the clauses of the condition where that is neither true nor false."""
+    """Return the clauses of the condition if it is neither true nor false."""
     return result.clauses if result.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN) else ()
 
 

@@ -23,7 +23,7 @@ LONGEST = 400
 
 
 class Tone(Enum):
-    """The status of something; renderers give each a colour, next to the mark or word that says the same."""
+    """The status of something; renderers give each a colour, next to the mark or word with the same meaning."""
 
     FINE = auto()
     CONDITIONAL = auto()
@@ -61,7 +61,7 @@ class Dims:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Dimensions side by side; those without a mathematical form are text."""
+    """Dimensions side by side; dimensions without a mathematical form are text."""
 
     pieces: tuple[Dim | str, ...]
 
@@ -94,8 +94,8 @@ Line: TypeAlias = tuple[Span, ...]
 class Field:
     """A label and its lines; a field without lines is not shown.
 
-    ``lead`` precedes the first line where no column head shows it. Where lines are wrapped they may become
-    ``most`` lines in all, or any number if that is 0.
+    ``lead`` precedes the first line if no column head shows it. If lines are wrapped, they can become ``most`` lines in
+    all, or any number if that is 0.
     """
 
     label: str
@@ -106,7 +106,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Fields:
-    """Fields under each other."""
+    """Fields, one below the other."""
 
     fields: tuple[Field, ...]
 
@@ -121,7 +121,7 @@ class Records:
 
 
 class Part(Enum):
-    """The part that a row plays in its table."""
+    """The role of a row in its table."""
 
     HEAD = auto()
     BODY = auto()
@@ -131,7 +131,7 @@ class Part(Enum):
 
 @dataclass(frozen=True)
 class Row:
-    """A label and its cells, one a column."""
+    """A label and its cells, one per column."""
 
     label: str
     cells: tuple[Span, ...]
@@ -156,7 +156,7 @@ class Table:
 
     @property
     def columns(self) -> int:
-        """How many cells the longest row has."""
+        """The number of cells in the longest row."""
         return max((len(row.cells) for row in self.rows), default=0)
 
     def alignment(self, column: int) -> str:
@@ -191,12 +191,12 @@ class Document:
 
 
 def words(text: str, longest: int = LONGEST) -> Line:
-    """Return a line of words; none where there are none."""
+    """Return a line of words; empty if there are none."""
     return (Span(clipped(text, longest)),) if text else ()
 
 
 def code(text: str, math: Math | None = None, longest: int = LONGEST) -> Line:
-    """Return a line of code; none where there is none."""
+    """Return a line of code; empty if there is none."""
     return (Span(clipped(text, longest), True, math=math),) if text else ()
 
 

@@ -1,6 +1,6 @@
-"""Documents as static HTML: no script, no style sheet, nothing from elsewhere, on a light page or a dark one.
+"""Documents as static HTML: no script, no style sheet, no external resources, for light and dark pages.
 
-A page that holds them may have styles for tables and code (JupyterLab has), or take all styles away (GitHub does). So
+A page that holds them may have styles for tables and code (JupyterLab has), or strip all styles (GitHub does). So
 each element carries its own style, and without any style the words and tables are still complete.
 """
 
@@ -65,7 +65,7 @@ def render(document: Document) -> str:
 
 
 def text(content: str) -> str:
-    r"""Return text as HTML, in an element or an attribute, all of it to be seen as it is.
+    r"""Return text as HTML, for an element or an attribute, so that all of it is displayed literally.
 
     >>> print(text("a < b" + chr(0x202E)))
     a &lt; b\u202e
@@ -157,7 +157,7 @@ def _span(span: Span) -> str:
 
 
 def _ground(tone: Tone | None) -> str:
-    """Return the style of a ground of a tone, on which text of the page's own colour can be read."""
+    """Return a background style for a tone, on which text in the page's own colour is readable."""
     return "" if tone is None else f";background:{tint(COLOURS[tone], 0.24)}"
 
 

@@ -8,7 +8,7 @@ from symbcast.answers.show.document import Block, Document, Field, Fields, Lines
 
 
 def render(document: Document) -> dict[str, Any]:
-    """Return a document as data that `json.dumps` takes.
+    """Return a document as data that `json.dumps` accepts.
 
     >>> from symbcast.answers.show.document import code, field, fields, words
     >>> render(Document(words("numpy: valid"), Tone.FINE, (fields([field("works at", code("N=1"))]),)))

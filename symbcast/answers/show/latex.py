@@ -1,4 +1,4 @@
-"""Documents as LaTeX: one formula that MathJax sets, and a LaTeX with amsmath and amssymb."""
+"""Documents as LaTeX: one formula, for MathJax and for LaTeX with amsmath and amssymb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operands under each other, the output under them, and a mark under each axis."""
+"""Aligned operands with the output below them and a mark below each axis."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ TONES = {
 
 
 def operand_table(result: Call, cells_width: int = 84) -> Table:
-    """Return the operands under each other, with the axes above, and the output, marks and a legend below.
+    """Return the aligned operands, with the axes above, and the output, marks and a legend below.
 
-    The middle operands and axes are left out where there are many.
+    The middle operands and axes are left out if there are many.
     """
     made = _Operands(result, MAX_OPERANDS, cells_width)
     if not made.axes:
@@ -96,7 +96,7 @@ class _Operands:
             yield Row("output", tuple(self._of(a, dims, is_bounded=False) for a, dims in cells), Part.RESULT)
 
     def scalars(self) -> Iterator[Row]:
-        """Yield the rows of operands that have no axes at all."""
+        """Yield the rows of operands without axes."""
         cell = Span("()", True, TONES[self._result.verdict], Pieces(("()",)))
         for _, label in self._chosen():
             yield Row(label, (cell,))
@@ -123,7 +123,7 @@ class _Operands:
         return self._of(axis, dims, is_bounded=True)
 
     def _of(self, axis: int | None, dims: list[Dim], is_bounded: bool) -> Span:
-        """Return a cell of the dimensions on an axis: mostly one, none where the operand does not reach."""
+        """Return a cell of the dimensions on an axis: usually one, or none if the operand does not reach it."""
         if axis is None:
             return Span("...", True, math=Pieces(("...",)))
         write = self._namer.bounded if is_bounded else self._namer.dim
@@ -137,7 +137,7 @@ class _Operands:
         return self._namer.bounded(dim) if is_bounded and isinstance(dim, Unknown) else self._namer.renamed(dim)
 
     def _chosen(self) -> list[tuple[int | None, str]]:
-        """Return the shown operands with their names; an entry of None says how many are left out."""
+        """Return the shown operands with their names; an entry for None says how many are left out."""
         names = operand_names(self._result)
         chosen = self._chosen_operands(len(names))
         left_out = f"... {len(names) - len(chosen) + 1} more"
@@ -151,7 +151,7 @@ class _Operands:
         kept = {*range(half), *range(count - half, count)}
         for axis in self._alignment.clashing[:1]:
             kept.update(n for n, _ in self._differing(axis))
-        # One gap is shown, so that the rows stay in order of the call: where the first operand is missing.
+        # Show one gap, where the first operand is missing, so that the rows keep the order of the call.
         gap = next(n for n in range(count) if n not in kept)
         return [None if n == gap else n for n in range(count) if n in kept or n == gap]
 

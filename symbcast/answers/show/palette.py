@@ -1,6 +1,7 @@
 """The colours for the status of an axis or a size: distinct for all kinds of colour vision, and never used alone.
 
-They are Okabe and Ito's (https://jfly.uni-koeln.de/color/): wherever one is used, a mark or a word says the same.
+They are Okabe and Ito's (https://jfly.uni-koeln.de/color/): wherever one is used, a mark or a word has the same
+meaning.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COLOURS = {
 
 
 def tint(colour: str, opacity: float) -> str:
-    """Return a colour as CSS that lets the page through, so that it suits a light page and a dark one.
+    """Return a colour as translucent CSS, which suits light and dark pages.
 
     >>> tint(FINE, 0.2)
     'rgba(0,158,115,0.2)'
@@ -33,7 +34,7 @@ def tint(colour: str, opacity: float) -> str:
 
 
 def channels(colour: str) -> str:
-    """Return the red, green and blue of a colour as CSS has them.
+    """Return the red, green and blue of a colour, in CSS notation.
 
     >>> channels(FINE)
     '0,158,115'

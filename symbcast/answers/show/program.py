@@ -157,7 +157,7 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
     yield field("and", words(f"{more} more; .requirements() and JSON list them all" if more > 0 else ""))
     if env.requirements():
-        # Of a clause there are some characters at least: more clauses than these are not seen.
+        # A clause has at least one character, so no more clauses than this can be shown.
         yield field("together", code(namer.formula(all_of(env.clauses[:LONGEST])), NOTHING))
     yield field("impossible", *map(words, conflict_lines(env.conflict, namer)))
     yield field("assuming", code("; ".join(visible(a.text) for a in env.assumptions)))

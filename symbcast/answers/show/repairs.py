@@ -65,7 +65,7 @@ class RepairsData(TypedDict):
 
 
 def to_data(result: Call, repairs: Sequence[Repair]) -> RepairsData:
-    """Return repairs and surprises as data that `json.dumps` takes."""
+    """Return repairs and surprises as data that `json.dumps` accepts."""
     try:
         told = [s.to_dict() for s in surprises(result)]
     except UnknownRankError:

@@ -42,7 +42,7 @@ def draw(document: Document, console: Console, indent: int = 2) -> None:
 
 
 def _stripped(line: Sequence[Segment]) -> list[Segment]:
-    """Return a line without the spaces at its end, which a grid fills up."""
+    """Return a line without the trailing spaces that a grid adds."""
     found = list(line)
     while found:
         last = found.pop()
@@ -60,7 +60,7 @@ class _Drawing:
         self._indent = indent
 
     def parts(self, document: Document) -> list[RenderableType]:
-        """Return the blocks, one under the other."""
+        """Return the blocks in order."""
         tone = "" if document.tone is None else f" {STYLES[document.tone]}"
         parts: list[RenderableType] = []
         if document.title:
@@ -152,7 +152,7 @@ class _Drawing:
         return made
 
     def _toned(self, span: Span, style: str) -> Text:
-        """Return a mark in the colour of its tone; sizes are left as they are, their marks are below them."""
+        """Return a mark in the colour of its tone; sizes are unchanged, since their marks are below them."""
         return self._text(span.text, style if span.tone is None or span.is_code else STYLES[span.tone])
 
     def _width(self, content: str) -> int:

@@ -78,7 +78,7 @@ def _table(table: Table, indent: int) -> Iterator[str]:
 
 
 def aligned(rows: Sequence[tuple[str, Sequence[str]]], align: str = "", indent: int = 2) -> list[str]:
-    """Return labels and cells as lines: labels at the left, the cells of each column under each other.
+    """Return labels and cells as lines, with labels at the left and cells aligned by column.
 
     >>> aligned([("A", ("2", "N")), ("long", ("", "13"))])
     ['  A     2   N', '  long     13']

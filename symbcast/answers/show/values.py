@@ -1,4 +1,4 @@
-"""Shapes and conditions, which belong to no answer, as documents."""
+"""Standalone shapes and conditions as documents."""
 
 from __future__ import annotations
 

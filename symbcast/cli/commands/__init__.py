@@ -1,1 +1,1 @@
-"""The commands, each a file."""
+"""The commands, one file each."""

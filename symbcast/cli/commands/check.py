@@ -1,4 +1,4 @@
-"""``symbcast check`` asks about one broadcast."""
+"""``symbcast check``: for which sizes shapes broadcast."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Exit status of check: 0 always valid, 1 valid for some sizes or none, 2 wrong us
 
 
 def check_command(with_plugins: bool) -> Callable[..., int]:
-    """Return the command with an option for each attribute of symbcast's rules, or of installed packages' too."""
+    """Return the command with options for the attributes of symbcast's rules, or also of installed packages' rules."""
     return with_options(check, rule_options(listed_rules(with_plugins)), after="rule")
 
 
@@ -40,25 +40,25 @@ def check(  # noqa: PLR0913 - each is an option
     fail_on: Literal["never", "sometimes"] = "sometimes",
     **attributes: Given,
 ) -> int:
-    """Say for which sizes some shapes broadcast, and to what.
+    """Say for which sizes some shapes broadcast, and to which output.
 
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "N, 3", "2..5, ?", "..., 3", "()" for rank 0. - reads them from standard input, a
-        line each;
-        a shape that begins with "-", but not with a size such as -1, goes after --.
+        The shapes, each in quotes: "N, 3", "2..5, ?", "..., 3", "()" for rank 0. - reads them from standard input, one
+        per line;
+        a shape that begins with "-", other than a size such as -1, must follow --.
     rule
-        The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for as many
-        shapes as they take.
+        The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for the number
+        of shapes that each of them takes.
     assume
         An assumption about the sizes, such as "N >= 2"; must mention a size of the shapes; may be repeated.
     dialect
         The notation of the shapes.
     fail_on
-        What exits with 1: shapes that are valid for some sizes only, or for none.
+        When to exit with 1: if shapes are valid only for some sizes or for none, or just if for none.
     **attributes
-        The rule's own; `check_command` makes an option of each.
+        The rule's own attributes; `check_command` makes an option of each.
     """
     from symbcast.answers.public.result import broadcast as ask
     from symbcast.core.shapes import from_text
@@ -79,10 +79,10 @@ def check(  # noqa: PLR0913 - each is an option
 
 
 def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
-    """Return the shapes as typed, with ``-`` replaced by the lines of standard input; blank lines are skipped.
+    """Return the shapes as typed, with ``-`` replaced by the non-blank lines of standard input.
 
-    Raises `UsageError` for a shape that is blank, as an unset variable of a shell is; where ``is_blank_read``, blank
-    text is how rank 0 is written.
+    Raises `UsageError` for a blank shape, such as an unset shell variable. With ``is_blank_read``, blank text means
+    rank 0.
     """
     if list(shapes).count(STDIN) > 1:
         raise UsageError("- is given twice, but standard input can be read only once")

@@ -1,4 +1,4 @@
-"""``symbcast compare`` holds rules against each other: on some shapes, or on all shapes up to a rank."""
+"""``symbcast compare`` compares rules: on some shapes, or on all shapes up to a rank."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def compare(  # noqa: PLR0913 - each is an option
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "N, 3", "2..5, ?", "()" for rank 0. - reads them from standard input, a line each;
-        a shape that begins with "-", but not with a size such as -1, goes after --. None with --rank.
+        The shapes, each in quotes: "N, 3", "2..5, ?", "()" for rank 0. - reads them from standard input, one per line;
+        a shape that begins with "-", other than a size such as -1, must follow --. Not with --rank.
     rule
-        A rule with its attributes, such as numpy or "pdpd(axis=1)"; given again for each. All that need no attributes
-        where none is given.
+        A rule with its attributes, such as numpy or "pdpd(axis=1)"; repeat the option for each rule. By default, all
+        rules that need no attributes.
     rank
         Compare two rules on all shapes of at most this rank.
     fail_on
-        What exits with 1: rules that differ at some sizes, or two rules where neither refines the other.
+        When to exit with 1: if rules differ at some sizes, or just if neither of two rules refines the other.
     """
     if rank is not None:
         from symbcast.answers.comparison.relation import check_rank

@@ -1,4 +1,4 @@
-"""``symbcast --install-completion`` has a shell complete commands and options."""
+"""``symbcast --install-completion`` sets up shell completion of commands and options."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
 
 
 def install_command(app: App) -> Callable[..., int]:
-    """Return the command for an application."""
+    """Return the command that sets up shell completion for an application."""
 
     def install(*, shell: Shell | None = None) -> int:
-        """Have a shell complete commands and options: writes a script, and where it is loaded from, in your home.
+        """Set up shell completion of commands and options: write a script to your home and load it at startup.
 
         Parameters
         ----------
         shell
-            The shell; without it, the one that the command is started from.
+            The shell; by default, the one from which the command is started.
         """
         return _install(app, shell)
 
@@ -50,7 +50,7 @@ def _install(app: App, shell: Shell | None) -> int:
 
 
 def _running() -> Shell:
-    """Return the shell that the command is started from; raises `UsageError` where none of ours is found."""
+    """Return the shell from which the command is started; raise `UsageError` if no supported one is found."""
     from cyclopts.completion.detect import ShellDetectionError, detect_shell
 
     try:

@@ -1,4 +1,4 @@
-"""``symbcast prove`` and ``symbcast expand`` say what follows from one broadcast."""
+"""``symbcast prove`` and ``symbcast expand``: consequences of one broadcast."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def prove(
     format: TextOrJson = "text",
     **attributes: Given,
 ) -> int:
-    """Say whether relations hold at all sizes at which some shapes broadcast, or where they do not.
+    """Say whether relations hold at all sizes at which some shapes broadcast, or at which sizes they fail.
 
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "N, 3", "M, 1". - reads them from standard input, a line each.
+        The shapes, each in quotes: "N, 3", "M, 1". - reads them from standard input, one per line.
     that
-        A relation between their sizes, such as "N == M"; may be given again.
+        A relation between their sizes, such as "N == M"; may be repeated.
     **attributes
-        The rule's own; `entailment_commands` makes an option of each.
+        The rule's own attributes; `entailment_commands` makes an option of each.
     """
     from symbcast.answers.questions.proved_texts import document, proved, to_data
 
@@ -71,16 +71,16 @@ def expand(
     format: Literal["text", "json", "stablehlo"] = "text",
     **attributes: Given,
 ) -> int:
-    """Say of each operand whether it is stretched on each axis of the output: always, never, or when.
+    """Say for each operand and each axis of the output whether the operand is stretched: always, never, or when.
 
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "n, 4", "2, 4". - reads them from standard input, a line each.
+        The shapes, each in quotes: "n, 4", "2, 4". - reads them from standard input, one per line.
     format
-        Text to read, JSON, or a module of StableHLO that says what is proved of the axes.
+        Text to read, JSON, or a StableHLO module that states what is proved about the axes.
     **attributes
-        The rule's own; `entailment_commands` makes an option of each.
+        The rule's own attributes; `entailment_commands` makes an option of each.
     """
     from symbcast.answers.public.expansion import all_expansions, document
     from symbcast.core.verdicts import Verdict
@@ -89,7 +89,7 @@ def expand(
     never = result.verdict is Verdict.NEVER
     found = () if never else all_expansions(result)
     if format == "stablehlo":
-        print_text(result.to_stablehlo().rstrip("\n"))  # raises why, where no sizes are valid
+        print_text(result.to_stablehlo().rstrip("\n"))  # raises the reason if no sizes are valid
     elif format == "json":
         print_json({"verdict": result.verdict.value, "expansions": [e.to_dict() for e in found]})
     else:

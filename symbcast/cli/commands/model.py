@@ -1,4 +1,4 @@
-"""``symbcast model`` asks about whole models: for which sizes each of some files runs."""
+"""``symbcast model``: for which sizes each of some model files runs."""
 
 from __future__ import annotations
 
@@ -55,39 +55,39 @@ def model(  # noqa: PLR0913 - each is an option
     Parameters
     ----------
     files
-        Model files, and folders in which every .onnx, .onnx.gz and .onnxtxt file is one; .xml files are OpenVINO's,
+        Model files, or folders, in which every .onnx, .onnx.gz and .onnxtxt file is checked; .xml files are OpenVINO's,
         .pt2 files PyTorch's.
-        - reads one model from standard input; a file whose name begins with "-" goes after --.
+        - reads one model from standard input; a file whose name begins with "-" must follow --.
     assume
-        What is known of the sizes, such as "batch >= 2"; may be given again.
+        An assumption about the sizes, such as "batch >= 2"; may be repeated.
     bind
-        A size that is fixed, such as batch=4, in the models that have it; may be given again.
+        A fixed value for a size, such as batch=4, in the models that have the size; may be repeated.
     shapes
-        The shape of an input, which names or fixes its sizes, such as "x=N, 3, H, W"; may be given again.
+        The shape of an input, which names or fixes its sizes, such as "x=N, 3, H, W"; may be repeated.
     values
-        What is in an input of integers, as numbers and sizes, such as steps=4,N//2; may be given again.
+        The elements of an integer input, as numbers and sizes, such as steps=4,N//2; may be repeated.
     min_size
-        The least size of every dynamic dimension.
+        The minimum size of every dynamic dimension.
     runtime
-        What is asked about where the two differ: the ONNX documents (spec), or ONNX Runtime.
+        Whose behaviour to follow where the two differ: the ONNX documents (spec), or ONNX Runtime.
     format
-        Text to read, JSON, SARIF for code scanning, or the commands of GitHub's workflows.
+        Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
-        Where to write the model with every known shape in it: a file, or for several models a folder.
+        Where to write the model annotated with every known shape: a file, or a folder for several models.
     overwrite
-        Let --output replace files that are there already.
+        Let --output replace existing files.
     confirm
         Run the models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
     fail_on
-        What exits with 1: models that run for some sizes only or for none, or besides what is not decided.
+        When to exit with 1: if models run only for some sizes or for none, just if for none, or also if undecided.
     jobs
-        How many models to check at a time, each in its own process; 0 for as many as there are cores.
+        The number of models to check at a time, each in its own process; 0 for one per core.
     timeout
-        How many seconds one model may take; one that takes longer is reported as timed out, without a verdict.
+        The time limit for one model in seconds; a model that takes longer is reported as timed out, without a verdict.
     results
-        A file to write each result to as it comes, a line of JSON each; in words there is only the table then.
+        A file to which each result is written as it arrives, as one line of JSON; only the table is then printed.
     resume
-        Go on with the file of results: only models that are not in it, or have changed since, are checked.
+        Continue the results file: check only models that are not in it, or have changed since.
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
@@ -140,7 +140,7 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
 
 
 def _check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -> None:
-    """Raise `UsageError` for a runtime that no front end of the files knows; `MissingExtraError` for extras."""
+    """Raise `UsageError` for a runtime unknown to the files' front ends, and `MissingExtraError` for missing extras."""
     from importlib.util import find_spec
 
     from symbcast.cli.models.examination import front_end_for
@@ -218,7 +218,7 @@ def _told(asked: Sequence[Job], means: Means, wanted: Names, format: Format) -> 
 
 
 def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
-    """Return the exit status: of several, that a file could not be read is worst, and then that a model fails."""
+    """Return the exit status of all files: a file that could not be read comes first, then a model that fails."""
     failing = {"never": {"never"}, "sometimes": {"never", "sometimes"}}.get(fail_on, {"never", "sometimes", "unknown"})
     if any(o.problem is not None for o in outcomes):
         return Exit.USAGE

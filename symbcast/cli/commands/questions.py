@@ -1,4 +1,4 @@
-"""``symbcast cases``, ``symbcast solve`` and ``symbcast repair`` ask further about one broadcast."""
+"""``symbcast cases``, ``symbcast solve`` and ``symbcast repair``: further questions about one broadcast."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def cases(  # noqa: PLR0913 - each is an option
     Parameters
     ----------
     shapes
-        The shapes, each in quotes: "N, 3", "2..5, ?", "()". - reads them from standard input, a line each.
+        The shapes, each in quotes: "N, 3", "2..5, ?", "()". - reads them from standard input, one per line.
     limit
-        The most cases to list.
+        The maximum number of cases to list.
     dispatch
-        Print a function that returns the case of given sizes instead: in Python or C++.
+        Instead, print a function that returns the case of given sizes: in Python or C++.
     **attributes
-        The rule's own; `question_commands` makes an option of each.
+        The rule's own attributes; `question_commands` makes an option of each.
     """
     if limit is not None:
         checked("--limit", check_limit, limit)
@@ -89,9 +89,9 @@ def solve(
     shapes
         The shapes, each in quotes: "?, 3", "N, 1".
     out
-        The output that is wanted, such as "5, 3".
+        The wanted output, such as "5, 3".
     **attributes
-        The rule's own; `question_commands` makes an option of each.
+        The rule's own attributes; `question_commands` makes an option of each.
     """
     from symbcast.answers.public.solutions import solve as ask
     from symbcast.core.verdicts import Verdict
@@ -120,16 +120,16 @@ def repair(
     format: TextOrJson = "text",
     **attributes: Given,
 ) -> int:
-    """Say what to change so that some shapes broadcast, or do what was meant: the likeliest first.
+    """Suggest changes after which some shapes broadcast, or broadcast as intended: the likeliest first.
 
     Parameters
     ----------
     shapes
         The shapes, each in quotes: "batch, heads, T, S", "batch, S".
     limit
-        The most repairs to list.
+        The maximum number of repairs to list.
     **attributes
-        The rule's own; `question_commands` makes an option of each.
+        The rule's own attributes; `question_commands` makes an option of each.
     """
     from symbcast.core.verdicts import Verdict
 
@@ -152,7 +152,7 @@ def repair(
 def asked(
     shapes: Sequence[str], rule: str, assume: list[str] | None, min_size: int, attributes: dict[str, Given]
 ) -> Result:
-    """Return the answer about shapes that a command is given; raise `UsageError` where there are none."""
+    """Return the answer about the shapes given to a command; raise `UsageError` if there are none."""
     from symbcast.answers.public.result import broadcast
 
     checked("--min-size", check_min_size, min_size)

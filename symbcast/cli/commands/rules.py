@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rules(*, format: Format = "text") -> int:
-    """List the rules with their attributes, those of installed packages too.
+    """List the rules, including those of installed packages, with their attributes.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _rule_lines(rule: RuleInfo) -> list[str]:
 
 
 def _meanings(rule: RuleInfo) -> dict[str, list[str]]:
-    """Return the other names of a rule by their remark: where its law is documented, or for how many shapes it is."""
+    """Return a rule's other names, grouped by remark: where its law is documented and how many shapes it takes."""
     found: dict[str, list[str]] = {}
     for alias in rule.meanings:
         count = f", of {_count(alias)}" if rule.variadic else ""

@@ -1,4 +1,4 @@
-"""``symbcast trace`` runs a function of NumPy, and says for which sizes it works."""
+"""``symbcast trace`` runs a NumPy function and says for which sizes it works."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def trace(  # noqa: PLR0913 - each is an option
     format: Literal["text", "json", "sarif", "github"] = "text",
     fail_on: Literal["never", "sometimes"] = "sometimes",
 ) -> int:
-    """Run a function with sizes that are symbols, and say for which of them it works; its code is run.
+    """Run a function with symbolic sizes and say for which sizes it works; its code is executed.
 
     Parameters
     ----------
     function
-        The function, as module:function; the module may lie in the current folder.
+        The function, as module:function; the module may be in the current folder.
     arguments
         Its arguments: shapes such as "N, 3", int64:N, size:N, or =5 for a value.
     assume
@@ -58,11 +58,11 @@ def trace(  # noqa: PLR0913 - each is an option
     min_size
         The minimum size of every symbol.
     max_paths
-        How many paths are followed.
+        The maximum number of paths to follow.
     format
-        Text to read, JSON, SARIF for code scanning, or the commands of GitHub's workflows.
+        Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     fail_on
-        What exits with 1: a function that works for some sizes only, or for none.
+        When to exit with 1: if the function works only for some sizes or for none, or just if for none.
     """
     from importlib.util import find_spec
 
@@ -105,7 +105,7 @@ class Asked:
 
 
 def answered(asked: Asked) -> Answer:
-    """Return the verdict on a function, and the answer as it is shown. Run in a process that the function may kill."""
+    """Return the verdict on a function and the displayed answer. This runs in a process that the function may kill."""
     with redirect_stdout(sys.stderr):
         return _answer(asked.call().of(_found(asked.function)), asked.format)
 
@@ -135,7 +135,7 @@ def _names(text: str) -> tuple[str, str]:
 
 
 def _found(text: str) -> Any:
-    """Return the function that is named by ``module:function``."""
+    """Return the function with the name ``module:function``."""
     module_name, name = _names(text)
     folder = str(Path.cwd())
     if folder not in sys.path:

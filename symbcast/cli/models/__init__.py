@@ -1,1 +1,1 @@
-"""What `symbcast model` does with one file or many."""
+"""How `symbcast model` checks one file or many."""

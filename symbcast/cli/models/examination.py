@@ -1,4 +1,4 @@
-"""The whole check of one file: read, check, run if requested, write, and describe it."""
+"""The complete check of one file: read it, check it, run it if requested, write it, and describe it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Job(NamedTuple):
-    """A file to check, with the options of the check; ``target`` is where the annotated model is written, if anywhere.
+    """A file to check, with the options of the check; ``target`` is the path of the annotated model, if one is written.
 
     ``called`` is its display name if that is not its path.
     """
@@ -104,7 +104,7 @@ def front_end_for(path: str) -> Registered:
 
 
 class _Opened(NamedTuple):
-    """A model that was read from its file, its front end, and the runtime asked about."""
+    """A model read from its file, its front end, and the runtime that the question is about."""
 
     front_end: FrontEnd
     model: Model
@@ -118,7 +118,7 @@ class _Opened(NamedTuple):
         return self.front_end.report(checked(self.front_end, self.model, question))
 
     def names(self, job: Job) -> Names:
-        """Return the names in the model that a caller may use, where the job uses any."""
+        """Return the names in the model that a caller may use, if the job mentions any."""
         if not (job.bound or job.assume or job.shapes or job.values):
             return NO_NAMES
         from symbcast.graphs.check import names_in
@@ -156,7 +156,7 @@ def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:
     report = ask(assume=taken)
     report = report.called(job.source)
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
-    if later:  # about sizes that data decide, whose names only the check knows
+    if later:  # about data-dependent sizes, whose names only the check knows
         report = ask(assume=[*taken, *later]).called(job.source)
     confirmed = cast("Any", report).confirm() if job.confirm else ()
     found = FileOutcome(
@@ -198,7 +198,7 @@ def _told(run: Confirmation) -> Confirmed:
 
 
 def _written(found: FileOutcome, model: Any, job: Job, target: Path) -> FileOutcome:
-    """Write the annotated model, whole or not at all."""
+    """Write the annotated model, completely or not at all."""
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with Undone(lambda: draft.unlink(missing_ok=True)):

@@ -1,4 +1,4 @@
-"""How files are checked: in this process, several, or a cluster; and whether they have the mentioned names."""
+"""Check files in this process, in several, or on a cluster, and verify that the mentioned names occur in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Means(NamedTuple):
-    """How many processes check files, the time limit per file, and a Dask scheduler to use instead."""
+    """The number of processes that check files, the time limit per file, and a Dask scheduler to use instead."""
 
     processes: int = 1
     timeout: float | None = None
@@ -28,7 +28,7 @@ class Means(NamedTuple):
 def outcomes_of(
     asked: Sequence[Job], means: Means, advance: Callable[[], None], is_ordered: bool = True
 ) -> Generator[FileOutcome, None, None]:
-    """Yield the outcomes of files, in order or as they come; ``advance`` is called as each comes."""
+    """Yield the outcomes of files, in order or as they arrive; ``advance`` is called for each."""
     from symbcast.cli.models.examination import examine, front_end_for, without_answer
 
     is_alone = means.processes == 1 or len(asked) <= 1

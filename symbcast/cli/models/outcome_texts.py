@@ -1,4 +1,4 @@
-"""What the outcomes of checks look like in each format: told one by one where that can be, or at the end."""
+"""Reports of outcomes in each format: one by one where the format allows it, or at the end."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Teller:
 
 
 class Text(Teller):
-    """Tells in words; of several files there is a table at the end."""
+    """Reports in words; for several files, with a table at the end."""
 
     def tell(self, outcome: FileOutcome) -> None:
-        """Print a report, or why there is none."""
+        """Print a report, or the reason why there is none."""
         if outcome.document is not None:
             show(_report(outcome, outcome.document), _WIDTH)
         if self.count == 1:
@@ -79,7 +79,7 @@ class Json(Teller):
 
 
 class Sarif(Teller):
-    """Tells in one SARIF log."""
+    """Reports in one SARIF log."""
 
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the log."""
@@ -89,7 +89,7 @@ class Sarif(Teller):
 
 
 class GitHub(Teller):
-    """Tells in workflow commands."""
+    """Reports in GitHub workflow commands."""
 
     def tell(self, outcome: FileOutcome) -> None:
         """Print the commands for a file."""
@@ -104,13 +104,13 @@ TELLERS: Mapping[str, type[Teller]] = {"text": Text, "json": Json, "sarif": Sari
 
 
 def remark(outcome: FileOutcome) -> None:
-    """Print a message for the user of the command."""
+    """Print an outcome's remarks for the user of the command."""
     for text in outcome.remarks:
         print_wrapped(harmless(f"symbcast: {text}"), sys.stderr)
 
 
 def _report(outcome: FileOutcome, document: Document) -> Document:
-    """Return a report, with the result of the real runtime at its end."""
+    """Return a report with the result of the real run at its end."""
     runs = field("runtime", *(words(c.text) for c in outcome.confirmed))
     return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
 
@@ -121,7 +121,7 @@ def show_summary(outcomes: Sequence[FileOutcome]) -> None:
 
 
 def _summary(outcomes: Sequence[FileOutcome]) -> Document:
-    """Return a row for each file, or for the files of many that need attention, and the totals."""
+    """Return a row for each file, and the totals; if there are many files, rows only for those that need attention."""
     listed = outcomes if len(outcomes) <= _ROWS else [o for o in outcomes if o.verdict != "always"][:_ROWS]
     heads = tuple(map(Span, ("runs", "findings", "not checked", "ms")))
     rows = (Row("model", heads, Part.HEAD), *map(_row, listed))

@@ -1,4 +1,4 @@
-"""The outcome of checking one file: the data for the formats, and for the command's own display and counts."""
+"""The outcome of checking one file, with data for the formats and for the command's display and counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Confirmed(NamedTuple):
 
 
 class Names(NamedTuple):
-    """The names in a model that may be spoken of: of sizes and of inputs."""
+    """The names of sizes and of inputs in a model that options may mention."""
 
     sizes: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
@@ -38,9 +38,9 @@ NO_FILE = Stamp()
 class FileOutcome(Outcome):
     """The outcome of checking one file.
 
-    ``names`` are those in it, ``document`` is the report in words and ``data`` the same for JSON; of these only what
-    was asked for is there. ``stamp`` is the state of the file when it was checked. ``remarks`` are for whoever started
-    the check, and no part of the answer.
+    ``names`` are those in the file, ``document`` is the report in words, and ``data`` is the same for JSON; each is
+    present only if requested. ``stamp`` is the state of the file when it was checked. ``remarks`` are for whoever
+    started the check, and are not part of the answer.
     """
 
     subject: str = "the model"

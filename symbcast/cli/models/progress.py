@@ -19,13 +19,13 @@ _SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
 def _take_away() -> None:
-    """Clear the line of a bar, and show the cursor again that it hides."""
+    """Clear the line of a bar, and show the cursor that the bar hides."""
     with suppress(OSError):
         os.write(sys.stderr.fileno(), _SHOW_CURSOR)
 
 
 class Bar:
-    """A progress bar over ``total`` pieces of work; it shows where stderr is a terminal and there are several."""
+    """A progress bar over ``total`` steps; it is shown if stderr is a terminal and there are several."""
 
     def __init__(self, total: int, what: str) -> None:
         self._progress: Progress | None = None
@@ -52,13 +52,13 @@ class Bar:
         self._held.close()
 
     def advance(self) -> None:
-        """Say that one more piece of work is done."""
+        """Advance the bar by one step."""
         if self._progress is not None:
             self._progress.advance(self._task)
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Take the bar away while something is printed that it would mix with."""
+        """Hide the bar while other output is printed."""
         if self._progress is None:
             yield
             return

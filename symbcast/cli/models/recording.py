@@ -1,4 +1,4 @@
-"""Results of checking many files, recorded as they come, and the table of all of them at the end."""
+"""Results of checking many files, recorded as they arrive, and a table of all results at the end."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def recorded(asked: Sequence[Job], means: Means, wanted: Names, path: Path, resume: bool) -> list[FileOutcome]:
-    """Check files, record each result as it comes, print the table, and return all outcomes in order.
+    """Check files, record each result as it arrives, print the table, and return all outcomes in order.
 
-    With ``resume``, results stay that are in the file already: see `symbcast.batch.journal`. Those of files that timed
-    out are found again where there is more time now, those of processes that died always are.
+    With ``resume``, results in the file are kept: see `symbcast.batch.journal`. Files that timed out are checked again
+    if the time limit is longer now, and files whose process died are always checked again.
     """
     journal = Journal(path, _question(asked))
     kept = journal.resume(lambda row: _is_kept(row, means.timeout)) if resume else {}
@@ -35,7 +35,7 @@ def recorded(asked: Sequence[Job], means: Means, wanted: Names, path: Path, resu
     left = [job for job in asked if job.path not in done]
     with journal, Bar(len(left), "checking") as bar, closing(outcomes_of(left, means, bar.advance, False)) as outcomes:
         written = _written(outcomes, journal)
-        # Names that only files which are done have are no mistake.
+        # Names that occur only in files already done are not mistakes.
         for outcome in known_outcomes(written, wanted) if not done else written:
             with bar.away():
                 if outcome.problem is not None:

@@ -1,4 +1,4 @@
-"""Run work in several processes, with answers in order; a process that dies loses only its own job."""
+"""Run work in several processes and yield answers in order; a process that dies loses only its own job."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def answers(
 ) -> Generator[Answer, None, None]:
     """Yield a function's answer to each job, in the order of the jobs, computed by several processes.
 
-    ``died`` answers a job whose process died, from its status; ``tell`` is called as each answer arrives.
+    If the process of a job died, ``died`` gives the answer, from its exit status; ``tell`` is called for each answer.
     """
     with closing(run(numbered(function), enumerate(jobs), processes=min(processes, len(jobs)))) as endings:
         for ending in in_order(endings, tell):
@@ -55,7 +55,7 @@ def in_order(
 
 
 def numbered(function: Callable[[Job], Answer]) -> Callable[[tuple[int, Job]], Answer]:
-    """Return a function that is asked about jobs with their numbers."""
+    """Return a function of numbered jobs that calls ``function`` on the jobs alone."""
     return partial(_numbered, function)
 
 
@@ -65,9 +65,9 @@ def _numbered(function: Callable[[Job], Answer], job: tuple[int, Job]) -> Answer
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """Give the executor of a Dask cluster, by the address of its scheduler.
+    """Provide the executor of a Dask cluster, given the address of its scheduler.
 
-    Raises `UsageError` where no scheduler answers, and `MissingExtraError` without the extra ``dask``.
+    Raises `UsageError` if no scheduler answers, and `MissingExtraError` without the extra ``dask``.
     """
     try:
         from distributed import Client
@@ -80,4 +80,4 @@ def dask_executor(address: str) -> Iterator[Executor]:
     except (OSError, ValueError) as error:
         raise UsageError(f"--dask {address}: no scheduler answers there ({error})") from None
     with client:
-        yield client.get_executor(pure=False)  # a file that changed is another piece of work
+        yield client.get_executor(pure=False)  # a changed file is a different job
