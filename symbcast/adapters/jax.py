@@ -1,8 +1,8 @@
 """Jax: the symbolic dimensions of ``jax.export``, in a shape, a `jax.ShapeDtypeStruct` or anything with a ``.shape``.
 
 In: every operation of jax (``+ - * ^``, ``floordiv``, ``mod``, ``max``, ``min``, as in Python). A dimension belongs to
-its scope: ``a`` of one scope and ``a`` of another are two sizes. Jax assumes that every dimension variable is at least
-1; `assumptions` returns that and the constraints of the scope.
+its scope: ``a`` of one scope and ``a`` of another are different sizes. Jax assumes that every dimension variable is at
+least 1; `assumptions` returns that and the constraints of the scope.
 
 Out: into a new scope, with the assumptions as its constraints. Not supported: ``broadcast(N, M)``; a size that may be 0
 (assume ``N >= 1``); assumptions with ``or`` and ``!=``; names that are not identifiers, or that are ``max``, ``min``,
@@ -118,7 +118,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
 
 
 def _size(value: Any) -> Any:
-    """Return a dimension unless it is a negative number, which jax may compute: -1 is not an unknown here."""
+    """Return a size unchanged; raise for a negative integer, which jax can compute: -1 is not an unknown here."""
     return check_size(value) if type(value) is int else value
 
 
@@ -136,8 +136,8 @@ def _in_scope(dim: Dim, scope: Any) -> Dim:
 
 
 def _constraints(scope: Any) -> Iterator[sympy.Basic]:
-    """Yield the constraints of a scope, and that the sizes in them are at least 1."""
-    for constraint in scope._explicit_constraints:  # jax has no public access to them
+    """Yield the constraints of a scope, and a lower bound of 1 for each size in them."""
+    for constraint in scope._explicit_constraints:  # jax offers no public access to them
         text = constraint.debug_str
         formula = parse_formula(_quoted(text))
         inside = {s: _scopes.symbol(scope, s.name) for s in symbols_of(dims_of(formula))}

@@ -5,10 +5,10 @@ In: a name is one size throughout a model; text that onnx-ir cannot parse is a n
 ``Mod``, ``max`` and ``min``, but not ``/`` and ``sqrt``. It simplifies them as if every name were at least 1;
 `assumptions` returns that for the names in expressions. A name on its own may be 0.
 
-Out: names, unknowns, and expressions that onnx-ir does not change: without ``broadcast``; with ``//`` and ``%`` only by
-positive numbers, and not of a ``%``, ``min`` or ``max``, which sympy, and so onnx-ir, evaluates wrongly; without terms
-like ``min(N, 1)``, which it simplifies to 1. Not supported: unknowns with bounds or that occur twice, and assumptions,
-which onnx-ir cannot store.
+Out: names, unknowns, and expressions that onnx-ir does not change: without ``broadcast``; ``//`` and ``%`` only by
+positive numbers, and never of a ``%``, ``min`` or ``max``, which sympy, and so onnx-ir, evaluates wrongly; without
+terms like ``min(N, 1)``, which it simplifies to 1. Not supported: unknowns with bounds or that occur twice, and
+assumptions, which onnx-ir cannot store.
 """
 
 from __future__ import annotations

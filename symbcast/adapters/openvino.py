@@ -31,11 +31,11 @@ from symbcast.errors import DimensionError, ShapeTypeError
 if TYPE_CHECKING:
     import openvino
 
-# A Symbol is known as long as its dimension lives: the dimension holds it, so no other takes its address.
+# A Symbol is identified by its address: its dimension keeps it alive, so no other Symbol can reuse the address.
 _dims_by_symbol: WeakValueDictionary[Any, Unknown] = WeakValueDictionary()
 _symbols_by_unknown: WeakKeyDictionary[Unknown, Any] = WeakKeyDictionary()
 
-# A named size has one Symbol forever.
+# A named size keeps the same Symbol forever.
 _named: dict[Any, Symbol] = {}
 _symbols_by_name: dict[Symbol, Any] = {}
 

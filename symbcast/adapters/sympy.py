@@ -1,8 +1,8 @@
 """Sympy expressions: they are dimensions already, so ``read`` checks them, and ``write`` uses sympy's functions only.
 
-In: integers, symbols, ``+ - *``, whole powers, ``floor``, ``ceiling``, ``Mod``, ``Min`` and ``Max``. What sympy knows
-of a symbol (positive, even, odd) is honoured. A ``Piecewise`` is not read, not even one from `write`, because it has a
-value where the join is undefined.
+In: integers, symbols, ``+ - *``, integer powers, ``floor``, ``ceiling``, ``Mod``, ``Min`` and ``Max``. Sympy's
+assumptions about a symbol (positive, even, odd) are used. A ``Piecewise`` is not read, not even one from `write`,
+because it has a value where the join is undefined.
 
 Out: everything. ``broadcast(N, M)`` is a `Piecewise` that is right wherever the join is defined; ``floordiv`` and
 ``mod`` are written with `floor` where sympy's own division is wrong. Where sympy 1.14 would evaluate that floor wrongly

@@ -1,9 +1,9 @@
 """Torch: `SymInt` in the shape of a (fake) tensor or alone, `torch.export.Dim`, the inputs of an `ExportedProgram`.
 
-In: a `SymInt` belongs to its `ShapeEnv`: ``s0`` of one and ``s0`` of another are two sizes. Reading adds no guard and
-specialises nothing; the replacements of the `ShapeEnv` are substituted. A `Dim` is a size with its name, ``2*dim + 1``
-is arithmetic on it. Not supported: sizes that may be negative (an unbacked ``u0`` before ``torch._check(u0 >= 0)``) and
-ragged sizes of nested tensors. `assumptions` returns the ranges, replacements, guards and runtime asserts of the
+In: a `SymInt` belongs to its `ShapeEnv`: ``s0`` of one and ``s0`` of another are different sizes. Reading adds no guard
+and specialises nothing; the replacements of the `ShapeEnv` are substituted. A `Dim` is a size with its name, ``2*dim +
+1`` is arithmetic on it. Not supported: sizes that may be negative (an unbacked ``u0`` before ``torch._check(u0 >= 0)``)
+and ragged sizes of nested tensors. `assumptions` returns the ranges, replacements, guards and runtime asserts of the
 `ShapeEnv` that are about sizes: 0 and 1 are excluded exactly where the `ShapeEnv` excludes them.
 
 Out: a `Dim` with its range for a symbol, and ``a*dim + b`` (``a >= 1``) on it. Nothing else is supported: no

@@ -1,4 +1,4 @@
-"""Shared parts of the adapters for writing dimensions: settled sizes, names for them, and a fold over a dimension."""
+"""Shared parts of the adapters that write dimensions: fixed sizes substituted, names, and a fold over a term."""
 
 from __future__ import annotations
 

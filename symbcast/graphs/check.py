@@ -57,7 +57,7 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
     runtime: str | None = None,
     budget: float | None = None,
 ) -> Asked:
-    """Read a caller's question and knowledge; ``runtime`` is one of the front end's, None for its first."""
+    """Read a caller's question and knowledge; ``runtime`` is one of the front end's; None for its default."""
     about = front_end.runtime(runtime)
     if runtime not in (None, about):
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, front_end.runtimes))}")
@@ -67,7 +67,7 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
 
 
 def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
-    """Walk through a model and return it with the results."""
+    """Walk through a model and return the model with the results."""
     found = _repeated(front_end, model, asked)
     env, asker = found.env, found.asker
     model.settle(found.walk)
@@ -138,7 +138,7 @@ def _walked(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | Non
 
 
 def _environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:
-    """Return an environment with assumptions about sizes, by name or label, that the model brings later."""
+    """Return an environment with assumptions about sizes, by name or label, that the model introduces later."""
     env = ShapeEnv(on_conflict="record", budget=budget)
     for size in (s for a in assume for s in symbols_in(a.formula)):
         if isinstance(size, Unknown):
@@ -156,7 +156,7 @@ def _mark_input(value: Value, asker: Asker) -> None:
 
 
 def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
-    """Record the lower bounds that assumptions state, and the quotients that they declare whole."""
+    """Record the lower bounds that assumptions state, and the quotients that they state to be integers."""
     bounds = asker.bounds
     for assumption in assumptions:
         if isinstance(assumption.formula, Comparison):
@@ -184,7 +184,7 @@ def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
 
 
 class Present(NamedTuple):
-    """The names of a model's sizes and inputs: those that a question about many models may use here."""
+    """The names of a model's sizes and inputs, which select the parts of a question about many models that apply."""
 
     sizes: tuple[str, ...]
     inputs: tuple[str, ...]

@@ -1,7 +1,8 @@
 """Front ends: the description of a framework that lets its models be walked.
 
-A front end reads a model into a `Model` and maps its operators onto functions; the walk, the condition, the findings,
-the report with its formats and the command line come with that. `symbcast.graphs.registry` has the files it is for.
+A front end reads a model into a `Model` and maps its operators to functions; the walk, the condition, the findings, the
+report with its formats and the command line come with that. `symbcast.graphs.registry` lists the file types of each
+front end.
 """
 
 from __future__ import annotations
@@ -38,13 +39,14 @@ class FrontEnd:
         name: its name; also the extra that it needs, if any.
         read: reads the path or object that a caller passes, given the runtime in question.
         operators: the functions of operators, by domain and name: an `OperatorTable`, or a plain mapping.
-        report: makes the answer from a model that was walked.
-        runtimes: the runtimes to ask about, the default first, each with the words for what it takes for granted.
+        report: creates the answer from a model that was walked.
+        runtimes: the supported runtimes, the default first, each with a description of the assumptions made about it.
         tail: answers for operators that ``operators`` does not contain.
-        reaches: how many axes operators use of inputs of unknown rank.
-        call: makes the call of an operator.
-        walk: makes the walk.
-        prepare: loads what checks need, which takes longer than most checks; for processes that check many models.
+        reaches: the number of axes that operators use of inputs of unknown rank.
+        call: creates the call of an operator.
+        walk: creates the walk.
+        prepare: loads the modules that checks need, which takes longer than most checks; for processes that check many
+            models.
     """
 
     name: str
@@ -59,7 +61,7 @@ class FrontEnd:
     prepare: Callable[[], None] = nothing
 
     def runtime(self, wanted: str | None = None) -> str:
-        """Return the runtime that a question is about: the wanted one if it is one of these, else the default."""
+        """Return the runtime that a question is about: the requested one if it is supported, otherwise the default."""
         return wanted if wanted is not None and wanted in self.runtimes else next(iter(self.runtimes), self.name)
 
     def operator(self, node: Node) -> Operator[Any] | None:

@@ -1,6 +1,6 @@
 """Graphs for the walk: named values, and nodes that compute values from others.
 
-A front end reads the graphs of its framework into these. The framework objects that it needs later stay in ``raw``,
+A front end reads the graphs of its framework into these classes. Framework objects that it needs later stay in ``raw``,
 which nothing in this folder reads.
 """
 
@@ -18,13 +18,13 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Node:
-    """An operation: the values it takes and makes, by name.
+    """An operation, with the names of its input and output values.
 
     Attributes:
         op_type: the operator's name, such as ``"Add"``.
         inputs: names of values, in the order of the operator's inputs; empty for an input that is not given.
         outputs: names of the values that it computes; empty for an output that is not used.
-        name: its name for users; empty if it has none.
+        name: its display name; empty if it has none.
         domain: the domain of the operator, empty for the framework's own.
         version: the version of the operator set.
         raw: the framework's object for it.
@@ -58,17 +58,17 @@ class Node:
 
     @property
     def graphs(self) -> Mapping[str, Graph]:
-        """The graphs that it runs, such as branches, by name."""
+        """The subgraphs that it runs, such as branches, by name."""
         return NOTHING
 
     @property
     def held(self) -> tuple[int, ...] | None:
-        """The shape of the tensor that it holds, if it is a constant."""
+        """The shape of its tensor, if it is a constant."""
         return None
 
     @property
     def where(self) -> str:
-        """Where it comes from, in words; empty if that is not known."""
+        """Its origin as text; empty if that is unknown."""
         return ""
 
     @property
@@ -83,7 +83,7 @@ class Node:
 
 
 class Graph:
-    """Nodes, each after those whose values it uses.
+    """Nodes, ordered so that each comes after those whose values it uses.
 
     ``inputs`` and ``outputs`` are names of values.
     """
@@ -104,7 +104,7 @@ class Graph:
 
     @property
     def constants(self) -> Mapping[str, Value]:
-        """The values that the graph holds, by name."""
+        """The constants of the graph, by name."""
         return self._constants
 
     def and_inner(self) -> Iterator[Graph]:

@@ -1,4 +1,4 @@
-"""Models as front ends read them, and with the results of a walk, from which all answers are made."""
+"""Models as read by front ends, and models with the results of a walk, from which all answers are derived."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Model(ABC):
         graph: the graph to walk.
         path: the file that it came from, if any.
         raw: the framework's object for it.
-        inner: the number of nodes in graphs within its graph, and in functions.
+        inner: the number of nodes in nested graphs and in functions.
     """
 
     def __init__(self, source: str, graph: Graph, *, path: Path | None = None, raw: Any = None, inner: int = 0) -> None:
@@ -47,12 +47,12 @@ class Model(ABC):
     def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the inputs as values, with a caller's knowledge about them; see `symbcast.graphs.inputs.inputs`.
 
-        ``are_open`` says that a tensor of unspecified rank gets a sequence of axes. Raises `BindingError` if what is
-        given does not fit these inputs.
+        ``are_open`` says that a tensor of unspecified rank gets a sequence of axes. Raises `BindingError` if the
+        caller's knowledge does not fit these inputs.
         """
 
     def said(self, inputs: Inputs, min_size: int) -> Iterable[tuple[Formula, str]]:
-        """Yield the model's own constraints on its sizes, each with the text for users; the text may be empty."""
+        """Yield the model's own constraints on its sizes, each with a text for users, which may be empty."""
         return ()
 
     def note(self, walk: Walk) -> None:  # noqa: B027 - most models have no notes
@@ -65,9 +65,9 @@ class Model(ABC):
 class Checked(NamedTuple):
     """A model that was walked, and all results of the walk.
 
-    ``env`` holds all sizes, including those that data decide; ``assumptions`` are the user's own, as written, with what
-    is ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with other
-    assumptions if they are passed. ``taken`` describes what is taken for granted about the runtime; it may be empty.
+    ``env`` holds all sizes, including data-dependent ones; ``assumptions`` are the user's own, as written, with the
+    facts ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with
+    other assumptions if they are passed. ``taken`` describes the assumptions made about the runtime; it may be empty.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""The front ends by kind of file. Nothing is loaded before a file of its kind is read."""
+"""Register front ends by file type. Each is loaded only when a file of its type is read."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ GROUP = "symbcast.front_ends"
 
 
 class Registered(NamedTuple):
-    """A front end, for files whose names end in ``suffixes``.
+    """A front end for files whose names end in ``suffixes``.
 
     Attributes:
-        name: its name; also the extra that it needs, if any.
-        suffixes: the endings of its file names, in lower case.
+        name: its name, which is also the name of the extra that it needs, if any.
+        suffixes: the file name endings that it reads, in lower case.
         place: the module and the name of the `FrontEnd`, as ``"package.module:NAME"``.
         requires: modules that must be installed.
     """
@@ -33,13 +33,13 @@ class Registered(NamedTuple):
     requires: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise `MissingExtraError` if a module that it requires is not installed."""
+        """Raise `MissingExtraError` if a module that the front end requires is not installed."""
         for module in self.requires:
             if find_spec(module) is None:
                 raise MissingExtraError("symbcast model", self.name)
 
     def load(self) -> FrontEnd:
-        """Return the front end."""
+        """Import and return the front end."""
         module, _, name = self.place.partition(":")
         found: FrontEnd = getattr(import_module(module), name)
         return found
@@ -49,7 +49,7 @@ _REGISTERED: dict[str, Registered] = {}
 
 
 def register(front_end: Registered) -> None:
-    """Offer a front end for its files, before those that were offered earlier."""
+    """Register a front end; for its files it takes precedence over those registered earlier."""
     _REGISTERED.pop(front_end.name, None)
     _REGISTERED[front_end.name] = front_end
     _all.cache_clear()
@@ -69,6 +69,6 @@ def front_ends() -> Mapping[str, Registered]:
 
 
 def front_end_of(path: str) -> Registered | None:
-    """Return the front end for a file, by the end of its name; None if there is none."""
+    """Return the front end for a file by the ending of its name; None if there is none."""
     name = path.lower()
     return next((r for r in reversed(list(_all().values())) if name.endswith(r.suffixes)), None)

@@ -1,4 +1,4 @@
-"""Whole ONNX models: every shape in them, and the exact condition under which they run."""
+"""Check whole ONNX models: infer every shape in them, and the exact condition under which they run."""
 
 from symbcast.batch.results import FileResult
 from symbcast.graphs.findings.findings import Finding

@@ -1,4 +1,4 @@
-"""Check many models, in processes of one machine or on any executor, and yield results as they finish."""
+"""Check many models, in local processes or on any executor, and yield results as they finish."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def check_many(  # noqa: PLR0913 - each is something that is known, or asked
 ) -> Iterator[FileResult]:
     """Check model files and yield each result as it finishes; a failing model does not stop the others.
 
-    The arguments are those of `check`; sizes and inputs that they name apply to the models that have them.
-    ``executor`` is any `concurrent.futures` executor: threads, processes, or ``Client.get_executor()`` of
-    dask.distributed. None means one process per core of this machine; a model that crashes does not end the run.
-    A model that takes longer than ``timeout`` seconds has the status ``"timed out"`` and no verdict. Only a few models
-    are submitted at a time, so ``paths`` may be infinite.
+    The arguments are those of `check`; given sizes and inputs apply to those models that have them. ``executor`` is any
+    `concurrent.futures` executor: threads, processes, or ``Client.get_executor()`` of dask.distributed. None means one
+    process per core of this machine; a model that crashes does not end the run. A model that takes longer than
+    ``timeout`` seconds has the status ``"timed out"`` and no verdict. Only a few models are submitted at a time, so
+    ``paths`` may be infinite.
 
-    Results are plain data because they pass between processes; call `check` on the path for the whole report.
+    Results are plain data because they pass between processes; call `check` on the path for the full report.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as threads:

@@ -1,4 +1,4 @@
-"""``symbcast.onnx.check``: one question about a model."""
+"""Define ``symbcast.onnx.check``, which answers one question about a model."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     runtime: Runtime = "spec",
     budget: float | None = None,
 ) -> ModelReport:
-    """Find the input sizes for which a model runs, and the shape of every value in it.
+    """Find the input sizes at which a model runs, and the shape of every value in it.
 
-    ``model`` is a file, a ``ModelProto`` or an ``onnx_ir.Model``; it is not changed, and weights in other files are
-    not read. Sizes have the model's names, or ``<input>_dim_<axis>`` where it has none; ``assume`` lists relations
-    between them, ``min_size`` is the least value of each. ``runtime="onnxruntime"`` follows ONNX Runtime where it
-    differs from the operators' documents. ``budget`` limits each question to that number of seconds, as in
+    ``model`` is a file, a ``ModelProto`` or an ``onnx_ir.Model``; it is not changed, and weights in other files are not
+    read. Sizes have the model's names, or ``<input>_dim_<axis>`` where it has none; ``assume`` lists relations between
+    them, and ``min_size`` is the lower bound of each. ``runtime="onnxruntime"`` follows ONNX Runtime where it differs
+    from the operators' specification. ``budget`` limits each question to that number of seconds, as in
     `symbcast.broadcast`.
 
-    An input of unknown rank has a sequence of axes with its name, used as ``rank(x)`` and ``x[-1]``.
+    An input of unknown rank is a sequence of axes with the input's name, used as ``rank(x)`` and ``x[-1]``.
 
     ``bind`` fixes sizes by name; ``shapes`` names or fixes the sizes of inputs; ``values`` gives the contents of
-    integer inputs, as numbers and expressions in sizes: ``{"steps": [4, "N//2"]}``. All three are taken as true
+    integer inputs, as numbers and expressions in sizes: ``{"steps": [4, "N//2"]}``. All three are assumed to be true
     without a check.
 
-    Raises `ModelError` if the model is malformed or not a model, `BindingError` for shapes, sizes and contents that its
-    inputs cannot have, `AssumptionError` for assumptions that contradict each other or mention sizes that the model
+    Raises `ModelError` if the model is malformed or not a model, `BindingError` if its inputs cannot have the given
+    shapes, sizes or contents, `AssumptionError` if assumptions contradict each other or mention sizes that the model
     does not have, and `MissingExtraError` without the extra ``onnx``.
 
     >>> import onnx

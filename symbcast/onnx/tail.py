@@ -1,8 +1,8 @@
-"""Operators without a rule of their own.
+"""Operators that have no shape function here.
 
-Some are functions: the standard defines them by other operators, which are walked, so their shapes and requirements are
-exact. For the rest onnx infers the shapes, one node at a time. Dimensions are passed as tokens: a token that comes back
-is that dimension. onnx computes only with numbers.
+The standard defines some as functions of other operators. The walk goes through these operators, so the shapes and
+requirements are exact. For the rest, onnx infers the shapes, one node at a time. onnx computes only with numbers, so
+symbolic dimensions are passed as tokens: a token in the result stands for its dimension.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FunctionWalk(Protocol):
 
 
 def infer(call: NodeCall) -> Sequence[Value]:
-    """Return the outputs as the standard's own definition, or onnx's inference, gives them."""
+    """Return the outputs of a node, by the standard's definition of its operator or by onnx's inference."""
     if call.node.domain not in DOMAINS:
         call.give_up(f"unknown operator of domain {call.node.domain}")
     schema = _schema(call.node.op_type, call.version, call.node.domain)
@@ -74,7 +74,7 @@ def _completed(call: NodeCall, schema: Any, outputs: Sequence[Value]) -> Sequenc
 
 @lru_cache(maxsize=1024)
 def _schema(op_type: str, version: int, domain: str) -> Any:
-    """Return onnx's schema of an operator; None without one."""
+    """Return onnx's schema of an operator; None if it has none."""
     from onnx import defs
 
     try:
@@ -118,7 +118,7 @@ def _type_of(value: Value | None, tokens: dict[Dim, str]) -> Any:
 
 
 def _tensor_of(value: Value | None) -> Any:
-    """Return a short tensor with known elements in onnx's form."""
+    """Return a small tensor with known elements in onnx's form."""
     from onnx import helper
 
     shape = None if value is None else numbers_of(value.shape)

@@ -1,6 +1,6 @@
-"""The walk through an ONNX model: its functions, the element types of its nodes, and contents by the standard.
+"""The walk through an ONNX model: calls of its functions, element types, and elements as the standard defines them.
 
-Whether sizes or data decide a node's elements follows from its inputs, by the operator's schema.
+Whether sizes or data decide a node's elements is derived from its inputs, with the help of the operator's schema.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class OnnxWalk(Walk):
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Discard on exit whatever is recorded meanwhile."""
+        """Discard everything recorded in this context on exit."""
         calls, self._calls = self._calls, dict(self._calls)
         try:
             with super().trying():
@@ -62,11 +62,11 @@ class OnnxWalk(Walk):
             self._calls = calls
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
-        """Return what decides the inexactly known elements of the output at a position."""
+        """Return what decides the elements of an output that are not known exactly."""
         return decider_of_output(node, inputs, position)
 
     def answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
-        """Return the outputs of a node, by the operator or the function that answers for it."""
+        """Return the outputs of a node, computed by its operator or by a function of the model."""
         node, inputs = place.node, place.inputs
         function = self._functions.get(key_of(node.domain, node.op_type, node.raw)) if self._functions else None
         if function is not None:
@@ -83,7 +83,7 @@ class OnnxWalk(Walk):
         return with_intervals(call, with_contents(call, outputs))
 
     def _type(self, node: Node, types: tuple[int | None, ...]) -> None:
-        """Check the element types of a node's inputs, once for all nodes of an operator with the same types."""
+        """Check the element types of a node's inputs, once for all nodes with the same operator and types."""
         numbers = [dtype or 0 for dtype in types]
         found = mistyped(node.op_type, node.domain, node.version, numbers)
         if found is None:
@@ -95,7 +95,8 @@ class OnnxWalk(Walk):
         """Walk through the body of a function of the model, or return the result of an earlier call.
 
         A call with the same arguments under the same conditions has the same requirements and gives the same sizes. A
-        result is not kept if the call created a size, which data decide for each call, or left something open.
+        result is not reused if the call left something open, or created a size, since data decide it anew for each
+        call.
         """
         key = _key_of_call(node, inputs, self.asker.guards)
         found = self._calls.get(key) if key is not None else None
@@ -137,7 +138,7 @@ def _key_of_call(node: Node, inputs: Sequence[Value | None], guards: tuple[Formu
 
 
 def _key_of_value(value: Value | None) -> Any:
-    """Return the facts known about a value; a constant, whose facts may grow, is its own key."""
+    """Return the known facts about a value; a constant is its own key, because its facts may grow."""
     return tuple(getattr(value, name) for name in Value.__slots__) if type(value) is Value else value
 
 
@@ -150,9 +151,9 @@ _SELECTING = frozenset({"Clip", "Max", "Min"})
 
 
 def decider_of_output(node: Node, inputs: Sequence[Value | None], position: int) -> Decider:
-    """Derive what decides the inexactly known elements of the output at a position from what decides the inputs.
+    """Derive the decider of an output's inexactly known elements from the deciders of the inputs.
 
-    Inputs with the output's own type variable supply its elements; the others determine their layout.
+    Inputs with the same type variable as the output supply its elements; the others determine their layout.
     """
     op_type = node.op_type
     if op_type in _SHAPES_ONLY:
@@ -175,7 +176,8 @@ def decider_of_output(node: Node, inputs: Sequence[Value | None], position: int)
 class _Signature:
     """The types of an operator's inputs and outputs, as the standard names them.
 
-    ``parametric`` are those that allow text as well as numbers: such operators move elements without computing.
+    ``parametric`` holds the type variables that allow text as well as numbers: these operators move elements without
+    computing.
     """
 
     __slots__ = ("inputs", "outputs", "parametric")

@@ -1,4 +1,4 @@
-"""The constants of a model; their elements are read on demand."""
+"""Constants of a model, whose elements are read on demand."""
 
 from __future__ import annotations
 

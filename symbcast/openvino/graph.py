@@ -1,7 +1,7 @@
 """An ``ov.Model`` as a graph of named values, in the order of the walk.
 
-A value has the name of its tensor; if the tensor has several names, the one that its node shares. Without a tensor
-name, it has the friendly name of its node, with ``.0``, ``.1`` appended if the node has several outputs.
+A value has the name of its tensor; if the tensor has several names, it is the one equal to its node's name. Without a
+tensor name, it has the friendly name of its node, with ``.0``, ``.1`` appended if the node has several outputs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symbcast.graphs.graph import Graph, Node
 
 
 class OpenVinoNode(Node):
-    """A node; ``raw`` is OpenVINO's own object. ``version`` is that of its opset, ``domain`` names any other opset."""
+    """A node; ``raw`` is OpenVINO's object. ``version`` is its opset's version; ``domain`` names a custom opset."""
 
     def __init__(
         self, op: Any, place: int, graph: OpenVinoGraph, inputs: Sequence[str], outputs: Sequence[str]

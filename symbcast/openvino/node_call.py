@@ -1,4 +1,4 @@
-"""One OpenVINO node with its known inputs: all that an operator function needs."""
+"""One OpenVINO node with its known inputs, for an operator function."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class OpenVinoCall(NodeCall):
     # Numeric inputs.
 
     def input_numbers(self, position: int, what: str) -> list[int]:
-        """Return the numbers in an input; give up on the node if they are unknown."""
+        """Return the numbers that an input lists; give up on the node if they are unknown."""
         found = self.numbers(position)
         if found is None:
             self.give_up(f"{what} are in {self.input_name(position)}, whose elements are not known")
         return found
 
     def input_axes(self, position: int, rank: int) -> list[int]:
-        """Return the axes in an input, counted from the front."""
+        """Return the axes that an input lists, counted from the front."""
         return [self.axis(a, rank) for a in self.input_numbers(position, "the axes")]
 
     def axes_of(self, dims: Dims, axes: Iterable[int]) -> list[int]:
@@ -43,7 +43,7 @@ class OpenVinoCall(NodeCall):
         return found if dims else []
 
     def input_sizes(self, position: int, least: int = 0) -> tuple[Dim, ...]:
-        """Return the sizes in an input; each unknown size is a new symbol."""
+        """Return the sizes that an input lists; each unknown size is a new symbol."""
         items: Sequence[object] | None = self.elements(position)
         if items is None:
             lengths = self.shape(position)

@@ -82,7 +82,7 @@ def _matmul(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
 
 
 def _convolution(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    """Data and filters have equal rank; with groups, filters have one more axis."""
+    """Data and filters have equal rank; with groups, the filters have one more axis."""
     more = int(call.node.op_type.startswith("Group"))
     data, filters = (None if s is None or place_of(s) is not None else len(s) for s in shapes[:2])
     rank = data if data is not None else None if filters is None else filters - more

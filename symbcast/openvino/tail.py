@@ -1,6 +1,6 @@
 """Operators without a function: use OpenVINO's own shape inference if all sizes are numbers.
 
-It runs on a copy of the model in which the node's inputs are parameters of the given shapes.
+The inference runs on a copy of the model, with the node's inputs replaced by parameters of the given shapes.
 """
 
 from __future__ import annotations

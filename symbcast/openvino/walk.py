@@ -1,6 +1,6 @@
 """The walk through an OpenVINO model, and whether data or sizes decide the elements that its nodes compute.
 
-OpenVINO has no schemas that separate inputs with elements from inputs that describe layout; the tables here do.
+OpenVINO's schemas do not separate inputs that supply elements from inputs that describe layout; the tables here do.
 """
 
 from __future__ import annotations

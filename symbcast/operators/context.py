@@ -84,7 +84,7 @@ class Context(ABC):
             self.equal(left, right, reason)
 
     def is_size(self, dim: Dim, reason: str) -> None:
-        """Require that a dimension have a value, and not be negative."""
+        """Require that a dimension be defined and not negative."""
         needs = ([] if dim >= 0 else [FALSE]) if isinstance(dim, int) else definedness(dim)
         for need in needs:
             self.require(need, reason)
@@ -95,21 +95,21 @@ class Context(ABC):
         return True if found == TRUE else False if found == FALSE else None
 
     def is_positive(self, dims: Iterable[Dim]) -> bool:
-        """Return whether sizes are all known to be at least 1."""
+        """Return whether all sizes are known to be at least 1."""
         return all(self.bounds.is_at_least(d, 1) for d in dims)
 
     def empty(self, dims: Iterable[Dim]) -> Formula:
-        """Return the formula that one of the given sizes is 0."""
+        """Return the condition that one of the given sizes is 0."""
         return any_of(equal(d, 0) for d in dims if not self.bounds.is_at_least(d, 1))
 
     def axis(self, axis: int, rank: int) -> int:
-        """Return an axis counted from the front; one out of range is refused."""
+        """Return an axis counted from the front; refuse one that is out of range."""
         if not -rank <= axis < rank:
             self.refuse(f"axis {axis} must be one of the {rank} axes")
         return axis % rank if rank else 0
 
     def distinct_axes(self, axes: Iterable[int], rank: int, reason: str) -> list[int]:
-        """Return axes counted from the front; one that is named twice is refused, with a reason."""
+        """Return axes counted from the front; refuse an axis that is named twice, for the given reason."""
         found = [self.axis(a, rank) for a in axes]
         if len(set(found)) < len(found):
             self.refuse(reason)
@@ -117,7 +117,7 @@ class Context(ABC):
 
 
 def evaluated(formula: Formula) -> Formula:
-    """Return a formula with its comparisons of numbers, and of a size with itself, worked out.
+    """Return a formula in which comparisons of numbers, and of a size with itself, are evaluated.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N = symbol("N")

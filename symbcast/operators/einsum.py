@@ -1,4 +1,4 @@
-"""Sums over letters, in Einstein's notation."""
+"""Einstein summation over letters."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_ellipses: bool = False) -> Dims:
     """Return the shape of ``einsum(equation, ...)``.
 
-    Each letter is one size, and 1 is broadcast to it; letters that the output omits are summed over. The axes of
-    ``...`` are broadcast; their number must be the same in each term, unless ``aligns_ellipses``: then they are aligned
-    at the right, and an explicit output must have them too, as in NumPy.
+    Each letter is one size, to which 1 is broadcast; letters that the output omits are summed over. The axes of ``...``
+    are broadcast; each term must have the same number of them. With ``aligns_ellipses`` they are aligned at the right
+    instead, and an explicit output must have them too, as in NumPy.
     """
     terms, output = _terms(context, equation, len(shapes))
     sizes: dict[str, Dim] = {}

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def matmul(context: Context, left: Dims, right: Dims) -> Dims:
     """Return the shape of a product of stacks of matrices, as in ``numpy.matmul``.
 
-    The last size of ``left`` must equal the last but one of ``right``; the axes before the last two are broadcast.
-    An operand of one axis is a row on the left or a column on the right, and that axis is removed.
+    The last size of ``left`` must equal the second to last of ``right``; the axes before the last two are broadcast. A
+    vector is a row on the left or a column on the right, and its axis is removed from the output.
     """
     if not left or not right:
         context.refuse("a matrix product needs operands of one axis or more")

@@ -1,8 +1,8 @@
-"""How many axes operators use of operands of unknown rank, and the resulting requirements on ranks.
+"""The number of axes that operators use of operands of unknown rank, and the resulting requirements on ranks.
 
 A shape function sees a sequence of axes as one axis, which it may pass on but not use. So the axes that it uses must
-come before or after the sequence. If they do not, some are split off the end of the sequence: then the rank of the
-sequence must be at least their number, or exactly a number if the operator takes operands of one rank only.
+come before or after the sequence. If they do not, some are split off the end of the sequence. The sequence must then
+have at least that many axes, or exactly the right number if the operator takes operands of only one rank.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ D = TypeVar("D")
 
 
 class Reach(NamedTuple):
-    """The axes of an operand that an operator uses: a number of the first, and a number of the last.
+    """The axes of an operand that an operator uses: some of the first and some of the last.
 
     Attributes:
-        first: The number of first axes.
-        last: The number of last axes.
+        first: The number of leading axes used.
+        last: The number of trailing axes used.
         rank: The rank that the operand must have, if known; then all axes may be used.
-        least: The minimum rank of the operand; missing axes among the last count as size 1. None if all used axes must
-            exist.
+        least: The minimum rank of the operand; missing trailing axes count as size 1. None if all used axes must exist.
         is_written: Whether the last axes must be written after the sequence.
     """
 
@@ -122,7 +121,7 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
 
 
 def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, Dims]]) -> tuple[D | Dim, ...]:
-    """Return an output with the axes split off sequences merged back, if they are unchanged.
+    """Return an output in which axes split off sequences are merged back if they are unchanged.
 
     >>> from symbcast.core.algebra.sequences import AxisSequence
     >>> a = AxisSequence("a")
@@ -147,11 +146,11 @@ def _axes(end: str, count: int) -> str:
 
 
 def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dims], list[Formula]]:
-    """Return shapes of equal rank, with the same axes known in each, and the requirements on their ranks.
+    """Return shapes of equal rank, each with the same known axes, and the requirements on their ranks.
 
     ``shapes`` are the ``given`` shapes with the used axes split off their sequences.
 
-    Raises `ReachError` if axes before a sequence do not align with those before the same sequence.
+    Raises `ReachError` if the shapes have the same sequence, but the axes before it do not align.
     """
     ranks = [len(s) for s in shapes if place_of(s) is None]
     found = expanded_at_right(shapes, min(ranks, default=None))
@@ -165,7 +164,7 @@ def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dim
 def is_of_each_axis(formula: Formula) -> bool:
     """Return whether a requirement on the one axis that represents a sequence applies to each of its axes.
 
-    It does not if the axis is part of a sum, a product or an alternative: one axis of size 0 leaves no elements,
+    It does not if the axis is part of a sum, a product or a disjunction: one axis of size 0 makes the tensor empty,
     whatever the others are.
     """
     if not any(map(mentions_rest, dims_of(formula))):
@@ -174,5 +173,5 @@ def is_of_each_axis(formula: Formula) -> bool:
 
 
 def is_shape(dims: Sequence[Any]) -> bool:
-    """Return whether dimensions have at most one sequence, which is not part of another size."""
+    """Return whether dimensions contain at most one sequence, which is not part of another size."""
     return sum(map(is_sequence, dims)) < 2 and not any(mentions_rest(d) and not is_sequence(d) for d in dims)

@@ -1,4 +1,4 @@
-"""Reductions: axes that become 1, or are removed."""
+"""Reductions: axes become size 1 or are removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbcast.operators.context import Context, Dims
 
 
 def reduce(context: Context, dims: Dims, axes: Iterable[int] | None, *, keepdims: bool) -> Dims:
-    """Return the shape after a reduction of some axes, all if none are named; an axis may be named twice."""
+    """Return the shape after a reduction of some axes, or of all if none are named; an axis can be named twice."""
     places = range(len(dims)) if axes is None else {context.axis(a, len(dims)) for a in axes}
     return tuple(1 if n in places else d for n, d in enumerate(dims) if keepdims or n not in places)
 

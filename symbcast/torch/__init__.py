@@ -1,4 +1,4 @@
-"""PyTorch programs: the sizes at which their graphs run, what their guards accept, and where the two differ."""
+"""PyTorch programs: the sizes at which their graphs run, the sizes that their guards accept, and the differences."""
 
 from symbcast.graphs.findings.findings import Finding
 from symbcast.graphs.walking.walk import Unanalysed

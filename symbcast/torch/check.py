@@ -40,13 +40,13 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
     ``program`` is an exported program, the path of a saved one (``model.pt2``), or a module. A module is exported with
     ``args``, ``kwargs`` and ``dynamic_shapes``; if torch refuses these, it is exported again with ``Dim.AUTO`` for
     every axis, and ``report.refusal`` holds torch's message. A size has the name of its axis's `Dim`, or
-    ``<input>_dim_<axis>`` without one. A saved program has no names: ``dynamic_shapes`` supplies them. ``values`` gives
-    integer arguments; the other parameters are those of `symbcast.onnx.check`. "Runs" means that the graph runs on the
+    ``<input>_dim_<axis>`` without one. A saved program has no names: ``dynamic_shapes`` supplies them. ``values`` sets
+    integer arguments; the other parameters are as in `symbcast.onnx.check`. "Runs" means that the graph runs on the
     CPU.
 
     Raises `ModelError` if torch cannot read or export the program, `BindingError` for dynamic shapes of axes that do
-    not exist, `BindingError` and `AssumptionError` as `symbcast.onnx.check` does, and `MissingExtraError` without the
-    extra ``torch``.
+    not exist, `BindingError` and `AssumptionError` in the same cases as `symbcast.onnx.check`, and `MissingExtraError`
+    without the extra ``torch``.
 
     ```python
     batch, T = torch.export.Dim("batch"), torch.export.Dim("T")

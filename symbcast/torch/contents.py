@@ -1,4 +1,4 @@
-"""Known elements of the integer and boolean tensors that a program computes, and what an index into them requires.
+"""Known elements of integer and boolean tensors that a program computes, and the requirements on indices.
 
 A translation maps a torch operator onto functions of `symbcast.graphs.operators`. The size requirements of these
 functions are dropped, because torch's own rule has already stated them.
@@ -106,7 +106,7 @@ def _estimated(output: Value, exact: Content | None, estimate: Callable[[], Esti
 
 
 def _operand(call: TorchCall, name: str, dtype: int) -> Value:
-    """Return an argument, tensor or number, as a tensor of an element type; raises `LookupError` otherwise."""
+    """Return a tensor or number argument as a tensor of an element type; raises `LookupError` for others."""
     given = call.given(name)
     value = given if isinstance(given, Value) else None
     if value is None or (value.shape == () and isinstance(value.content, Elements)):
@@ -158,7 +158,7 @@ def _of_one(output: Value, element: Dim) -> Content:
     return Ramp(element, (0,) * len(output.shape or ()))
 
 
-# The input's elements, all or some of them.
+# Operators that return all or some of the input's elements.
 
 
 @_translation(
@@ -320,7 +320,7 @@ def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("s
 
 @_translation("floor_divide", "div")
 def _divided(call: TorchCall, output: Value) -> Content | None:
-    """Both rounding modes agree if no operand is negative."""
+    """Return the quotient if no operand is negative, since both rounding modes then agree."""
     if call.node.op_type == "aten.div" and call.given("rounding_mode") is None:
         return None
     above, below = (_operand(call, name, output.dtype) for name in ("self", "other"))
@@ -365,10 +365,10 @@ def _found(call: TorchCall, output: Value) -> Content | None:
 
 
 def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_end: bool = False) -> None:
-    """Require indices within an axis if they are known exactly; otherwise require that they can be within it.
+    """Require exactly known indices to be within an axis; otherwise require that they can be within it.
 
     With ``from_end``, negative indices count from the end. If sizes may decide indices that are not known exactly, the
-    call is noted as not fully checked.
+    call is reported as not fully checked.
     """
     held = interval_of(index, call.bounds)
     if held.is_attained and held.low is not None and held.high is not None:

@@ -1,4 +1,4 @@
-"""The report on an exported program as a document: the graph's report, and what the guards accept."""
+"""The report on an exported program as a document: the graph's report, and the sizes that the guards accept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = 6
 
 
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
-    """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
+    """Return a report as a document; ``refusal`` is torch's message about the dimensions that it refused."""
     made = document_of_model(report, room)
     return replace(
         made, blocks=(*made.blocks, fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000)))

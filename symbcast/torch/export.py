@@ -26,7 +26,7 @@ def exported(
     try:
         return _export(module, args, kwargs, dynamic_shapes), None
     except Exception as error:
-        # Any error: torch also crashes while it words its message about dimensions.
+        # Catch any error: torch may also crash while it formats its message about dimensions.
         opened = left_open(dynamic_shapes)
         if opened == dynamic_shapes:
             raise _failed(module, error) from error
@@ -49,7 +49,7 @@ def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep torch from logging an error that is reported here."""
+    """Keep torch from logging an error that symbcast reports itself."""
     log = logging.getLogger("torch")
     before = log.disabled
     log.disabled = True
@@ -79,7 +79,7 @@ def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | No
     try:
         arguments = signature(module.forward).bind(*args, **(kwargs or {})).arguments
     except TypeError:
-        return dynamic_shapes  # torch says what is missing
+        return dynamic_shapes  # torch reports what is missing
     is_by_name = isinstance(dynamic_shapes, Mapping)
     found = dict(dynamic_shapes) if is_by_name else dict(zip(arguments, dynamic_shapes, strict=False))
     for name, axes in found.items():

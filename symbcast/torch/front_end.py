@@ -14,7 +14,7 @@ from symbcast.torch.walk import TorchWalk
 
 
 def tail(call: TorchCall) -> Sequence[Value]:
-    """Return the outputs of an operator without a function of its own: by its tags, or as torch recorded them."""
+    """Return the outputs of an operator that has no function here: by its tags, or as torch recorded them."""
     operator = by_tag(call.node.raw.target)
     if operator is not None:
         found = operator(call)

@@ -1,4 +1,4 @@
-"""One node of an exported program with its resolved arguments: all that an operator function needs."""
+"""One node of an exported program with its resolved arguments, for an operator function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Recording(Protocol):
     """A walk that knows the shapes that torch recorded."""
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
-        """Return recorded sizes, None if one is not a size; ``is_of_data`` says whether data decide new sizes."""
+        """Return recorded sizes; None if one is not a size. ``is_of_data`` says whether data decide new sizes."""
 
 
 class TorchCall(NodeCall):
@@ -65,7 +65,7 @@ class TorchCall(NodeCall):
         return argument
 
     def given(self, *names: str) -> Any:
-        """Return the first given argument among some names; None if none is given."""
+        """Return the first argument given among some names; None if there is none."""
         return next((self.arguments[n] for n in names if self.arguments.get(n) is not None), None)
 
     def dims(self, *names: str) -> Dims:
@@ -89,14 +89,14 @@ class TorchCall(NodeCall):
         return [shape_of(v) for v in self.given(name) or ()]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Return an integer that must be a known number."""
+        """Return an integer argument that must be a known number."""
         found = self.size(name, default)
         if not isinstance(found, int):
             self.give_up(f"{name} is not a number here")
         return found
 
     def numbers_of(self, *names: str) -> list[int] | None:
-        """Return integers that must be known numbers; a single one as a list; None if the argument is not given."""
+        """Return integer arguments that must be known, a single one as a list; None if the argument is not given."""
         found = self.given(*names)
         if found is None:
             return None
@@ -132,35 +132,35 @@ class TorchCall(NodeCall):
         return str(getattr(getattr(found, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
 
     def axis_of(self, axis: int, rank: int) -> int:
-        """Return an axis counted from the front; torch takes a tensor without axes as one that has one."""
+        """Return an axis counted from the front; torch treats a scalar as if it had one axis."""
         return self.axis(axis, max(rank, 1))
 
     # Outputs.
 
     def recorded(self) -> Sequence[Value]:
-        """Return the outputs with the shapes that torch recorded, which are valid where its guards hold."""
+        """Return the outputs with torch's recorded shapes, which are valid where its guards hold."""
         value = self.node.raw.meta.get("val")
         values = value if isinstance(value, (tuple, list)) else [value]
         is_of_data = self.is_data()
         return [recorded_value(v, self._recorded, is_of_data) for v in values]
 
     def counted(self, value: Value, axis: int, most: Dim) -> Value:
-        """Return a recorded value with a new size, at most ``most``, along an axis whose length data decide.
+        """Return a recorded value with a new size, at most ``most``, on an axis whose length depends on data.
 
-        Torch may have recorded the number that the program asserts instead.
+        Torch may have recorded a number that the program asserts for it.
         """
         size = self.fresh("count", "the number of elements", most=most)
         assert value.shape is not None
         return value.with_sizes((*value.shape[:axis], size, *value.shape[axis + 1 :]))
 
     def is_data_in(self, name: str) -> bool:
-        """Return whether data alone decide the elements of an argument."""
+        """Return whether only data decide the elements of an argument."""
         found = self.given(name)
         return isinstance(found, Value) and joined([found]) == Decider.DATA
 
 
 def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:
-    """Return a value as torch recorded it; ``is_of_data`` says whether data alone decide its new sizes."""
+    """Return a value as torch recorded it; ``is_of_data`` says whether only data decide its new sizes."""
     torch = load()
     if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
         found = read((value,), is_of_data)

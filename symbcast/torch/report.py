@@ -1,4 +1,4 @@
-"""The answer about an exported program, as users see it."""
+"""The report on an exported program, as users see it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 class TorchReport(GraphReport):
-    """The sizes at which the graph of a program runs, every shape in it, and what torch's guards accept.
+    """The sizes at which a program's graph runs, every shape in it, and the sizes that torch's guards accept.
 
-    ``condition``, ``findings`` and the like describe the graph; ``guards`` describe what the program accepts.
-    ``refusal`` is torch's error if it refused the given dynamic shapes but exported the module with ``Dim.AUTO``.
+    ``condition``, ``findings`` and the like describe the graph; ``guards`` describes the inputs that the program
+    accepts. ``refusal`` is torch's error if it refused the given dynamic shapes but exported the module with
+    ``Dim.AUTO``.
     """
 
     def __init__(self, answer: Checked, module: Any = None, refusal: Refusal | None = None) -> None:
@@ -47,7 +48,7 @@ class TorchReport(GraphReport):
 
     @cached_property
     def guards(self) -> Guards:
-        """What the program accepts: torch's guards as one minimal condition."""
+        """The inputs that the program accepts: torch's guards as one minimal condition."""
         values = self._checked.walk.top.values
         nodes = [
             (node, {d for o in node.outputs if o in values for d in values[o].shape or ()})
@@ -57,15 +58,15 @@ class TorchReport(GraphReport):
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
-        """Nodes whose own conditions were not checked, or only in part, and why.
+        """Nodes whose own conditions were not checked, or only partly, and the reasons.
 
-        Includes nodes that torch's own kernels refuse at sizes at which the condition says the graph runs.
+        Includes nodes that torch's kernels refuse at sizes where the condition says that the graph runs.
         """
         return (*super().unanalysed, *self._weak)
 
     @cached_property
     def _weak(self) -> tuple[Unanalysed, ...]:
-        """Nodes whose rules require less than torch's guards show; sizes and values given by the user are ignored."""
+        """Nodes whose rules require less than torch's guards show; given sizes and values are ignored."""
         if self._checked.given != NOTHING:
             return TorchReport(self._checked.again(NOTHING, ()))._weak
         arguments = Arguments(self.program, self._model.declared)
@@ -74,7 +75,7 @@ class TorchReport(GraphReport):
     def suggest(self) -> Suggestion:
         """Return the ``dynamic_shapes`` that torch accepts for the exported program, as text to paste.
 
-        If the module is known, it is exported with them once; if torch refuses, every axis is left to torch.
+        If the module is known, it is exported with them once as a test; if torch refuses, every axis is left to torch.
         """
         suggester = Suggester(self._model.declared, self.guards)
         found = suggester.suggestion()
@@ -92,7 +93,8 @@ class TorchReport(GraphReport):
         """Return where the guards disagree with the graph, and with the module if it is given or known.
 
         The sizes at which guards accept a failing input are decided exactly. To find inputs that the guards refuse but
-        the module accepts, the module is run on the CPU, without gradients, at the smallest sizes that break a clause.
+        the module accepts, the module is run on the CPU, without gradients, at the smallest sizes that violate a
+        clause.
         """
         module = eager if eager is not None else self._module
         return Comparer(self.program, self._model.declared, self.guards, self._env, module).comparison()
@@ -100,7 +102,8 @@ class TorchReport(GraphReport):
     def assertions(self) -> str:
         """Return the graph's condition as lines of ``torch._check``, to paste at the start of ``forward``.
 
-        For a condition with alternatives, torch takes the one that holds at the example's sizes and guards on it.
+        If a condition has alternatives, torch takes the alternative that holds at the example's sizes, and adds a guard
+        for it.
         """
         from symbcast.core.solver.evaluation.evaluation import formula_source
 

@@ -1,6 +1,6 @@
 """The walk through an exported program, and whether data or sizes decide the elements that its nodes compute.
 
-Data provably decide elements that depend on data alone, or on data that can offset any contribution of sizes.
+Data provably decide an element if it depends only on data, or if data can offset any contribution of sizes to it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TorchWalk(Walk):
         return decider_of_output(node, inputs, output)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
-        """Return outputs with what is known about their elements."""
+        """Return outputs together with the known facts about their elements."""
         return with_contents(cast("TorchCall", call), outputs)
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
@@ -49,7 +49,7 @@ class TorchWalk(Walk):
         return cast("TorchCall", call).recorded()
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
-        """Return recorded sizes in our symbols; a size that no shape determines becomes a new symbol.
+        """Return recorded sizes in symbcast's symbols; a size that no shape determines becomes a new symbol.
 
         ``is_of_data`` says whether data provably decide the new sizes.
         """
@@ -94,7 +94,7 @@ _SUMS = _aten("add sub rsub scaled_dot_product_attention")
 
 
 def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) -> Decider:
-    """Return what decides an output's unknown elements, given what decides the inputs."""
+    """Return what decides an output's unknown elements, given the deciders of the inputs."""
     kind = node.op_type
     if kind in _SHAPES_ONLY:
         return Decider.SIZES
@@ -105,7 +105,7 @@ def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) 
     made_of = inputs[:1] if kind in _OF_FIRST and joined(inputs[:1]) else inputs
     found = joined(made_of)
     if found == Decider.NUMBERS and any(numbers_of(v.shape) is None for v in (*made_of, output) if v is not None):
-        return Decider.SIZES  # sizes decide how often each number occurs
+        return Decider.SIZES  # sizes decide the number of times that each number occurs
     if found == Decider.BOTH and kind in _SUMS and any(map(_is_free, made_of)):
         return Decider.DATA
     return found

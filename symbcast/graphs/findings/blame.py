@@ -48,7 +48,7 @@ class Blame(NamedTuple):
         return located_reason(self.place.inputs, [s.dims for s in self.op.operands], self.broken)
 
     def meeting(self, asker: Asker) -> tuple[Dim, ...]:
-        """Return the sizes that must be equal or broadcast, if that requirement fails; else none."""
+        """Return the sizes that must be equal or broadcast, if that requirement fails; otherwise none."""
         if self.op.kind == "require":
             return _joined(self._required(asker).formula)
         return () if self.broken is None else _joined(self.broken.requirement)
@@ -70,7 +70,7 @@ class Blame(NamedTuple):
         touched = {n: dims & {*(sizes_known(v) or ()), *(content_of(n, v) or ())} for n, v in enumerate(values)}
         first = next((n for n, found in touched.items() if found), 0)
         others = [n for n in range(len(values)) if n != first]
-        # The other side of the failure; else any other operand involved, else the first one.
+        # Prefer the other side of the failure, then any other operand involved, then the first one.
         second = sorted(others, key=lambda n: (not touched[n] - touched[first], not touched[n], n))[: SHOWN - 1]
         return tuple(sorted([first, *second]))[: len(values)]
 
@@ -80,7 +80,7 @@ def _joined(formula: Formula) -> tuple[Dim, ...]:
     match formula:
         case Compatible(dims):
             return tuple(dict.fromkeys(d for d in dims if d != 1))
-        case Comparison("==", left, right) if 0 not in (left, right):  # else of a remainder, and no size
+        case Comparison("==", left, right) if 0 not in (left, right):  # else it is about a remainder, not a size
             return left, right
         case AnyOf(parts) if parts and all(isinstance(p, Comparison) and p.operator == "==" for p in parts):
             found = dict.fromkeys(d for d in dims_of(formula) if d != 1)
@@ -92,7 +92,7 @@ def _joined(formula: Formula) -> tuple[Dim, ...]:
 def blame(asker: Asker, ops: Sequence[Op], sizes: Sizes | None, clause: Formula = TRUE) -> Blame | None:
     """Return the first of some operations that fails at the given sizes, or else the first one.
 
-    If several of its requirements fail, blame the one that is worded like the clause first.
+    If several of its requirements fail, prefer the one worded like the clause.
     """
     known = [op for op in ops if op.origin in asker.places]
     for op in known if sizes is not None else ():

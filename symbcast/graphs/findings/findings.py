@@ -38,15 +38,15 @@ _TRIED = 8
 class Finding(report.Finding):
     """A conjunct of a model's condition, or one of the nodes that clash if the model runs at no sizes.
 
-    The operation is the first node that requires it, or fails; a node that only requires larger sizes comes after
-    others that fail. The operands are all its inputs.
+    The operation is the first node that requires it, or fails; nodes that only require larger sizes come after others
+    that fail. The operands are all inputs of this node.
 
     Attributes:
         contents: The elements of operands that are short lists of integers, None for others.
-        described: A description of each operand that is no tensor, such as a sequence; empty for tensors.
+        described: A description of each operand that is not a tensor, such as a sequence; empty for tensors.
         fix: How to fix it; empty if nothing was found.
-        is_about_data: Whether it is about sizes that data decide.
-        where: The module and line of code that the node comes from, in words, if the model records them.
+        is_about_data: Whether it is about data-dependent sizes.
+        where: The module and line of code that the node comes from, as text, if the model records them.
         line: The line of code, if the model records it.
     """
 
@@ -58,7 +58,7 @@ class Finding(report.Finding):
     line: Line | None = None
 
     def words_of(self, position: int) -> str:
-        """Return a description of an operand that is no tensor; empty for a tensor."""
+        """Return a description of an operand that is not a tensor; empty for a tensor."""
         return self.described[position] if self.described else ""
 
     @property
@@ -73,9 +73,9 @@ class Finding(report.Finding):
 
 
 def findings_of(checked: Checked) -> Iterator[Finding]:
-    """Yield the requirements of a model, in the order of its nodes; for one that never runs, the nodes that clash.
+    """Yield the requirements of a model, in the order of its nodes; if it never runs, the nodes that clash.
 
-    Requirements on sizes that data decide come last.
+    Requirements on data-dependent sizes come last.
     """
     reader = _Reader(checked)
     if checked.env.verdict is Verdict.NEVER:
@@ -86,7 +86,7 @@ def findings_of(checked: Checked) -> Iterator[Finding]:
 
 
 class _Reader:
-    """Makes findings of one model."""
+    """Creates the findings of one model."""
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
@@ -111,20 +111,21 @@ class _Reader:
         return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
 
     def _at_all(self, clause: Formula) -> Evidence:
-        """Return the smallest sizes, including those that data decide, at which a conjunct fails."""
+        """Return the smallest sizes, including data-dependent ones, at which a conjunct fails."""
         asker, met = self._checked.asker, symbols_in(clause)
         if not asker.undecided.isdisjoint(met):
-            return None, None  # sizes decide some in an unanalysed way: they may clash
+            return None, None  # sizes determine some of them in a way that was not analysed, so they may clash
         limits = [asker.limits[s] for s in met if s in asker.limits]
         failing = self._env.failing(any_of((clause, negate(all_of(limits))))) if limits else None
         failing = failing if limits else self._env.counterexample(clause)
         return failing, None if failing is None else completed(self._checked, failing)
 
     def _at_inputs(self, clause: Formula, whole: Formula) -> Evidence:
-        """Return the smallest sizes at which a conjunct fails, and not first at a node that only requires larger sizes.
+        """Return the smallest failing sizes of a conjunct; avoid failing first at a node that only needs larger sizes.
 
-        No window fits into an image of 1 row, but the rows must be even because of the sum of its halves. So search for
-        sizes at which the node with the window runs; if there are none, the conjunct is that node's requirement.
+        For example, no window fits into an image of 1 row, but the rows must be even because of the sum of its halves.
+        So search for sizes at which the node with the window runs; if there are none, the conjunct is that node's
+        requirement.
         """
         env = self._checked.conditions.inputs
         failing = env.counterexample(clause)
@@ -143,7 +144,7 @@ class _Reader:
         return found
 
     def _least_asked(self, whole: Formula, sizes: Sizes) -> Formula | None:
-        """Return the requirement of the node to blame at some sizes, if it only bounds the sizes of the inputs."""
+        """Return the requirement of the node to blame at some sizes, if it is only a bound on input sizes."""
         blamed = blame(self._checked.asker, self._askers.of(whole, sizes), sizes, whole)
         asked = [] if blamed is None else self._askers.all_asked(blamed.op.origin)
         if not asked or not all(isinstance(f, Comparison) and f.operator in ("<=", "<") for f in asked):
@@ -199,7 +200,7 @@ class _Reader:
         )
 
     def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
-        """Return the sizes of inputs, and those sizes decided by data that the clause mentions."""
+        """Return the sizes of inputs, and those data-dependent sizes that the clause mentions."""
         names, about = self._env.shown, symbols_in(clause)
         own, given = set(self._checked.asker.inputs), self._checked.asker.origins.keys()
         other = {name for s, name in names.items() if s not in own and not (s in given and s in about)}

@@ -1,4 +1,4 @@
-"""Find other sizes for those that a caller binds, if the model runs at no sizes with them."""
+"""Find other values for the sizes that a caller binds, if the model runs at no sizes with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRIED = 4
 
 
 class Rebinding:
-    """Walks through the model with one bound size left free, so the whole model runs at the suggested sizes."""
+    """Walks through the model with one bound size left free, so that the whole model runs at the suggested sizes."""
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
@@ -48,7 +48,7 @@ class Rebinding:
         return None
 
     def other_sizes(self) -> str:
-        """Return the advice to change all bound sizes, with the smallest that work; empty if none work."""
+        """Return the advice to change all bound sizes, with the smallest values that work; empty if none work."""
         if not self.bound:
             return ""
         witness = self._with({}).witness()

@@ -1,4 +1,4 @@
-"""Suggest one fix for a condition, from the node's requirement and from what fixes the sizes."""
+"""Suggest one fix for a condition, based on the node's requirement and on what fixes the sizes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Repairs:
     def of_clash(self, clause: Formula, blamed: Blame | None, clashing: Collection[int], is_alone: bool) -> str:
         """Return the first suggestion that fits if a model runs at no sizes: another value for a fixed size.
 
-        ``clashing`` are the sizes that do not fit together; ``is_alone`` says that the node clashes with no other.
+        ``clashing`` are the sizes that do not fit together; ``is_alone`` says that the node clashes with no other node.
         """
         found = self._rebinding.instead(clashing)
         if found is not None:
@@ -108,7 +108,7 @@ class Repairs:
         return f"give {self._called(symbol)} {self._size_in(members)} in place of {size}"
 
     def _size_in(self, members: SizeSet) -> str:
-        """Return the sizes of a set in words: all of them if they are few, else their kind, or the smallest."""
+        """Return the sizes of a set in words: all of them if they are few, otherwise their kind, or the smallest."""
         found, whole = members.first(_FEW + 1), SizeSet.interval(self._least, None)
         if members.greatest is not None and len(found) <= _FEW:
             return f"the size {listed(list(map(str, found)), 'or')}"
@@ -134,7 +134,7 @@ class Repairs:
         texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]
         return f"the data must satisfy this: {listed(texts, limit=4)}"
 
-    # Numbers that an export used instead of symbolic sizes.
+    # Numbers that an export baked in instead of symbolic sizes.
 
     def _baked_in(self, clause: Formula, symbols: Sequence[Symbol], blamed: Blame | None) -> str:
         """Name the constant list of sizes that a node takes, such as the shape of a Reshape."""
@@ -152,7 +152,7 @@ class Repairs:
         return ""
 
     def _what_is_fixed(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
-        """Return the size that a clause, about this size alone, fixes at one value."""
+        """Return the size that a clause about only this size fixes to one value."""
         members = self._members(clause, symbols[0]) if len(symbols) == 1 else None
         return "" if members is None or members.only is None else f"{self._called(symbols[0])} at {members.only}"
 
@@ -222,7 +222,7 @@ class Repairs:
         return ""
 
     def _equalities(self, symbols: Sequence[Symbol]) -> Iterator[tuple[tuple[Symbol, Symbol], ...]]:
-        """Yield equalities, alone and then in pairs; those between sizes on the same axis come first."""
+        """Yield equalities, first single ones and then pairs; those between sizes on the same axis come first."""
         if len(symbols) > _MOST_SYMBOLS:
             return
         order = {s: n for n, s in enumerate(self._env.shown)}

@@ -1,4 +1,4 @@
-"""Descriptions of values that are no tensors: sequences, and optional values."""
+"""Descriptions of values that are not tensors: sequences, and optional values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SequenceShape(NamedTuple):
 
     Attributes:
         length: the number of its elements.
-        common: the shape that its elements share: None for a size in which they may differ, None for the whole if
+        common: the shape that its elements share, with None for a size in which they may differ; None if
             their ranks may differ.
         items: the shape of each element, if all are known.
     """
@@ -34,7 +34,7 @@ class SequenceShape(NamedTuple):
 
 
 class OptionalShape(NamedTuple):
-    """What is known about an optional value: its shape if it is present, and when it is present."""
+    """The shape of an optional value if it is present, and when it is present, as far as these are known."""
 
     held: Shape | SequenceShape | None
     condition: Condition
@@ -94,7 +94,7 @@ _SHOWN = 3
 
 
 def described(value: Value | None, text: Callable[[Dim], str]) -> str:
-    """Return a description of a value that is no tensor, its sizes formatted by ``text``; empty for tensors."""
+    """Return a description of a value that is not a tensor, its sizes formatted by ``text``; empty for tensors."""
     if isinstance(value, OptionalValue):
         held = described(value.held, text) or (_listed(value.held.shape, text) if value.held is not None else "")
         return f"optional {held}".strip()

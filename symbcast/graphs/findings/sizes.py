@@ -1,4 +1,4 @@
-"""Complete sizes to all symbols of a model, including those that data decide."""
+"""Extend sizes to all symbols of a model, including data-dependent ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:
-    """Return the assumptions of an environment, and more; raise `ContradictionError` if they contradict each other."""
+    """Return an environment's assumptions and more; raise `ContradictionError` if they contradict each other."""
     domains = {s: own_set(s, env.min_size) for s in env.shown}
     return Knowledge(tuple(env.shown), domains, [*(a.formula for a in env.assumptions), *more])
 
@@ -41,7 +41,7 @@ def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Form
 
 
 def _completed_axes(checked: Checked, given: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
-    """Do what `completed` does if some of the given sizes are sizes of axes in sequences."""
+    """Do the same as `completed` if some of the given sizes are sizes of axes in sequences."""
     from symbcast.answers.public.env import ShapeEnv
 
     names, sizes = checked.env.shown, dict(given)

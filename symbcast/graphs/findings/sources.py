@@ -17,7 +17,7 @@ _LOOKED_AT = 60
 
 
 class Held(NamedTuple):
-    """A constant that the model holds: an initializer, or the output of a Constant node."""
+    """A constant in the model: an initializer, or the output of a Constant node."""
 
     name: str
     dims: tuple[int, ...]

@@ -45,7 +45,7 @@ class Given(NamedTuple):
             yield size.sequence.name if isinstance(size, SequenceSymbol) else size.name
 
     def of(self, sizes: Collection[str], inputs: Collection[str]) -> Given:
-        """Return what is given for the sizes and inputs with the given names."""
+        """Return the part that is about the sizes and inputs with the given names."""
         return Given(
             {name: size for name, size in self.bind.items() if name in sizes},
             {name: shape for name, shape in self.shapes.items() if name in inputs},
@@ -53,7 +53,7 @@ class Given(NamedTuple):
         )
 
     def texts(self) -> Iterator[str]:
-        """Yield what is given, in the words of a report."""
+        """Yield the given facts, in the wording of a report."""
         yield from (f"{name} == {size}" for name, size in self.bind.items())
         yield from (f"{name} of shape {given}" for name, given in self.shapes.items())
         yield from (f"{name} = {contents.text}" for name, contents in self.values.items())
@@ -65,10 +65,10 @@ def read_given(
     values: Mapping[str, ContentsLike] | None = None,
     min_size: int = 0,
 ) -> Given:
-    """Read what a caller gives; whether a model has these inputs and sizes is not checked here.
+    """Read the caller's knowledge; whether a model has these inputs and sizes is not checked here.
 
-    Raises `BindingError` for a value that is no size or list of sizes, and `ShapeTypeError` for a value that is no
-    mapping or shape.
+    Raises `BindingError` for a value that is not a size or a list of sizes, and `ShapeTypeError` for a value that is
+    not a mapping or a shape.
     """
     return Given(
         {name: _bound(name, size, min_size) for name, size in _items("bind", bind, "{'N': 3}")},
@@ -160,7 +160,7 @@ NOTHING = Given({}, {}, {})
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> BindingError:
-    """Return the error that a model has no input or size with a name; ``known`` are those that it has."""
+    """Return the error that a model has no input or size with this name; ``known`` are the existing names."""
     close = closest(name, known)
     there = f"there {'are' if len(known) > 1 else 'is'} {listed(known, limit=20)}" if known else "it has none at all"
     return BindingError(f"the model has no {what} named {name!r}", f"did you mean {close!r}?" if close else there)

@@ -1,4 +1,4 @@
-"""The inputs of a graph: a symbolic size for each open dimension, with a caller's knowledge about them."""
+"""The inputs of a graph: a symbolic size for each open dimension, and the caller's knowledge about them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Inputs(NamedTuple):
 def inputs_of(
     values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str], *, are_open: bool = False
 ) -> Inputs:
-    """Return the declared inputs, with a symbol for each named size, and with the caller's knowledge about them.
+    """Return the declared inputs, with a symbol for each named size, and with the caller's knowledge applied.
 
-    Raises `BindingError` if what is given does not fit these inputs.
+    Raises `BindingError` if the caller's knowledge does not fit these inputs.
     """
     given = with_names_bound(values, given) if given.shapes else given
     besides = put_shapes(values, given) if given != NOTHING else []
@@ -70,7 +70,7 @@ def inputs_of(
 
 
 def _open(values: dict[str, Value], taken: set[str]) -> None:
-    """Give each input of unspecified rank a sequence of axes; it is named after the input if no size has that name."""
+    """Give each input of unspecified rank a sequence of axes, named after the input unless a size has that name."""
     taken |= {s.name for s in symbols_of([d for v in values.values() for d in sizes_in(v)])}
     for name, value in values.items():
         if type(value) is Value and value.shape is None and value.dtype:
@@ -79,7 +79,7 @@ def _open(values: dict[str, Value], taken: set[str]) -> None:
 
 
 def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: ShapeEnv) -> dict[Symbol, int]:
-    """Return the sizes that the caller binds, and assume from now on that they have these values."""
+    """Return the sizes that the caller binds, and assume that they have these values."""
     found: dict[Symbol, int] = {}
     for name, size in bind.items():
         bound = env.named(name)
@@ -91,7 +91,7 @@ def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: ShapeEnv) 
 
 
 def free_name(base: str, taken: set[str]) -> str:
-    """Return a name that is not taken, and take it."""
+    """Return a free name, and reserve it."""
     while base in taken:
         base += "_"
     taken.add(base)

@@ -34,10 +34,10 @@ _SHORT = 8
 
 
 def with_names_bound(values: dict[str, Value], given: Given) -> Given:
-    """Bind a declared size by its name if a given shape has a number for it, and return what is given.
+    """Bind a declared size by its name if a given shape has a number for it; return the updated knowledge.
 
-    The name is kept, so a report can say which size to change. A size that is given several names or numbers is not
-    bound. Raises `BindingError` for a size that is bound to a different number.
+    The name is kept, so a report can say which size to change. A size with several given names or numbers is not bound.
+    Raises `BindingError` for a size that is bound to a different number.
     """
     asked: dict[Symbol, set[Dim]] = {}
     for name, shape in given.shapes.items():
@@ -69,7 +69,7 @@ def _left_open(shape: Shape, declared: Sequence[Dim] | None, bound: Mapping[Symb
 def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:
     """Replace the declared shapes by the given shapes and by the lengths of given contents.
 
-    Returns the additional conditions that arise if the model has one size for several given ones.
+    Returns the additional conditions that arise if one size of the model has several given values.
     """
     unifier = Unifier()
     for name, told in given.shapes.items():
@@ -94,7 +94,7 @@ def put_shapes(values: dict[str, Value], given: Given) -> list[Formula]:
 
 
 def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
-    """Return a shape of unknown rank with the rank that a model declares; each axis of a sequence may have any size."""
+    """Return a shape of unknown rank with the model's declared rank; each axis of a sequence may have any size."""
     place = place_of(shape.dims) or 0
     missing = len(declared) - len(shape.dims) + 1
     if missing < 0 or not str(shape.dims[place]).startswith("..."):
@@ -104,7 +104,7 @@ def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
 
 
 def put_contents(values: dict[str, Value], given: Given, env: ShapeEnv, sizes: Iterable[Symbol]) -> dict[Symbol, str]:
-    """Give short vectors of integers their known elements, or sizes for the unknown ones: shapes may come from them.
+    """Give short integer vectors their known elements, and new sizes for unknown ones, which shapes may depend on.
 
     ``sizes`` are the sizes in the shapes of inputs. Returns the sizes that occur in no shape, each with a description.
     """
@@ -122,7 +122,7 @@ def put_contents(values: dict[str, Value], given: Given, env: ShapeEnv, sizes: I
 
 
 class _Labels:
-    """Gives new sizes to the elements of inputs; ``found`` describes each."""
+    """Creates new sizes for the elements of inputs; ``found`` describes each."""
 
     def __init__(self, env: ShapeEnv, sizes: Iterable[Symbol]) -> None:
         self._env = env
@@ -141,7 +141,7 @@ class _Labels:
         return symbol(label)
 
     def told(self, name: str, n: int, item: Dim, shape: tuple[int, ...] | None) -> Dim:
-        """Return a given element, in the sizes of the model."""
+        """Return a given element in terms of the model's sizes."""
         if isinstance(item, Unknown):
             return self.own(name, n, shape)
         names = {s: self._env.named(s.name) for s in symbols_of((item,))}
@@ -166,7 +166,7 @@ def _integers(values: dict[str, Value], name: str) -> Value:
 
 
 def _sizes(name: str, contents: Contents, value: Value) -> tuple[int, ...]:
-    """Return the shape of the contents given for an input; raises `BindingError` if it cannot hold their elements."""
+    """Return the shape of the contents given for an input; raises `BindingError` if it cannot hold the elements."""
     low, high = range_of(value.dtype)
     for item in contents.items:
         if isinstance(item, int) and not low <= item <= high:
@@ -209,10 +209,10 @@ _LARGEST = (1 << 31) - 1
 
 
 def place_name(name: str, axis: int) -> str:
-    """Return the name of the size on an axis of an input if the model does not name it."""
+    """Return the name of the size of an input's axis if the model does not name it."""
     return f"{identifier(name)}_dim_{axis}"
 
 
 def identifier(name: str) -> str:
-    """Turn the name of an input into a valid name of a size."""
+    """Turn the name of an input into a valid size name."""
     return re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "input"

@@ -21,9 +21,9 @@ _OWN = "\0"
 
 
 class Unifier:
-    """Expresses each size that a model declares in the sizes that a caller gives.
+    """Expresses each size that a model declares in terms of the sizes that a caller gives.
 
-    A name of the model for which the caller gives no size stays, and has the same meaning in the caller's shapes.
+    A name of the model without a size from the caller stays, and has the same meaning in the caller's shapes.
     ``assumed`` holds the additional conditions that arise if one size of the model is given several times.
     """
 
@@ -32,7 +32,7 @@ class Unifier:
         self.assumed: list[Formula] = []
 
     def put_together(self, name: str, declared: Sequence[Dim], given: Shape) -> None:
-        """Unify the shape that is given for an input; raises `BindingError` if it does not fit."""
+        """Unify the shape given for an input with the declared one; raises `BindingError` if it does not fit."""
         if len(given) != len(declared):
             ranks = f"rank {len(given)}, but in the model {name} has rank {len(declared)}"
             raise BindingError(f"{name} is given with {ranks}: {shape_of(declared)}")
@@ -67,15 +67,15 @@ class Unifier:
         self._found[old] = new
 
     def shape(self, declared: Sequence[Dim]) -> tuple[Dim, ...]:
-        """Return declared sizes in the remaining names."""
+        """Return declared sizes in terms of the remaining names."""
         return tuple(_unmarked(replaced(_marked(d), self._found)) for d in declared)
 
     def given(self, dims: Sequence[Dim]) -> tuple[Dim, ...]:
-        """Return sizes that a caller gives in the remaining names."""
+        """Return the caller's sizes in terms of the remaining names."""
         return tuple(_unmarked(replaced(d, self._found)) for d in dims)
 
     def formulas(self) -> list[Formula]:
-        """Return the additional conditions, in the remaining names."""
+        """Return the additional conditions in terms of the remaining names."""
         return [with_dims(formula, lambda d: _unmarked(replaced(d, self._found))) for formula in self.assumed]
 
 

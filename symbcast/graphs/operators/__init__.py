@@ -1,1 +1,1 @@
-"""Shapes and contents of operators that the calls of several front ends share."""
+"""Compute shapes and contents for operators that several front ends share."""

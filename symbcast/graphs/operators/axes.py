@@ -1,4 +1,4 @@
-"""Contents whose axes are inserted, removed, reordered or stretched."""
+"""Compute the contents of tensors after axes are inserted, removed, reordered or broadcast."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _reordered(items: Sequence[Element], sizes: Sequence[int], order: Sequence[i
 
 
 def stretched(data: Value, shape: Dims) -> Content | None:
-    """Return the content of a value that is broadcast to a shape."""
+    """Return the content of a value after it is broadcast to a shape."""
     if data.content is None or data.shape is None:
         return None
     if data.shape == shape:

@@ -1,4 +1,4 @@
-"""A part of a value: from a start to an end, in steps, on some axes."""
+"""Slice values: from a start to an end, in steps, along some axes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Cuts(NamedTuple):
-    """Where axes are cut: the starts and ends, None for unknown ones, and the steps.
+    """The starts, ends and steps of a slice; unknown starts and ends are None.
 
-    If ``axes`` is None, they are the first axes; if ``steps`` is None, they are 1.
+    If ``axes`` is None, the first axes are sliced; if ``steps`` is None, all steps are 1.
     """
 
     starts: Sequence[Dim | None]
@@ -29,7 +29,7 @@ class Cuts(NamedTuple):
 
 
 def cut_out(call: NodeCall, data: Value, cuts: Cuts, backwards: Collection[int] = ()) -> Value:
-    """Return a part of a value; ``backwards`` are ends that mean the front if a step is negative."""
+    """Return a slice of a value; with a negative step, an end in ``backwards`` means the front of the axis."""
     starts, ends, axes, steps = cuts
     dims = list(data.shape or call.shape(0))
     cut_twice = "no axis may be sliced twice"
@@ -63,9 +63,9 @@ def places_given(call: NodeCall, position: int) -> list[Dim | None] | None:
 def _cut(  # noqa: PLR0913, PLR0917 - an axis, and where it is cut
     call: NodeCall, size: Dim, start: Dim | None, end: Dim | None, step: int, backwards: Collection[int]
 ) -> tuple[Dim | None, Dim | None]:
-    """Return where a part begins and how long it is; None if unknown.
+    """Return the start and the length of a slice; None for each that is unknown.
 
-    Starts and ends are clamped, as in Python: see the ONNX document of Slice.
+    Starts and ends are clamped, as in Python: see the ONNX documentation of Slice.
     """
     if start is None or end is None:
         return None, None

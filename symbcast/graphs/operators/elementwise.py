@@ -1,4 +1,4 @@
-"""Exact contents of elementwise operators, on one value or on several that are broadcast together."""
+"""Compute exact contents of elementwise operators, on one value or on several that are broadcast together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def of_each(name: str, value: Value, bounds: Bounds) -> Content | None:
 
 
 def of_several(step: Binary | None, values: Sequence[Value], shape: Dims | None, known: KnownSizes) -> Content | None:
-    """Fold a step over the elements of values that are broadcast to a shape, from the first two on."""
+    """Broadcast values to a shape, and fold their elements with a step, starting with the first two values."""
     if step is None or shape is None or any(v.content is None for v in values):
         return None
     of_two = partial(step, known, values[0].dtype)
@@ -33,7 +33,7 @@ def of_several(step: Binary | None, values: Sequence[Value], shape: Dims | None,
 def chosen(name: str, values: Sequence[Value], shape: Dims, known: KnownSizes) -> Content | None:
     """Return elements of the second or third value, as the first one selects.
 
-    An element that sizes choose becomes a size by cases, whose label has the ``name`` of the node.
+    If sizes decide which one is taken, the element becomes a size by cases, labelled with the node's ``name``.
     """
     condition, *others = values
     if condition.content is None or all(v.content is None for v in others):
@@ -42,7 +42,7 @@ def chosen(name: str, values: Sequence[Value], shape: Dims, known: KnownSizes) -
 
 
 def clipped(value: Value, low: Sequence[Element], high: Sequence[Element], known: KnownSizes) -> Content | None:
-    """Clip each element to at least ``low`` and at most ``high``: each holds one number, or none."""
+    """Clip each element to at least ``low`` and at most ``high``; each of them holds one number or is missing."""
 
     def clip(element: Element) -> Element:
         for name, ends in (("Max", low), ("Min", high)):

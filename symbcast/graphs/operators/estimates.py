@@ -1,6 +1,6 @@
-"""Bounds of the integers that an operator computes, if their exact elements are unknown.
+"""Bound the integers that an operator computes if their exact elements are unknown.
 
-Each function returns the `Interval` or the `Bands` that contain the elements, whatever data the inputs hold.
+Each function returns an `Interval` or `Bands` that contain the elements for all data in the inputs.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Estimate: TypeAlias = Interval | Bands
 
 
 def with_estimate(value: Value, estimate: Callable[[], Estimate]) -> Value:
-    """Add estimated bounds to a value of integers without a content; return any other value unchanged."""
+    """Add estimated bounds to a value of integers whose content is unknown; return any other value unchanged."""
     if value.dtype not in INTEGERS or value.shape is None or value.content is not None:
         return value
     content = estimate()
     return value if content == UNBOUNDED else Value(value.shape, value.dtype, content)
 
 
-# The same elements, or some of them.
+# These return the same elements, or some of them.
 
 
 def cast(value: Value, to: int, bounds: Bounds) -> Estimate:
@@ -86,7 +86,7 @@ def _on_axis(axis: int, bands: Bands) -> Bands:
 
 
 def cut(value: Value, axis: int, part: slice | None, bounds: Bounds) -> Estimate:
-    """Return the bounds of the elements in a part of an axis, None if the part is unknown."""
+    """Return the bounds of the elements in a slice of an axis; the slice is None if unknown."""
     content = value.content
     if part is not None and isinstance(content, Bands) and axis == content.axis and content.parts[part]:
         return Bands(axis, content.parts[part])
@@ -148,7 +148,7 @@ def elementwise(name: str, values: Sequence[Value], dtype: int, bounds: Bounds) 
 
 
 def chosen(values: Sequence[Value], bounds: Bounds) -> Interval:
-    """Return the bounds of elements that are each taken from one of some values."""
+    """Return the bounds of elements that are each taken from one of several values."""
     return union([interval_of(v, bounds) for v in values], bounds)
 
 

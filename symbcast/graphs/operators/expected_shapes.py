@@ -1,4 +1,4 @@
-"""Shapes that an operand must have: the requirements of most operators with weights, states and scales."""
+"""Check operand shapes: the main requirement of most operators with weights, states and scales."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
-    """Return the shape of an operand; None if it is not given, or if it is unknown, which is noted."""
+    """Return the shape of an operand; None if it is missing, or if its shape is unknown, which is noted."""
     if not call.has(position):
         return None
     found = call.value(position).shape
@@ -25,13 +25,13 @@ def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
 
 
 def known_shapes(call: NodeCall, *positions: int) -> dict[str, Dims | None]:
-    """Return what `known_shape` does for several operands, by their names."""
+    """Return the shapes of several operands by name, each as `known_shape` returns it."""
     names = {n: call.input_name(n) for n in positions}
     return {name: known_shape(call, n, name) for n, name in names.items()}
 
 
 def known_rank(call: NodeCall, position: int, allowed: Iterable[int], what: str) -> Dims | None:
-    """Return what `known_shape` does for an operand whose rank must be one of the allowed ones."""
+    """Return the shape of an operand as `known_shape` does, and require that its rank be one of ``allowed``."""
     found = known_shape(call, position, what)
     if found is not None and len(found) not in allowed:
         call.refuse(f"{what} must not have rank {len(found)}")
@@ -39,12 +39,12 @@ def known_rank(call: NodeCall, position: int, allowed: Iterable[int], what: str)
 
 
 def expect(call: NodeCall, position: int, what: str, wanted: Sequence[Dim | None]) -> None:
-    """Require that an operand, if it is given and known, have a shape; None stands for any size."""
+    """Require that an operand, if given, have the ``wanted`` shape, where None stands for any size."""
     expect_shape(call, what, known_shape(call, position, what), wanted)
 
 
 def expect_numbers(call: NodeCall, *positions: int) -> None:
-    """Require that operands, if given, hold one number each, in a tensor of rank 0 or 1."""
+    """Require that operands, if given, each hold one number, in a tensor of rank 0 or 1."""
     for position in positions:
         name = call.input_name(position)
         found = known_shape(call, position, name)
@@ -55,7 +55,7 @@ def expect_numbers(call: NodeCall, *positions: int) -> None:
 
 
 def expect_line(call: NodeCall, *positions: int) -> None:
-    """Require that operands, if given, be tensors of one axis."""
+    """Require that operands, if given, have rank 1."""
     for position in positions:
         found = known_shape(call, position, call.input_name(position))
         if found is not None and len(found) != 1:
@@ -63,7 +63,7 @@ def expect_line(call: NodeCall, *positions: int) -> None:
 
 
 def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -> None:
-    """Require that an operand, if given, be one number, or a tensor of one axis with a number for each column."""
+    """Require that an operand, if given, be one number, or a tensor of rank 1 with one or ``size`` numbers."""
     found = known_shape(call, position, what)
     if found:
         if len(found) > 1:

@@ -1,4 +1,4 @@
-"""The reduction of all elements of a value to one, and cumulative sums along an axis."""
+"""Reduce all elements of a value to one, and compute cumulative sums along an axis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def folded(call: NodeCall, step_name: str | None) -> Content | None:
-    """Return the one element to which a step folds all elements of the first input."""
+    """Return the single element that results from folding all elements of the first input with a step."""
     items = call.elements(0) if step_name is not None else None
     if step_name is None or not items:
         return None
@@ -32,9 +32,9 @@ def folded(call: NodeCall, step_name: str | None) -> Content | None:
 def summed_along(
     data: Value, axis: int, bounds: Bounds, *, is_exclusive: bool = False, is_reversed: bool = False
 ) -> Content | None:
-    """Return cumulative sums along an axis if all elements are the same number: a ramp.
+    """Return cumulative sums along an axis as a ramp if all elements are the same number.
 
-    ``is_exclusive`` leaves out the element itself, ``is_reversed`` starts at the end.
+    ``is_exclusive`` leaves out the element itself; ``is_reversed`` sums from the end.
     """
     dims, ramp = data.shape or (), as_ramp(data.content, data.shape)
     if ramp is None or any(ramp.strides):

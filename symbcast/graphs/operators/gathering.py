@@ -1,4 +1,4 @@
-"""Slices and elements taken by index: their contents, and whether the indices are within their axes."""
+"""Gather slices and elements by index: compute their contents, and check that indices are within their axes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
-    """Return the content of slices of data that indices select along an axis."""
+    """Return the content of the slices that indices select along an axis."""
     if data.content is None:
         return None
     places = numbers_of(sizes_of(indices.content, indices.shape))
@@ -53,7 +53,7 @@ def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content 
 
 
 def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
-    """Gather from listed elements; None if an index is out of range, or if there are too many elements."""
+    """Gather from listed elements; None if an index is out of range, or if there are too many results."""
     import numpy as np
 
     array = np.empty(len(items), dtype=object)
@@ -67,7 +67,7 @@ def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int],
 
 
 def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
-    """Index a ramp by a ramp that is never negative, which gives a ramp again."""
+    """Index a ramp by a ramp of nonnegative indices; the result is again a ramp."""
     inner = as_ramp(indices.content, indices.shape)
     if not isinstance(data.content, Ramp) or inner is None:
         return None
@@ -80,7 +80,7 @@ def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Co
 
 
 def index_length(call: NodeCall, indices: Dims) -> int:
-    """Return how many axes each row of the indices indexes."""
+    """Return the number of axes that each row of the indices indexes."""
     length = indices[-1] if indices else 0
     if not isinstance(length, int):
         call.give_up("the number of indexed axes depends on the sizes")
@@ -88,7 +88,7 @@ def index_length(call: NodeCall, indices: Dims) -> int:
 
 
 def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> None:
-    """Require that indices lie within an axis, as far as their bounds are known; note those that are data."""
+    """Require that indices lie within an axis, as far as their bounds are known; note that data are unchecked."""
     content, shape = indices.content, indices.shape
     if isinstance(content, Elements) and all(map(is_size, content.items)):
         for item in dict.fromkeys(content.items):

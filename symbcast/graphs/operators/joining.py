@@ -1,4 +1,4 @@
-"""Contents of concatenated tensors."""
+"""Compute the contents of concatenated tensors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content 
 
 
 def _items(value: Value) -> tuple[Element, ...] | None:
-    """Return the elements of a tensor of rank 1; unknown ones if only their number is known."""
+    """Return the elements of a tensor of rank 1; None for each element if only the length is known."""
     found = listed(value.content, value.shape)
     if found is None and value.shape is not None and isinstance(value.shape[0], int) and value.shape[0] <= _SHORT:
         return (None,) * value.shape[0]

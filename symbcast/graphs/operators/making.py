@@ -1,4 +1,4 @@
-"""Values made from sizes: one number everywhere, a requested shape, and ranges."""
+"""Make values from sizes: constant tensors, tensors of a requested shape, and ranges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LISTED = 64
 
 
 def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) -> Dims:
-    """Return the shape that an input holds, each element a size; unknown elements get new sizes.
+    """Return the shape that an input holds: each element is a size, and unknown elements get new sizes.
 
     Elements at the positions ``ignored`` need not be sizes.
     """
@@ -68,7 +68,7 @@ def asked_shape(call: NodeCall, position: int, ignored: Collection[int] = ()) ->
 
 
 def counted(call: NodeCall) -> Value:
-    """Return the range from the first input to before the second, in steps of the third."""
+    """Return the range from the first input up to, but not including, the second, in steps of the third."""
     expect_numbers(call, 0, 1, 2)
     items = [(call.elements(n) or (None,))[0] for n in range(3)]
     start, limit, delta = items
@@ -87,10 +87,10 @@ def counted(call: NodeCall) -> Value:
 
 
 def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Dim | None:
-    """Return how many numbers a range holds; None if unknown.
+    """Return the length of a range; None if unknown.
 
-    Floats hold the distance exactly if its denominator is a power of two, and their quotient is rounded to a whole
-    number only if it is one.
+    Floats hold the distance exactly if its denominator is a power of two, and then rounding makes their quotient an
+    integer only if it already is one.
     """
     step = as_ratio(delta)
     distance = as_ratio(BINARY["Sub"](call.asker, call.dtype(), limit, start))
@@ -110,7 +110,7 @@ _USUAL = 1 << 20
 
 
 def _check_room(call: NodeCall, limit: Element) -> None:
-    """Require that a range of floats of unknown length has a nonzero step, and fits into memory."""
+    """Require that a range of floats of unknown length have a nonzero step and fit into memory."""
     start, step = _number(call, 0), _number(call, 2)
     if step is None:
         call.note("not checked: the step of a range must not be 0 or too small", is_about_data=True, by=[2])

@@ -1,4 +1,4 @@
-"""Reshapes: the elements of a value in another shape with as many elements."""
+"""Reshape values: rearrange their elements into another shape with the same number of elements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Wanted(NamedTuple):
     """The requested sizes: at most one may be -1, and unknown ones are None.
 
-    ``keeps_zero`` says that a 0 keeps the size of its axis; ``inferred`` computes the size at -1 in a different way.
+    ``keeps_zero`` says that a 0 keeps the size of its axis; ``inferred`` is an alternative way to compute the size at
+    -1.
     """
 
     sizes: Sequence[Element]
@@ -30,7 +31,7 @@ class Wanted(NamedTuple):
 
 
 def reshaped(call: NodeCall, data: Value, wanted: Wanted) -> Value:
-    """Return a value in another shape; if its own is unknown, note that the number of elements was not checked."""
+    """Return a value in another shape; if its own is unknown, note that the number of elements is unchecked."""
     if data.shape is None:
         call.note(f"not checked: {call.input_name(0)} must have the same number of elements, but its rank is unknown")
         return Value(_of_unknown(call, wanted), data.dtype)
@@ -39,7 +40,7 @@ def reshaped(call: NodeCall, data: Value, wanted: Wanted) -> Value:
 
 
 def _of_unknown(call: NodeCall, wanted: Wanted) -> Dims:
-    """Return the requested shape if that of the data is unknown."""
+    """Return the requested shape if the shape of the data is unknown."""
     if list(wanted.sizes).count(-1) > 1:
         call.refuse(_ONE_UNKNOWN)
     least = 1 if wanted.keeps_zero else 0
@@ -57,7 +58,7 @@ _NOT_NEGATIVE = "a requested size must not be negative"
 
 
 def _reshaped_to(call: NodeCall, data: Dims, wanted: Wanted, settled: frozenset[int] = frozenset()) -> Dims:
-    """Return the requested shape; the sizes at the positions ``settled`` are not -1."""
+    """Return the requested shape; the sizes at the positions ``settled`` are known not to be -1."""
     for n, item in enumerate(wanted.sizes):
         if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
             is_unknown = equal(item, -1)
@@ -73,7 +74,7 @@ def _reshaped_to(call: NodeCall, data: Dims, wanted: Wanted, settled: frozenset[
 def _by_unknown(
     call: NodeCall, is_unknown: Formula, data: Dims, choices: Sequence[Wanted], settled: frozenset[int]
 ) -> Dims:
-    """Return the shape requested by a size that is -1 for some sizes, and then inferred."""
+    """Return the requested shape if one size is -1, and so inferred, only for some sizes of the model."""
     ends: list[Dims | None] = []
     for formula, wanted in zip((is_unknown, negate(is_unknown)), choices, strict=True):
         with call.asker.under(formula):
@@ -94,7 +95,7 @@ def _by_unknown(
 
 
 def _dims_wanted(call: NodeCall, wanted: Wanted, data: Dims) -> list[Dim | None]:
-    """Return the requested sizes; None for the size to infer."""
+    """Return the requested sizes; None stands for the size to infer."""
     dims: list[Dim | None] = []
     for axis, item in enumerate(wanted.sizes):
         if isinstance(item, int) and item in (-1, 0):
@@ -127,7 +128,7 @@ def content_reshaped(data: Value, shape: Dims) -> Content | None:
 
 
 def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | None:
-    """Return the strides of a ramp in another shape: axes of size 1 appear and vanish, contiguous axes merge."""
+    """Return a ramp's strides in another shape: axes of size 1 are added or removed, and contiguous axes merge."""
     runs: list[tuple[Dim, Dim]] = []
     for size, stride in zip(old, strides, strict=True):
         if size == 1:

@@ -1,4 +1,4 @@
-"""Axes made longer or shorter by scales that a node holds."""
+"""Resize axes by scales that a node holds."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:
 
 
 def scaled(call: NodeCall, size: Dim, scale: Scale | None, axis: int) -> Dim:
-    """Return a size times a scale, rounded down; a new size if the scale is unknown, or if rounding may show."""
+    """Return a size times a scale, rounded down; a new size if the scale is unknown or rounding might matter."""
     found = None if scale is None else scale.times(size)
     if found is not None:
         return found
-    # If the scale is known, the new size depends on sizes alone, even if data decide the elements of the tensor.
+    # If the scale is known, the new size depends only on sizes, even if data decide the tensor's elements.
     return call.fresh(f"size_{axis}", f"axis {axis} times its scale", by=None if scale is None else ())

@@ -1,4 +1,4 @@
-"""The table of a front end's operators, and the decorator that puts functions into it."""
+"""Define the table of a front end's operators, and the decorator that registers functions in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Offered = TypeVar("Offered", bound=Callable[..., Value | Sequence[Value]])
 
 
 class OperatorTable(dict[tuple[str, str], Operator[Call]]):
-    """Functions from a call to its outputs, by domain (empty for the framework's own) and name.
+    """Map operators to functions from a call to its outputs, by domain (empty for the framework's own) and name.
 
     A name without a dot is in ``namespace``, if the framework has one.
     """
@@ -25,7 +25,7 @@ class OperatorTable(dict[tuple[str, str], Operator[Call]]):
         self._namespace = namespace
 
     def offer(self, *names: str, domain: str = "") -> Callable[[Offered], Offered]:
-        """Make the decorated function answer for the operators of these names.
+        """Register the decorated function for the operators with these names.
 
         >>> table = OperatorTable("aten")
         >>> @table.offer("relu", "prims.neg")

@@ -1,1 +1,1 @@
-"""The answer about a graph: as an object, as a document and as data."""
+"""Report the answer about a graph: as an object, as a document and as data."""

@@ -1,4 +1,4 @@
-"""The plain answer about a model: only data, without presentation."""
+"""The answer about a model as plain data, without presentation."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class GraphAnswer(Answer):
 
     @property
     def source(self) -> str:
-        """The file, or the name of the graph."""
+        """The file name, or the name of the graph."""
         return self._checked.source
 
     def called(self, source: str) -> Self:
-        """Return the same answer under another name of the model."""
+        """Return the same answer with another name for the model."""
         if source == self.source:
             return self
         made = copy(self)
@@ -53,7 +53,7 @@ class GraphAnswer(Answer):
 
     @property
     def runtime(self) -> str:
-        """The runtime or document: the ONNX documents (``"spec"``), ``"onnxruntime"``, or the name of the front end."""
+        """The rules to apply: the ONNX specification (``"spec"``), ``"onnxruntime"``, or the name of the front end."""
         return self._checked.asker.runtime
 
     @property
@@ -70,7 +70,7 @@ class GraphAnswer(Answer):
 
     @property
     def inputs(self) -> dict[str, Shape | None]:
-        """The shapes of the inputs by name; None for an input that is no tensor."""
+        """The shapes of the inputs by name; None for an input that is not a tensor."""
         return shapes_of(self._checked.inputs.values)
 
     @property
@@ -81,7 +81,7 @@ class GraphAnswer(Answer):
 
     @property
     def shapes(self) -> Mapping[str, Shape | None]:
-        """The shape of every value by name; None if it is unknown, or if the value is no tensor."""
+        """The shape of every value by name; None if it is unknown, or if the value is not a tensor."""
         return shapes_of(self._values)
 
     @property
@@ -113,8 +113,8 @@ class GraphAnswer(Answer):
     def verdict(self) -> Verdict:
         """Whether the model runs for all sizes, for some or for none; if that is unknown, `reason` says why.
 
-        The verdict is not ALWAYS while the size conditions of some node are not fully checked. Conditions on data are
-        not part of the verdict: see `data_condition` and `unanalysed`.
+        The verdict is not ALWAYS if the size conditions of any node are not fully checked. Conditions on data are not
+        part of the verdict: see `data_condition` and `unanalysed`.
         """
         found = self._env.verdict
         is_open = found is Verdict.ALWAYS and (self._left_open or self._checked.conditions.undecided)
@@ -122,7 +122,7 @@ class GraphAnswer(Answer):
 
     @property
     def reason(self) -> str:
-        """Why something is unknown or unproven; empty if nothing is left open."""
+        """Why something is unknown or unproven; empty if everything is decided."""
         if self._env.reason:
             return self._env.reason
         count, undecided = self._left_open, self._checked.conditions.undecided
@@ -140,7 +140,7 @@ class GraphAnswer(Answer):
 
     @property
     def condition(self) -> Condition:
-        """When the model runs, over the sizes of its inputs: necessary, and with suitable data sufficient."""
+        """The condition on the input sizes under which the model runs: necessary, and sufficient with suitable data."""
         return self._checked.conditions.condition
 
     @property
@@ -150,9 +150,9 @@ class GraphAnswer(Answer):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One for each conjunct of the condition, in the order of the nodes; if no sizes work, the nodes that clash.
+        """One finding for each conjunct of the condition, in node order; if no sizes work, the nodes that conflict.
 
-        Those about sizes that data decide come last.
+        Findings about sizes that data decide come last.
         """
         from symbcast.core.solver.budget import asked
         from symbcast.graphs.findings.findings import findings_of
@@ -167,15 +167,15 @@ class GraphAnswer(Answer):
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
-        """Nodes whose own conditions were not checked, or not all of them, and why."""
+        """The nodes whose own conditions were not checked completely, and why."""
         return tuple(self._checked.walk.unanalysed)
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes of inputs at which the model runs; None if there are none."""
+        """Return the smallest input sizes at which the model runs; None if there are none."""
         return self._of_inputs(self._env.witness())
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes of inputs at which the model does not run; None if there are none."""
+        """Return the smallest input sizes at which the model does not run; None if there are none."""
         return self._of_inputs(self._env.counterexample())
 
     @property
@@ -184,11 +184,11 @@ class GraphAnswer(Answer):
 
     @property
     def shown(self) -> Mapping[Symbol, str]:
-        """The name of each size of the inputs, in order; without the sizes that data decide."""
+        """The name of each input size, in order; without the sizes that data decide."""
         return {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
 
     def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, everything that holds where the model runs."""
+        """Return the condition; if ``with_assumptions``, return everything that holds where the model runs."""
         own = self._checked.asker.origins
         found = self._env.guarded(with_assumptions)
         return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
@@ -200,7 +200,7 @@ class GraphAnswer(Answer):
 
     @property
     def _left_open(self) -> int:
-        """The number of nodes whose conditions on sizes were not checked, or not all of them."""
+        """The number of nodes whose size conditions were not checked completely."""
         return len({u.node for u in self.unanalysed if not u.is_about_data})
 
     def _of_inputs(self, sizes: dict[str, int] | None) -> dict[str, int] | None:

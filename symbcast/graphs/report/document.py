@@ -1,4 +1,4 @@
-"""The answer about a model as a document: its requirements, their nodes, where they fail, and the fixes."""
+"""Show the answer about a model as a document: requirements with their nodes, failures and fixes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
 
 
 def document(report: GraphAnswer, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a model; on a screen, with as many findings as fit."""
+    """Return the answer about a model; a screen shows only as many findings as fit."""
     if room is Room.PAGE:
         return _document(report, SHOWN_ON_PAGE)
     for shown in range(SHOWN, 0, -1):
@@ -98,7 +98,7 @@ def summary(report: GraphAnswer) -> str:
 
 
 def condition_text(report: GraphAnswer) -> str:
-    """Return the condition as text that parses back."""
+    """Return the condition as text that can be parsed again."""
     env = report._env
     if env.verdict is Verdict.NEVER:
         return "False"
@@ -109,7 +109,7 @@ def condition_text(report: GraphAnswer) -> str:
 
 
 def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
-    """Yield the requirement, the first node that has it, its operands, where it fails, and the fix."""
+    """Yield the fields of a requirement: the first node that has it, its operands, where it fails, and the fix."""
     if finding.is_about_data:
         yield field("and data" if number else "data must", _said(finding, namer), most=2, lead="be such that ")
     else:
@@ -119,7 +119,7 @@ def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
 
 
 def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
-    """Yield one of the nodes that clash, and its requirement."""
+    """Yield the fields of one of the conflicting nodes and its requirement."""
     yield field("and" if number else "impossible", _node(finding), most=2)
     asks = () if finding.formula == FALSE else _said(finding, namer)
     yield field("which asks", asks, most=2, lead="that ")
@@ -139,7 +139,7 @@ def _said(finding: Finding, namer: Namer) -> Line:
 
 
 def _node(finding: Finding) -> Line:
-    """Return the node with the requirement, and the reason."""
+    """Return the node with the requirement, and the reason for it."""
     more = len(finding.origins) - 1
     also = f" (and {more} more {'node' if more == 1 else 'nodes'})" if more > 0 else ""
     reason = f": {finding.reason}" if finding.reason else ""
@@ -206,7 +206,7 @@ def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field
 
 
 def _unanalysed(report: GraphAnswer) -> Iterator[str]:
-    """Yield the unchecked nodes, about sizes and about data: counts by operator, and the first reason."""
+    """Yield texts about unchecked nodes, sizes first and then data: counts by operator, and the first reason."""
     for is_about_data in (False, True):
         left = [u for u in report.unanalysed if u.is_about_data is is_about_data]
         nodes = {u.node: u.op_type for u in left}

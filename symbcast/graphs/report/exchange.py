@@ -1,4 +1,4 @@
-"""Reports as plain data for JSON."""
+"""Export reports as plain data for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notices about a model: one for each finding, and one for each node that was not fully analysed."""
+"""Make notices about a model: one for each finding, and one for each node that was not fully analysed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ASKED = "the model runs only when"
 
 
 def notices_of(report: GraphAnswer) -> Iterator[Notice]:
-    """Yield a notice for each finding, and for each node that was not fully analysed."""
+    """Yield a notice for each finding and for each node that was not fully analysed, and one if there is no verdict."""
     is_never = report.verdict is Verdict.NEVER
     namer = Namer.of(report._checked.env.shown)
     for finding in report.findings:
@@ -42,14 +42,14 @@ def notices_of(report: GraphAnswer) -> Iterator[Notice]:
 
 
 def _clash(finding: Finding, others: Sequence[str]) -> str:
-    """Return the words before a node's requirement, for a model that runs at no sizes."""
+    """Return the text before a node's requirement, for a model that runs at no sizes."""
     if finding.formula == FALSE or not others:
         return "the model runs at no sizes:"
     return f"the model runs at no sizes: together with {listed(others, limit=4)}, this is impossible:"
 
 
 def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASKED) -> Notice:
-    """Return the notice of a finding, which begins with ``required``: only a note if it is about data."""
+    """Return the notice of a finding; its text begins with ``required``, and it is only a note if it is about data."""
     if finding.is_about_data:
         required = "data must be such that"
     if finding.formula == FALSE and finding.reason:

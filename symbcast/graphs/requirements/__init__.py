@@ -1,1 +1,1 @@
-"""The requirements of a model's nodes on sizes, and the resulting condition on its inputs."""
+"""Collect the nodes' requirements on sizes, and derive the condition on the model's inputs."""

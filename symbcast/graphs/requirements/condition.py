@@ -1,4 +1,4 @@
-"""The condition of a model on the sizes of its inputs, apart from what data decide."""
+"""Compute a model's condition on its input sizes, separately from conditions on sizes that data decide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPELLED_OUT = 6
 
 
 class _Split(NamedTuple):
-    """The requirements on the inputs' sizes, those that involve other sizes, and whether no clause was dropped."""
+    """The requirements on the input sizes, those that involve other sizes, and whether no clause was dropped."""
 
     inputs: ShapeEnv
     data: tuple[Formula, ...]
@@ -29,9 +29,9 @@ class _Split(NamedTuple):
 
 
 class Conditions:
-    """The requirements on a model's inputs, and on data.
+    """The requirements on a model's input sizes, and on sizes that data decide.
 
-    ``inputs`` is an environment with only the inputs' sizes, ``data`` the clauses that involve other sizes too.
+    ``inputs`` is an environment with only the input sizes; ``data`` holds the clauses that involve other sizes too.
     """
 
     def __init__(self, env: ShapeEnv, asker: Asker) -> None:
@@ -71,23 +71,23 @@ class Conditions:
 
     @property
     def inputs(self) -> ShapeEnv:
-        """The environment with only the inputs' sizes."""
+        """The environment with only the input sizes."""
         return self._split.inputs
 
     @property
     def data(self) -> tuple[Formula, ...]:
-        """The clauses that involve sizes decided by data."""
+        """The clauses that involve sizes that data decide."""
         return self._split.data
 
     @property
     def undecided(self) -> tuple[Formula, ...]:
-        """The clauses that the inputs' sizes may decide in a way that was not analysed."""
+        """The clauses that the input sizes may decide in a way that was not analysed."""
         split, sizes = self._split, self._asker.undecided if self._split.is_whole else self._asker.origins.keys()
         return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
 
     @property
     def condition(self) -> Condition:
-        """The condition on the inputs' sizes: necessary, and sufficient with suitable data."""
+        """The condition on the input sizes: necessary, and sufficient with suitable data."""
         return Condition.of_answer(all_of(map(_spelled_out, self.inputs.clauses)), self.inputs)
 
     @property

@@ -1,4 +1,4 @@
-"""Lower bounds of single sizes that follow from a requirement."""
+"""Find lower bounds of single sizes that a requirement implies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
-    """Yield sizes with the lower bounds that follow from a formula, if a single comparison implies them.
+    """Yield the sizes that a single comparison of a formula bounds from below, with their bounds.
 
     >>> from symbcast.core.algebra.bounds import Bounds
     >>> from symbcast.core.logic.formulas import at_most
@@ -34,7 +34,7 @@ def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int
 
 
 def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
-    """Yield lower bounds of sizes that follow if a term of one monomial, and perhaps a number, is not negative."""
+    """Yield lower bounds of sizes, given that a term of one monomial plus an optional number is not negative."""
     number = value.constant
     rest = value - constant(number)
     if len(rest.coefficients) != 1:
@@ -45,7 +45,7 @@ def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
         if len(monomial) == 1:
             yield from _at_least(monomial[0], least, bounds)
         elif least >= 1 and all(bounds.is_at_least(atom, 0) for atom in monomial):
-            for atom in monomial:  # a product of nonnegative factors is at least 1, so each factor is
+            for atom in monomial:  # nonnegative factors whose product is positive are each at least 1
                 yield from _at_least(atom, 1, bounds)
 
 
@@ -56,7 +56,7 @@ def _at_least(atom: Atom, least: int, bounds: Bounds) -> Iterator[tuple[Symbol, 
         for arg in atom.args:
             yield from _not_below_0(arg - constant(least), bounds)
     elif isinstance(atom, Operation) and atom.kind == "join":
-        for arg in atom.args if least >= 1 else ():  # sizes that include a 0 join to 0
+        for arg in atom.args if least >= 1 else ():  # if any joined size is 0, the join is 0
             yield from _not_below_0(arg - constant(1), bounds)
     elif isinstance(atom, Operation) and atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
         yield from _not_below_0(atom.args[0] - constant(least * atom.args[1].constant), bounds)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def located_reason(inputs: Sequence[Value | None], parts: Sequence[Dims], constraint: Constraint) -> str:
-    """Return a rule's reason for a requirement on parts of a node's inputs, with the axis if it is about one axis.
+    """Return a rule's reason for a requirement on parts of a node's inputs, with the axis if only one is concerned.
 
-    The parts are whole inputs, or adjacent axes of them, such as those of a batch of matrices.
+    Each part is a whole input or a run of adjacent axes, such as the batch axes of matrices.
     """
     origin = constraint.origin
     if origin.axis is None or not origin.rank:

@@ -85,7 +85,7 @@ class Reason(NamedTuple):
 
 
 def _number_of(dim: Dim) -> Dim:
-    """Return a join that contains a number other than 1 as that number: its value if it has one."""
+    """Return a join's value if one of its members is a number other than 1, which the join must then equal."""
     numbers = [m for m in join_members(dim) if isinstance(m, int) and m != 1]
     return numbers[0] if numbers else dim
 
@@ -93,8 +93,8 @@ def _number_of(dim: Dim) -> Dim:
 class Asker:
     """The sizes of a model and the requirements on them.
 
-    ``condition`` holds where the current nodes run at all, such as those of a branch; their requirements are recorded
-    under it.
+    ``condition`` is the condition under which the current nodes run at all, such as those of a branch; their
+    requirements are recorded under it.
     """
 
     def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds) -> None:
@@ -137,7 +137,7 @@ class Asker:
         """The names of sizes, each with the number for the next size of that name."""
 
     def require(self, place: Place, formula: Formula, reason: str, code: str = "") -> None:
-        """Require that a formula hold; ``reason`` says why in words, ``code`` is the code of a rule's reason.
+        """Require that a formula hold; ``reason`` explains why, and ``code`` is the code of a rule's reason.
 
         A formula that contains an iteration number must hold in every iteration.
         """
@@ -160,7 +160,7 @@ class Asker:
         self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
 
     def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
-        """Require a formula in the first and last iteration; note it if that does not cover those between."""
+        """Require a formula in the first and last iteration; note it as unchecked if that does not cover the others."""
         asked = any_of([*map(negate, self.guards), formula])
         turn = next(s for s in self.turns if s in symbols_in(asked))
         if not is_convex(asked, turn):
@@ -170,13 +170,13 @@ class Asker:
                 self.require(place, put_in(asked, {turn: end}), reason, code)
 
     def _learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
-        """Record lower bounds that sizes have wherever the model runs."""
+        """Record the lower bounds of sizes that hold wherever the model runs."""
         for size, least in found:
             if self.bounds.learn(size, least) and size in self.given:
                 self.learned.setdefault(place.name, []).append(Learned(place, at_most(least, size), reason, code))
 
     def start(self, inputs: tuple[Symbol, ...], held: Mapping[Symbol, str], before: Asker | None) -> None:
-        """Record the given sizes, and what an earlier walk learned about them."""
+        """Record the given sizes, and the bounds that an earlier walk learned for them."""
         self.inputs = inputs
         self.sequences = frozenset(sequences_of(inputs))
         self.origins.update(held)
@@ -189,7 +189,7 @@ class Asker:
 
     @property
     def learned_count(self) -> int:
-        """How often a larger lower bound of a given size was learned."""
+        """The number of times that a larger lower bound of a given size was learned."""
         return sum(map(len, self.learned.values()))
 
     def restate_all(self) -> None:
@@ -213,7 +213,7 @@ class Asker:
             self.guards = before
 
     def _settle(self, formula: Formula) -> None:
-        """Record a size that must equal a number, or a size decided by data that must equal a known one."""
+        """Record that a size must equal a number, or that a size decided by data must equal a known dimension."""
         if self.guards or not isinstance(formula, Comparison) or formula.operator != "==":
             return
         for size, value in ((formula.left, formula.right), (formula.right, formula.left)):
@@ -225,7 +225,7 @@ class Asker:
         return size in self.origins and self.origins.keys().isdisjoint(value.symbols())
 
     def written(self, outputs: Sequence[Value]) -> Sequence[Value]:
-        """Return the outputs of the current node, their sizes simplified by what is required."""
+        """Return the outputs of the current node with their sizes simplified under the requirements."""
         if self.settled.is_empty:
             return outputs
         found = [self._rewritten(value) for value in outputs]
@@ -237,7 +237,7 @@ class Asker:
         return value if shape is value.shape else value.with_sizes(shape)
 
     def _cleared(self, formula: Formula) -> Formula:
-        """Return a comparison without quotients that must be whole; record a quotient that it requires to be whole."""
+        """Return a comparison without quotients known to be whole; record a quotient that it requires to be whole."""
         if not isinstance(formula, Comparison):
             return formula
         if not self.guards and self.settled.take(formula):
@@ -256,7 +256,7 @@ class Asker:
             self.require(place, bounded(left, right), reason)
 
     def is_size(self, place: Place, dim: Dim, reason: str) -> None:
-        """Require that a dimension not be negative."""
+        """Require that a dimension be nonnegative."""
         if dim >= 0 if isinstance(dim, int) else dim.is_Symbol:
             return
         low = self.bounds.least(dim)
@@ -265,18 +265,18 @@ class Asker:
             self.require(place, all_of(needs), reason)
 
     def never(self, place: Place, reason: str) -> None:
-        """Record that a node can run at no sizes."""
+        """Record that a node cannot run at any sizes."""
         self.require(place, FALSE, reason)
 
     def broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
-        """Broadcast shapes by one of the project's rules and return the output; None if no sizes allow it."""
+        """Broadcast shapes by one of the project's rules and return the output; None if no sizes work."""
         if rule == "numpy" and len(shapes) == 2 and (shapes[0] == shapes[1] or not shapes[1]):
             return shapes[0]
         key = (rule, tuple(attributes.items()), tuple(shapes), self.guards)
         if key not in self._joined:
             self.places[place.name] = place
             found = self._broadcast(place, shapes, rule, attributes)
-            # A joined sequence that is not 1 need not be the longest one.
+            # If a joined sequence is not 1, it still need not be the longest one.
             greatest = self.bounds.greatest_member
             self._joined[key] = found and tuple(d if mentions_rest(d) else greatest(_number_of(d)) for d in found)
         return self._joined[key]
@@ -295,12 +295,12 @@ class Asker:
         try:
             return tuple(defined_join(d) if isinstance(d, Joined) else d for d in emission.output)
         except DimensionError:
-            return None  # two numbers that differ: required above
+            return None  # two different numbers: already required to be equal above
 
     def symbol(self, name: str, text: str, least: int = 0, *, is_undecided: bool = False) -> Symbol:
         """Return a new size, named after ``name``, that no input's shape determines; ``text`` describes it.
 
-        ``is_undecided`` says that data are not proven to decide it: sizes may do so in a way that was not analysed.
+        ``is_undecided`` says that the size is not proven to depend on data: sizes may decide it in a way not analysed.
         """
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
@@ -314,9 +314,10 @@ class Asker:
         return found
 
     def limit(self, size: Symbol, most: Dim) -> None:
-        """Assume that a size decided by data is at most a dimension; evidence respects it.
+        """Assume that a size decided by data is at most a dimension; witnesses and counterexamples respect the limit.
 
-        Products are used for evidence only: a bound by a product would make every question about the size hard.
+        A product as the limit is used only for witnesses and counterexamples: as an assumption, it would make every
+        question about the size hard.
         """
         if any(map(mentions_rest, (most,))):
             return
@@ -331,7 +332,7 @@ class Asker:
         return size in self.origins and size not in self.undecided and size not in self.cases
 
     def _free(self, base: str) -> str:
-        """Return an unused name for a size, with the next number appended if it is taken."""
+        """Return an unused name for a size: the given one, with a number appended if it is taken."""
         if not self._numbers:
             self._numbers.update((s.name, 2) for s in (*self.inputs, *self.origins))
         name = base
@@ -347,8 +348,8 @@ class Asker:
         is_undecided = not met.isdisjoint(self.turns) or not met.isdisjoint(self.undecided)
         found = self.symbol(name, text, is_undecided=is_undecided)
         self.cases[found] = chosen, yes, no
-        # Where a guard fails, neither dimension need be a size; and one without a value, such as the join of sizes that
-        # clash, must not constrain this size.
+        # Where a guard fails, the dimensions need not be valid sizes; and a dimension without a value, such as the join
+        # of conflicting sizes, must not constrain this size.
         elsewhere = [negate(guard) for guard in self.guards]
         for other, dim in ((negate(chosen), yes), (chosen, no)):
             self.assume(any_of([*elsewhere, other, *map(negate, definedness(dim)), equal(found, dim)]))
@@ -367,13 +368,13 @@ class Asker:
 
     @contextmanager
     def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
-        """Forget requirements from this context afterwards, along with what the walk forgets."""
+        """Discard the requirements made in this context when it ends, along with everything that the walk discards."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, settled, numbers = self.bounds, self.settled, self._numbers
         undecided, limits, turns, unfollowed = self.undecided, self.limits, self.turns, self.unfollowed
         self.limits, self.turns, self.unfollowed = dict(limits), dict(turns), dict(unfollowed)
         learned, foreknown = self.learned, self.foreknown
-        self.learned, self.foreknown = {}, {}  # requirements that are not kept are not repeated either
+        self.learned, self.foreknown = {}, {}  # requirements that are discarded are not repeated either
         self.env = self.env.fork()
         self.bounds, self.settled, self._numbers = bounds.copy(), settled.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
@@ -393,11 +394,11 @@ class Asker:
         self.env.assume(Assumption(formula))
 
     def is_positive(self, dims: Iterable[Dim]) -> bool:
-        """Return whether sizes are all known to be at least 1."""
+        """Return whether all the given sizes are known to be at least 1."""
         return all(self.bounds.is_at_least(d, 1) for d in dims)
 
     def is_known(self, formula: Formula) -> bool | None:
-        """Return whether a formula is known to hold or to fail, from numbers and bounds alone."""
+        """Return whether a formula is known to hold or to fail, using only numbers and bounds."""
         found = evaluated(formula)
         if found == TRUE or found in self.guards:
             return True

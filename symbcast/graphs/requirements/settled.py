@@ -1,9 +1,9 @@
 """Simplify sizes and comparisons by facts that hold wherever a model runs.
 
-If ``c % 2 == 0`` is required, ``2*(c//2)`` is ``c``; if ``K == 3`` is required, ``K + 27`` is 30. Comparisons are freed
-from whole quotients, from factors that are never 0, and from bounded quotients: a Reshape makes a size ``n // c`` if it
-requires that ``n`` be a multiple of ``c``. Given that, ``n // c == m`` means ``n == c*m``, which can be divided by the
-common factors of both sides: ``batch*length == 7*batch`` means ``length == 7``.
+If ``c % 2 == 0`` is required, ``2*(c//2)`` is ``c``; if ``K == 3`` is required, ``K + 27`` is 30. Comparisons are
+simplified by removing whole quotients, factors that are never 0, and bounded quotients: a Reshape makes a size ``n //
+c`` if it requires that ``n`` be a multiple of ``c``. Given that, ``n // c == m`` means ``n == c*m``, which can be
+divided by the common factors of both sides: ``batch*length == 7*batch`` means ``length == 7``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Settled:
-    """Quotients that are whole, and sizes that the current node requires to equal known ones.
+    """The quotients known to be whole, and the sizes that the current node requires to equal known ones.
 
     Only requirements that hold in all branches of a model are added.
 
@@ -49,7 +49,7 @@ class Settled:
         return Settled(self.whole)
 
     def take(self, found: Comparison) -> bool:
-        """Record the quotient that a comparison requires to be whole; return whether there is one."""
+        """Record the quotient that a comparison requires to be whole, if any; return whether there is one."""
         quotient = quotient_asked_whole(found)
         if quotient is not None and quotient not in self.whole:
             self.whole.add(quotient)
@@ -61,16 +61,16 @@ class Settled:
         self._sizes[size] = value
 
     def forget_sizes(self) -> None:
-        """Forget the sizes that the current node required."""
+        """Forget the values that the current node requires sizes to have."""
         self._sizes = {}
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no facts to simplify sizes by."""
+        """Whether there are no facts with which to simplify sizes."""
         return not self.whole and not self._sizes
 
     def written(self, dims: tuple[Dim, ...]) -> tuple[Dim, ...]:
-        """Simplify dimensions under all requirements; return the same object if none changes."""
+        """Simplify dimensions under all requirements; return the same object if nothing changes."""
         found = tuple(d if isinstance(d, int) else self._written(d) for d in dims)
         return dims if found == dims else found
 
@@ -85,7 +85,7 @@ class Settled:
         return found.dim()
 
     def _without_quotients(self, value: Term) -> Term:
-        """Return a term without the whole quotients that are multiplied by their divisor, or by a factor of it."""
+        """Return a term without whole quotients that are multiplied by their divisor or by a factor of it."""
         for monomial, factor in value.coefficients.items():
             for atom in monomial:
                 if not isinstance(atom, Operation):
@@ -103,7 +103,7 @@ class Settled:
         return operation if arguments == operation.args else operate(operation.kind, arguments)
 
     def _multiplied(self, monomial: Monomial, factor: int, quotient: Operation) -> Term | None:
-        """Return a multiple of a whole quotient with a smaller divisor, or none."""
+        """Return a multiple of a whole quotient, simplified to a smaller divisor; None if that is impossible."""
         dividend, divisor = quotient.args
         if len(divisor.coefficients) != 1:
             return None
@@ -115,13 +115,13 @@ class Settled:
         smaller = floordiv_terms(dividend, constant(number // common))
         if (
             isinstance(smaller, Operation) and smaller.kind == "//"
-        ):  # a quotient by 1 is its dividend, whatever form that has
+        ):  # dividing by 1 gives the dividend, which need not be a quotient
             self.whole.add(smaller)
         return _product(others, factor // common, smaller)
 
 
 def _without(monomial: Monomial, atoms: Iterable[Atom]) -> Monomial | None:
-    """Return a monomial divided by atoms; None if they do not divide it."""
+    """Return a monomial divided by atoms; None if it is not divisible by them."""
     left = Counter(monomial)
     left.subtract(atoms)
     return None if min(left.values(), default=0) < 0 else tuple(left.elements())
@@ -132,7 +132,7 @@ def _product(monomial: Monomial | None, factor: int, value: Term) -> Term:
 
 
 def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> Comparison:
-    """Return a comparison that is equivalent if the quotients in ``whole`` are whole numbers.
+    """Return an equivalent comparison, given that the quotients in ``whole`` are integers.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -163,7 +163,7 @@ def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> C
 def without_whole_quotients(
     clauses: Sequence[Formula], whole: Container[Operation], bounds: Bounds
 ) -> tuple[Formula, ...]:
-    """Return clauses without the quotients in ``whole``, and add that these are whole, so that it is not lost."""
+    """Return clauses without the quotients in ``whole``, plus clauses which state that these quotients are integers."""
     found: list[Formula] = []
     for clause in clauses:
         if not isinstance(clause, Comparison):
@@ -195,7 +195,7 @@ def quotient_asked_whole(found: Comparison) -> Operation | None:
 
 @lru_cache(maxsize=4096)
 def bounded(left: Dim, right: Dim) -> Comparison:
-    """Return ``left <= right``; if a number bounds a quotient by a number, as a bound on the dividend.
+    """Return ``left <= right``; if it bounds a quotient by a number, rewrite it as a bound on the dividend.
 
     >>> from symbcast.core.text import parse_dim
     >>> bounded(7, parse_dim("(N + 2)//32 + 1")), bounded(parse_dim("N//4"), 2)
@@ -210,7 +210,7 @@ def bounded(left: Dim, right: Dim) -> Comparison:
 
 
 def _without_quotients(value: Term) -> Term:
-    """Return an equivalent term for ``value >= 0``: ``a*(x//k) + c >= 0`` means ``x >= k*n``, or ``x < k*n``."""
+    """Rewrite a term in ``value >= 0`` without quotients: ``a*(x//k) + c >= 0`` means ``x >= k*n``, or ``x < k*n``."""
     offset = value.constant
     rest = value - constant(offset)
     if len(rest.coefficients) != 1:
@@ -227,7 +227,7 @@ def _without_quotients(value: Term) -> Term:
 
 
 def _multiplied_out(difference: Term, quotient: Operation, bounds: Bounds) -> Term:
-    """Return a difference times the positive divisor of a quotient, which may occur in it only as a linear term."""
+    """Multiply a difference by a quotient's positive divisor; the quotient may occur in it only as a linear term."""
     dividend, divisor = quotient.args
     if not bounds.is_at_least(divisor.dim(), 1):
         return difference
@@ -239,7 +239,7 @@ def _multiplied_out(difference: Term, quotient: Operation, bounds: Bounds) -> Te
 
 
 def _common_factor(difference: Term, bounds: Bounds) -> list[Atom]:
-    """Return the common symbol factors of all monomials, with multiplicity, that are never 0."""
+    """Return the symbols that divide all monomials, with multiplicity, and are never 0."""
     monomials = list(difference.coefficients)
     if not monomials:
         return []

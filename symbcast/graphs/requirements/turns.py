@@ -1,4 +1,4 @@
-"""Decide whether a requirement that holds in the first and last iteration of a loop holds in all between."""
+"""Decide whether a requirement that holds in a loop's first and last iterations also holds in all others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def is_convex(formula: Formula, turn: Symbol) -> bool:
-    """Return whether a formula that holds at two iteration numbers always holds at all numbers between them.
+    """Return whether a formula that holds at two iteration numbers also holds at all numbers between them.
 
-    A comparison that is linear in the number does. So does a disjunction with the number in only one part, because the
-    other parts hold in all iterations or in none.
+    This is true of a comparison that is linear in the number, and of a disjunction with the number in only one part,
+    because the other parts hold in all iterations or in none.
 
     >>> from symbcast.core.algebra.arithmetic import modulo
     >>> from symbcast.core.algebra.symbols import symbol

@@ -1,9 +1,9 @@
-"""The known elements of a tensor.
+"""Represent the known elements of a tensor.
 
 Exporters compute shapes in the graph: small integer tensors hold sizes, and index tensors count along axes. Both are
-followed exactly. `Elements` lists the elements of a small tensor; a `Ramp` is an affine function of the indices, as
-``Range`` makes it and ``Unsqueeze``, ``Expand`` and ``Add`` keep it; `Stack` puts ramps side by side on the last axis;
-`Numbers` are those of a larger constant. An `Interval` bounds elements that data decide; `Bands` are intervals side by
+tracked exactly. `Elements` lists the elements of a small tensor; a `Ramp` is an affine function of the indices, which
+``Range`` creates and ``Unsqueeze``, ``Expand`` and ``Add`` preserve; a `Stack` holds ramps side by side on the last
+axis; `Numbers` holds a larger constant. An `Interval` bounds elements that data decide; `Bands` are intervals side by
 side.
 """
 
@@ -29,7 +29,7 @@ MAX_ELEMENTS = 1024
 
 
 class Ratio(NamedTuple):
-    """A real number: one dimension over another, which is positive."""
+    """A real number: the quotient of a dimension and a positive dimension."""
 
     above: Dim
     below: Dim
@@ -46,7 +46,7 @@ class Elements(NamedTuple):
 
 
 class Ramp(NamedTuple):
-    """Elements ``start + sum(stride * index)``: one stride for each axis."""
+    """Elements ``start + sum(stride * index)``, with one stride for each axis."""
 
     start: Dim
     strides: tuple[Dim, ...]
@@ -68,9 +68,9 @@ class Numbers:
 
 
 class Interval(NamedTuple):
-    """Integers from ``low`` to ``high``, None for no bound; ``is_attained`` says that both ends occur.
+    """Integers from ``low`` to ``high``; None means unbounded; ``is_attained`` says that both ends occur.
 
-    It bounds existing elements: for an empty tensor it has no meaning.
+    It bounds only existing elements: for an empty tensor it has no meaning.
     """
 
     low: Dim | None
@@ -89,7 +89,7 @@ Content: TypeAlias = Elements | Ramp | Stack | Numbers | Interval | Bands
 
 
 def from_numbers(numbers: Iterable[float]) -> Elements:
-    """Return the elements of a short tensor of integers, truth values, or real numbers that are short fractions."""
+    """Return the elements of a short tensor of integers, truth values, or real numbers with small denominators."""
     return Elements(tuple(int(n) if isinstance(n, int) else _real(n) for n in numbers))
 
 
@@ -135,14 +135,15 @@ def _as_ramp_of_numbers(array: np.ndarray[Any, Any]) -> Ramp | None:
 
 
 def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Element, ...] | None:
-    """Return the elements one by one if possible; a ramp over a short static shape is listed too.
+    """Return the elements one by one if possible; the elements of a ramp over a small static shape are listed too.
 
-    Returns None if the shape has room for more or fewer, which happens after a node that runs at no sizes.
+    Returns None if the shape has a different number of elements, which happens after a node that never runs.
     """
     sizes = numbers_of(shape)
     if isinstance(content, Elements):
         if sizes is None:
-            return content.items if shape is None or len(shape) == 1 else None  # with more axes, positions are unclear
+            return content.items if shape is None or len(shape) == 1 else None  # with more axes, positions are
+            # ambiguous
         return content.items if prod(sizes) == len(content.items) else None
     if content is None or isinstance(content, Interval | Bands) or sizes is None or prod(sizes) > MAX_ELEMENTS:
         return None
@@ -166,7 +167,7 @@ def _indices(sizes: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def as_ramp(content: Content | None, shape: Sequence[Dim] | None) -> Ramp | None:
-    """Return a content as a ramp, if it is one."""
+    """Return a content as a ramp; None if it is not one."""
     if isinstance(content, Ramp):
         return content
     if shape is None:
@@ -190,7 +191,7 @@ def as_ramp(content: Content | None, shape: Sequence[Dim] | None) -> Ramp | None
 
 
 def is_size(element: object) -> TypeGuard[Dim]:
-    """Return whether an element is an integer dimension, neither a truth value, a real number nor unknown."""
+    """Return whether an element is a known integer dimension, as opposed to a truth value or a real number."""
     return isinstance(element, (int, Term)) and not isinstance(element, bool)
 
 
@@ -213,7 +214,7 @@ def as_ratio(element: Element) -> Ratio | None:
 
 
 def ratio(above: Dim, below: Dim) -> Element:
-    """Return a quotient, as a dimension if it is one; the divisor is positive."""
+    """Return a quotient, as a dimension if it is an integer; the divisor is positive."""
     whole = exact_quotient((above,), (below,))
     return Ratio(above, below) if whole is None else whole
 

@@ -1,4 +1,4 @@
-"""What decides the elements of a value: nothing (they are the same at all sizes), sizes, data, or sizes and data."""
+"""Classify what decides a value's elements: nothing (they are the same at all sizes), sizes, data, or both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import IntFlag
 class Decider(IntFlag):
     """What decides the elements of a value; ``|`` joins deciders.
 
-    `DATA` alone means that data can be chosen to make the elements what a node needs; a question about any other
+    `DATA` alone means that data can be chosen to give a node the elements that it needs; a question about any other
     elements may have an answer that depends on sizes.
     """
 

@@ -1,7 +1,7 @@
 """Apply operators to known elements: integers, real numbers and truth values, some of them symbolic.
 
-Every step returns None if its result is not exactly known. The runtime's integer division rounds towards zero, its
-floats round, and its integers wrap around; results that this could change are not followed.
+Every step returns None if its result is not known exactly. The runtime's integer division rounds towards zero, its
+floats round, and its integers wrap around; results that could be affected are treated as unknown.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def truth(element: Element) -> Formula | None:
 
 
 def _known(known: KnownSizes, formula: Formula) -> Element:
-    """Return a formula as 0 or 1 if bounds decide it."""
+    """Return a formula as 0 or 1 if bounds decide it, else unchanged."""
     found = known.is_known(formula)
     return formula if found is None else int(found)
 
@@ -56,7 +56,7 @@ def _known(known: KnownSizes, formula: Formula) -> Element:
 
 
 def _in_type(step: Binary) -> Binary:
-    """Return a step whose result is None if the element type may not hold it exactly."""
+    """Wrap a step so that its result is None if the element type may not represent it exactly."""
 
     @wraps(step)
     def held_step(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
@@ -91,7 +91,7 @@ def _multiply(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
 
 
 def _shifts(number: Ratio) -> bool:
-    """Return whether floats are multiplied by a number without rounding."""
+    """Return whether multiplying floats by a number involves no rounding."""
     return is_power_of_two(number.above) and not is_rounded(number)
 
 

@@ -1,8 +1,8 @@
-"""Intervals of the integers in a tensor, and interval arithmetic.
+"""Compute intervals of the integers in a tensor.
 
-If both ends of an interval are attained, it decides exactly whether all integers lie within another interval. Ends stay
-attained under a monotone function of one operand, and if every element of one operand meets every element of the other.
-Integers that the element type may not hold wrap around, and have no bounds.
+If both ends of an interval are attained, it decides exactly whether all integers lie within another interval. The ends
+remain attained under a monotone function of one operand, and if every element of one operand meets every element of the
+other. Integers that may overflow the element type wrap around, and have no bounds.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def union(parts: Iterable[Interval], bounds: Bounds, *, is_attained: bool = Fals
 
 
 def some_of(interval: Interval) -> Interval:
-    """Return the interval of any subset of the elements."""
+    """Return an interval that contains any subset of the elements."""
     return Interval(interval.low, interval.high, is_constant(interval))
 
 
@@ -82,7 +82,7 @@ def is_constant(interval: Interval) -> bool:
 
 
 def fitted(interval: Interval, dtype: int, bounds: Bounds) -> Interval:
-    """Return an interval in an element type; unbounded if the type may not hold it."""
+    """Limit an interval to an element type: it becomes unbounded if the type may not hold all of it."""
     if interval.low is None or interval.high is None or dtype not in INTEGERS:
         return UNBOUNDED
     ends = [held(interval.low, dtype, bounds), held(interval.high, dtype, bounds)]
@@ -90,7 +90,7 @@ def fitted(interval: Interval, dtype: int, bounds: Bounds) -> Interval:
 
 
 def summed(a: Interval, b: Interval, *, meets: bool) -> Interval:
-    """Return the sums of two intervals; ``meets`` says that every element of one meets every element of the other."""
+    """Return the interval of sums; ``meets`` says that each element of one operand meets each element of the other."""
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return UNBOUNDED
     return Interval(add(a.low, b.low), add(a.high, b.high), _attained(a, b, meets))
@@ -104,7 +104,7 @@ def negated(a: Interval) -> Interval:
 
 
 def multiplied(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interval:
-    """Return the products of two intervals; one must be nonnegative or a number."""
+    """Return the interval of products of two intervals, one of which must be nonnegative or a single number."""
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return UNBOUNDED
     if is_constant(a) or not is_constant(b):
@@ -119,7 +119,7 @@ def multiplied(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Inte
 
 
 def divided(a: Interval, b: Interval, bounds: Bounds) -> Interval:
-    """Return quotients by a positive interval, rounded towards zero."""
+    """Return the interval of quotients by a positive interval, rounded towards zero."""
     if a.low is None or a.high is None or b.low is None or not bounds.is_at_least(b.low, 1):
         return UNBOUNDED
     if is_constant(b):
@@ -129,7 +129,7 @@ def divided(a: Interval, b: Interval, bounds: Bounds) -> Interval:
 
 
 def remainder(a: Interval, b: Interval, bounds: Bounds, *, of_dividend: bool) -> Interval:
-    """Return remainders by a positive interval: with the sign of the divisor, or of the dividend if ``of_dividend``."""
+    """Return the interval of remainders by a positive interval; ``of_dividend`` gives them the dividend's sign."""
     if b.low is None or b.high is None or not bounds.is_at_least(b.low, 1):
         return UNBOUNDED
     greatest = subtract(b.high, 1)
@@ -142,7 +142,7 @@ def remainder(a: Interval, b: Interval, bounds: Bounds, *, of_dividend: bool) ->
 
 
 def smallest(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interval:
-    """Return the interval of elementwise minima: each end is the smaller one."""
+    """Return the interval of elementwise minima: each end is the smaller of the two."""
     ends = [n for n in (a.high, b.high) if n is not None]
     low = None if a.low is None or b.low is None else bounds.smaller(a.low, b.low)
     high = reduce(bounds.smaller, ends) if ends else None
@@ -150,7 +150,7 @@ def smallest(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interv
 
 
 def largest(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Interval:
-    """Return the interval of elementwise maxima: each end is the larger one."""
+    """Return the interval of elementwise maxima: each end is the larger of the two."""
     ends = [n for n in (a.low, b.low) if n is not None]
     high = None if a.high is None or b.high is None else bounds.larger(a.high, b.high)
     low = reduce(bounds.larger, ends) if ends else None
@@ -173,7 +173,7 @@ def _attained(a: Interval, b: Interval, meets: bool) -> bool:
 
 
 def all_meet(shapes: Sequence[Dims | None]) -> bool:
-    """Return whether shapes broadcast so that every element of one meets every element of the other: on disjoint axes.
+    """Return whether broadcasting pairs every element of each operand with every element of the others.
 
     >>> all_meet([(3, 1), (1, 4)]), all_meet([(3, 4), (4,)])
     (True, False)

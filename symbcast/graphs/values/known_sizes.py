@@ -1,4 +1,4 @@
-"""The knowledge about sizes that computing elements needs; `symbcast.graphs.requirements.recorder` provides it."""
+"""Describe what computing elements must know about sizes; `symbcast.graphs.requirements.recorder` implements it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class KnownSizes(Protocol):
-    """The knowledge about the sizes of a model, and a way to define a size by cases.
+    """What is known about the sizes of a model, and a way to define a size by cases.
 
     Attributes:
         bounds: known lower bounds of sizes.
@@ -22,7 +22,7 @@ class KnownSizes(Protocol):
     bounds: Bounds
 
     def is_known(self, formula: Formula) -> bool | None:
-        """Return whether a formula is known to hold or to fail, from numbers and bounds alone."""
+        """Return whether a formula is known to hold or to fail, using only numbers and bounds."""
 
     def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
         """Return a size that equals one dimension if a formula holds, and another if it does not."""

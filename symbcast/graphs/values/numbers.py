@@ -1,7 +1,7 @@
-"""The numbers in shape computations that element types hold exactly.
+"""Decide which numbers in shape computations the element types represent exactly.
 
-Sizes are assumed to be small enough that the runtime's results stay far from the limits of its 32-bit integers, and of
-exact 32-bit floats. Numbers that exceed these limits even at small sizes are not followed.
+Sizes are assumed to be small enough that the runtime's results stay well within the limits of its 32-bit integers and
+of exact integers in 32-bit floats. Numbers that exceed these limits even at small sizes are treated as unknown.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MAX_FACTOR = 1 << 20
 
 
 def held(element: Element, dtype: int, bounds: Bounds) -> Element:
-    """Return a number as an element type holds it; None if it may not hold it exactly.
+    """Return a number as an element type represents it; None if that may not be exact.
 
     >>> from symbcast.core.algebra.bounds import Bounds
     >>> held(255, 2, Bounds({})), held(256, 2, Bounds({})), held(257, BFLOAT16, Bounds({}))
@@ -66,7 +66,7 @@ def held(element: Element, dtype: int, bounds: Bounds) -> Element:
 
 
 def range_of(dtype: int) -> tuple[int, int]:
-    """Return the least and the greatest integer of an element type of integers.
+    """Return the least and greatest values of an integer element type.
 
     >>> range_of(3)
     (-128, 127)
@@ -75,7 +75,7 @@ def range_of(dtype: int) -> tuple[int, int]:
 
 
 def is_rounded(number: Ratio) -> bool:
-    """Return whether floats round a quotient at some sizes: its divisor is not a power of two."""
+    """Return whether floats round a quotient at some sizes because its divisor is not a power of two."""
     return not is_power_of_two(number.below)
 
 

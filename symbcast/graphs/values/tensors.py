@@ -1,4 +1,4 @@
-"""Operations on whole tensors with known contents, element by element or as ramps."""
+"""Apply operations to whole tensors with known contents, element by element or as ramps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _if_any(items: tuple[Element, ...]) -> Elements | None:
 
 
 def mapped(content: Content | None, step: Callable[[Element], Element]) -> Content | None:
-    """Apply a step to each element of a content, listed or a ramp."""
+    """Apply a step to each element of a content, which may be a list or a ramp."""
     if isinstance(content, Ramp):
         indices = _indices(len(content.strides))
         return affine(step(_at_any(content, indices)), indices, None, None)
@@ -65,7 +65,7 @@ def mapped(content: Content | None, step: Callable[[Element], Element]) -> Conte
 def combined(
     values: Sequence[Value], shape: Dims, step: Callable[..., Element], known: KnownSizes | None = None
 ) -> Content | None:
-    """Broadcast several values to a shape, and combine their elements by a step."""
+    """Broadcast several values to a shape, and combine their elements with a step."""
     output = numbers_of(shape)
     if output is not None and prod(output) <= MAX_ELEMENTS:
         values = [_narrowed(v, shape) for v in values]
@@ -77,7 +77,7 @@ def combined(
 
 
 def _narrowed(value: Value, output: Dims) -> Value:
-    """Return an operand with 1 for each size that is 1 in the broadcast output, because it must be 1 there."""
+    """Return an operand with its size set to 1 wherever the broadcast output has size 1, since it must be 1 there."""
     dims = value.shape or ()
     aligned = output[len(output) - len(dims) :]
     narrow = tuple(1 if wanted == 1 else size for size, wanted in zip(dims, aligned, strict=True))
@@ -93,7 +93,7 @@ def _spread(
     output: Sizes,
     step: Callable[..., Element],
 ) -> tuple[Element, ...]:
-    """Return the elements of a small static output, each computed from the operands' elements that meet there."""
+    """Return the elements of a small static output, each computed from the operands' elements at its index."""
     items = [(None,) * prod(shape) if i is None else i for i, shape in zip(listings, shapes, strict=True)]
     if all(shape == output for shape in shapes):
         return tuple(map(step, *items))
@@ -102,7 +102,7 @@ def _spread(
 
 
 def _places(shape: Sizes, output: Sizes) -> list[int]:
-    """Return, for each element of the output, the index of the operand's element at that place."""
+    """Return, for each element of the output, the index of the operand's element that is broadcast to it."""
     sizes = [1] * (len(output) - len(shape)) + list(shape)
     strides = [0 if size == 1 else prod(sizes[axis + 1 :]) for axis, size in enumerate(sizes)]
     indices = combinations(*map(range, output))
@@ -110,7 +110,7 @@ def _places(shape: Sizes, output: Sizes) -> list[int]:
 
 
 def _ramps(values: Sequence[Value], shape: Dims, step: Callable[..., Element], known: KnownSizes | None) -> Ramp | None:
-    """Apply a step to ramps; return the result if it is a ramp, which the step at a symbolic index decides."""
+    """Apply a step to ramps; None unless the result is a ramp, as determined by the step at a symbolic index."""
     ramps = [_laid_out(v, shape) for v in values]
     if any(r is None for r in ramps):
         return None
@@ -133,9 +133,9 @@ def _at_any(ramp: Ramp, indices: Sequence[Unknown]) -> Dim:
 
 
 def affine(item: Element, indices: Sequence[Unknown], shape: Dims | None, known: KnownSizes | None) -> Ramp | None:
-    """Return elements, given by the element at a symbolic index, as a ramp; None if they are not one.
+    """Convert elements, given by the element at a symbolic index, to a ramp; None if they do not form one.
 
-    A comparison is a ramp too if it is decided at the least and greatest values of the difference.
+    A comparison also becomes a ramp if the least and greatest values of its difference decide it.
     """
     if isinstance(item, Comparison) and known is not None and shape is not None:
         found = _everywhere(item, indices, shape, known)
@@ -153,7 +153,7 @@ def affine(item: Element, indices: Sequence[Unknown], shape: Dims | None, known:
 
 
 def _everywhere(item: Comparison, indices: Sequence[Unknown], shape: Dims, known: KnownSizes) -> bool | None:
-    """Return whether a comparison of ramps holds at all indices, or at none."""
+    """Return True if a comparison of ramps holds at all indices, False if at none; None if neither is known."""
     difference = affine(subtract(item.right, item.left), indices, None, None)
     ends = None if difference is None else extent(difference, shape, known.bounds)
     if ends is None or ends.low is None or ends.high is None:
@@ -168,7 +168,7 @@ def _everywhere(item: Comparison, indices: Sequence[Unknown], shape: Dims, known
 
 
 def _laid_out(value: Value, output: Dims) -> Ramp | None:
-    """Return a value as a ramp over the axes of the output; None if it may be stretched along an axis with a stride."""
+    """Return a value as a ramp over the output's axes; None if it may be broadcast along an axis with a stride."""
     ramp = as_ramp(value.content, value.shape)
     if ramp is None or value.shape is None:
         return None

@@ -1,7 +1,7 @@
-"""Values in a graph: their known shapes, element types, and the elements of small integer tensors.
+"""Represent values in a graph: their known shapes, element types, and the elements of small integer tensors.
 
-Sequences of tensors and optional values have no shape. A sequence has a length and, if its elements have one rank, the
-sizes that all of them share.
+Sequences of tensors and optional values have no shape. A sequence has a length and, if all its elements have the same
+rank, the sizes that they share.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Value:
         self.decided_by: Decider | None = None
 
     def with_sizes(self, shape: Dims | None) -> Value:
-        """Return the value with its shape written differently."""
+        """Return the value with its shape in another form."""
         made = Value(shape, self.dtype, self.content)
         made.decided_by = self.decided_by
         return made
 
     def with_content(self, content: Content | None) -> Value:
-        """Return a value of the same shape, type and decider with other elements."""
+        """Return a value with other elements, but the same shape, type and decider."""
         made = Value(self.shape, self.dtype, content)
         made.decided_by = self.decided_by
         return made
@@ -70,14 +70,14 @@ class OpenValue(Value):
 
 
 def sizes_known(value: Value) -> Dims | None:
-    """Return the shape of a value, with a sequence of axes if the rank is unknown; None if nothing is known."""
+    """Return a value's shape, which includes a sequence of axes if the rank is unknown; None if nothing is known."""
     return value.ends if isinstance(value, OpenValue) else value.shape
 
 
 class Constant(Value):
-    """A value that a model holds; its elements are read on demand.
+    """A value stored in a model; its elements are read on demand.
 
-    ``raw`` is the framework's object for it.
+    ``raw`` is the framework's object for the value.
     """
 
     __slots__ = ("__dict__", "raw")
@@ -88,7 +88,7 @@ class Constant(Value):
         self.decided_by = Decider.NUMBERS
 
     def read(self) -> Content | None:
-        """Return the elements, listed or as a whole; None if they cannot be known."""
+        """Return the elements, as a list or an array; None if they cannot be known."""
         return None
 
     @property
@@ -102,7 +102,7 @@ class Constant(Value):
 
     @property
     def content(self) -> Content | None:
-        """The elements, listed or as a whole."""
+        """The elements, as a list or an array."""
         return self._read
 
     @content.setter
@@ -125,7 +125,7 @@ CommonShape: TypeAlias = "tuple[Dim | None, ...] | None"
 
 
 class Parts(NamedTuple):
-    """The parts of a tensor that is cut into parts of one ``size``; the last part is the remainder of the ``whole``.
+    """The parts into which a tensor is cut, each of length ``size``; the last one is the remainder of ``whole``.
 
     ``each`` is the shape of every part except the remainder, ``rest`` is the shape of the remainder.
     """
@@ -137,7 +137,7 @@ class Parts(NamedTuple):
 
     @property
     def whole_count(self) -> Dim:
-        """The number of parts of the shape ``each``."""
+        """The number of parts with the shape ``each``."""
         return floor_divide(self.whole, self.size)
 
     @property
@@ -147,11 +147,11 @@ class Parts(NamedTuple):
 
     @property
     def common(self) -> CommonShape:
-        """The common part of the shapes."""
+        """The sizes that the shapes of all parts have in common."""
         return agreed([self.each, self.rest])
 
     def length_at(self, axis: int, position: Dim, bounds: Bounds) -> Dim | None:
-        """Return how long the part at a position from the front is; None if no single formula gives it."""
+        """Return the length of the part at a position from the front; None if no single formula gives it."""
         if self.each[axis] == self.rest[axis]:
             return self.each[axis]
         if (self.each[axis], self.rest[axis]) != (self.size, modulo(self.whole, self.size)):
@@ -162,8 +162,8 @@ class Parts(NamedTuple):
 class SequenceValue(Value):
     """A sequence of tensors, or of maps.
 
-    ``items`` are its elements if all are known, ``common`` is the common part of their shapes, and ``parts`` says how
-    they were cut from one tensor. ``dtype`` is the element type of its tensors.
+    ``items`` holds the elements if all are known, ``common`` is the common part of their shapes, and ``parts``
+    describes how they were cut from one tensor. ``dtype`` is the element type of the tensors.
     """
 
     __slots__ = ("common", "items", "length", "parts")
@@ -187,7 +187,7 @@ class SequenceValue(Value):
 
 
 class OptionalValue(Value):
-    """An optional value, present if a formula holds: ``held`` is the value, None if it is not known ever to exist."""
+    """An optional value, present if a formula holds; ``held`` is the value, None if it is not known to ever exist."""
 
     __slots__ = ("held", "is_there")
 
@@ -214,7 +214,7 @@ def sizes_in(value: Value) -> Iterator[Dim]:
 
 
 def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
-    """Replace symbols by sizes in the description of a value that a model declares."""
+    """Replace symbols by sizes in a value that a model declares."""
     if isinstance(value, SequenceValue):
         value.length = replaced(value.length, sizes)
         if value.common is not None:
@@ -246,12 +246,12 @@ def agreed(shapes: Sequence[CommonShape]) -> CommonShape:
 
 
 def common_to(sequences: Sequence[SequenceValue]) -> CommonShape:
-    """Return the common part of the shapes in sequences; an empty sequence has no shape that differs."""
+    """Return the common part of the shapes in sequences; empty sequences do not restrict it."""
     return agreed([s.common for s in sequences if s.items != ()])
 
 
 def limited(common: CommonShape, symbols: Set[Symbol]) -> CommonShape:
-    """Return a common part with only those sizes that use the given symbols: other symbols may change elsewhere."""
+    """Keep only those sizes of a common part that use the given symbols: other symbols may change elsewhere."""
     if common is None:
         return None
     return tuple(d if isinstance(d, int) or (d is not None and d.symbols().keys() <= symbols) else None for d in common)

@@ -1,1 +1,1 @@
-"""The walk of a graph, from node to node, and what it knows of the values."""
+"""Walk a graph node by node, and record what is known about its values."""

@@ -17,15 +17,15 @@ class Answering(Protocol):
 
     @property
     def reaches(self) -> Reaches:
-        """How many axes operators use of inputs of unknown rank."""
+        """Returns the number of axes that operators use of inputs of unknown rank."""
 
     @property
     def call(self) -> Callable[..., NodeCall]:
-        """Makes the call of an operator from a place, a walk and a scope."""
+        """Creates the call of an operator from a place, a walk and a scope."""
 
     @property
     def tail(self) -> Callable[[Any], Sequence[Value]]:
-        """Answers for an operator that has no function."""
+        """Handles an operator that has no function."""
 
     def operator(self, node: Node) -> Callable[[Any], Value | Sequence[Value]] | None:
-        """Return the function of a node's operator; None if it has none."""
+        """Return the function for a node's operator; None if there is none."""

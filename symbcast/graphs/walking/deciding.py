@@ -1,8 +1,8 @@
-"""What decides elements: numbers, sizes or data.
+"""Determine what decides elements: numbers, sizes or data.
 
 A node whose condition was not analysed may fail because of its sizes, unless the elements that prevented the analysis
-are proven to be data: every element depends on data that can be chosen. `DATA` states exactly that; any other decider
-leaves the verdict open.
+are proven to be data, that is, every element depends on data that can be chosen. `DATA` states exactly that; any other
+decider leaves the verdict open.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class SizesOfData(Protocol):
-    """Says which sizes data decide."""
+    """Tells which sizes data decide."""
 
     def is_of_data(self, size: Symbol) -> bool:
-        """Return whether it is proven that data decide a size."""
+        """Return whether data are proven to decide a size."""
 
 
 def joined(values: Iterable[Value | None]) -> Decider:
@@ -40,9 +40,9 @@ def joined(values: Iterable[Value | None]) -> Decider:
 
 
 def decider_of_content(content: Content | None, shape: Dims | None, sizes: SizesOfData) -> Decider | None:
-    """Return what decides elements that are known exactly; None if they are not.
+    """Return what decides elements that are known exactly; None if they are not known exactly.
 
-    ``sizes`` says which sizes data decide.
+    ``sizes`` tells which sizes data decide.
     """
     match content:
         case Elements(items):
@@ -77,13 +77,13 @@ def _of_symbols(symbols: Iterable[Symbol], sizes: SizesOfData) -> Decider:
 
 
 def decider_of_made(made_of: Sequence[Value | None], *, is_moving: bool) -> Decider:
-    """Return what decides elements that are made from the elements of some values.
+    """Return what decides elements that are made from the elements of other values.
 
-    ``is_moving`` says that elements are moved unchanged, and nothing is computed.
+    ``is_moving`` says that elements are only moved, and nothing is computed.
     """
     found = joined(made_of)
     if found == Decider.NUMBERS and not is_moving and any(_is_open(v) for v in made_of):
-        return Decider.SIZES  # sizes decide how often a number is repeated
+        return Decider.SIZES  # sizes decide how many times a number is repeated
     if found == Decider.BOTH and not is_moving and any(_is_free(v) for v in made_of):
         return Decider.DATA
     return found
@@ -94,7 +94,7 @@ def _is_open(value: Value | None) -> bool:
 
 
 def _is_free(value: Value | None) -> bool:
-    """Return whether data can give elements any value, and so compensate for what sizes decide."""
+    """Return whether data can give the elements any values, and so compensate for what sizes decide."""
     if value is None or value.decided_by != Decider.DATA:
         return False
     return value.dtype in FLOATS or value.content is None

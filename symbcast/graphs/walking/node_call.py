@@ -1,4 +1,4 @@
-"""One node of a graph with what is known about its inputs: all that its operator's function needs."""
+"""Give an operator's function its node, and everything that is known about the inputs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class Difference(Protocol):
-    """A behaviour in which a runtime differs from the documents of its operators."""
+    """A behaviour of a runtime that differs from the operator documentation."""
 
     @property
     def runtime(self) -> str:
-        """The runtime that behaves so, by its name in questions."""
+        """The name of the runtime, as users give it."""
 
 
 class UnknownShapeError(Exception):
@@ -40,14 +40,14 @@ class UnknownShapeError(Exception):
 
 
 class RefusedError(UnknownShapeError):
-    """A node can run at no sizes, which is recorded as a requirement: its outputs never exist."""
+    """A node cannot run at any sizes, which is recorded as a requirement; its outputs never exist."""
 
 
 class NodeCall(Context):
     """A node with its inputs.
 
-    Requirements on sizes are stated with `equal`, `at_most`, `require` and `broadcast`, each with a reason for users:
-    a clause that says what must hold, such as ``"sizes must be equal off the axis of Concat"``.
+    Requirements on sizes are stated with `equal`, `at_most`, `require` and `broadcast`. Each has a reason for users,
+    which says what must hold, such as ``"sizes must be equal off the axis of Concat"``.
     """
 
     def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
@@ -75,28 +75,28 @@ class NodeCall(Context):
     # Attributes.
 
     def attribute(self, name: str) -> Any:
-        """Return an attribute as it is in the model, or None."""
+        """Return an attribute as the model stores it; None if it is missing."""
         return (self.node.attributes if self._attributes is None else self._attributes).get(name)
 
     def integer(self, name: str, default: int = 0) -> int:
-        """Return an integer attribute, or a truth value as 0 or 1."""
+        """Return an integer attribute; a truth value is returned as 0 or 1."""
         found = self.attribute(name)
         return default if found is None else int(found)
 
     def integers(self, name: str) -> list[int] | None:
-        """Return an attribute of integers, or None."""
+        """Return an attribute that is a list of integers; None if it is missing."""
         found = self.attribute(name)
         return None if found is None else [int(n) for n in found]
 
     def text(self, name: str, default: str = "") -> str:
-        """Return an attribute of text."""
+        """Return a string attribute."""
         found = self.attribute(name)
         if isinstance(found, bytes):
             return found.decode("utf-8", "replace")
         return default if found is None else str(found)
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """Return a truth value."""
+        """Return an attribute as a truth value."""
         found = self.attribute(name)
         return default if found is None else bool(found)
 
@@ -121,7 +121,7 @@ class NodeCall(Context):
         return found
 
     def rank_of(self, position: int) -> Dim:
-        """Return the rank of an input: a new size, unless it follows from the ranks of the model's inputs."""
+        """Return the rank of an input; if the model's inputs do not determine it, return a new size."""
         ends = self.walk.open.ends(self.value(position))
         place = place_of(ends)
         if place is None:
@@ -136,26 +136,26 @@ class NodeCall(Context):
         return found.dtype if found is not None else 0
 
     def elements(self, position: int) -> tuple[Element, ...] | None:
-        """Return the elements of an input in row-major order, or None if they are not known one by one."""
+        """Return the elements of an input in row-major order; None if they are not known individually."""
         if not self.has(position):
             return None
         value = self.value(position)
         return listed(value.content, value.shape)
 
     def sizes(self, position: int) -> tuple[Dim, ...] | None:
-        """Return the elements of an input if each of them is a known integer dimension."""
+        """Return the elements of an input if all are known integer dimensions."""
         if not self.has(position):
             return None
         value = self.value(position)
         return sizes_of(value.content, value.shape)
 
     def numbers(self, position: int) -> list[int] | None:
-        """Return the elements of an input if each of them is a number."""
+        """Return the elements of an input if all are numbers."""
         found = numbers_of(self.sizes(position))
         return None if found is None else list(found)
 
     def axes(self, name: str, position: int, since: int) -> list[int] | None:
-        """Return axes that are an attribute before the version ``since`` and an input from it on; None if not given.
+        """Return axes given by an attribute before version ``since``, and by an input from then on; None if not given.
 
         Raises `UnknownShapeError` if the input's numbers are unknown.
         """
@@ -187,12 +187,12 @@ class NodeCall(Context):
         self.asker.at_most(self.place, left, right, reason)
 
     def is_size(self, dim: Dim, reason: str) -> None:
-        """Require that a dimension not be negative."""
+        """Require that a dimension be nonnegative."""
         self._check_axes(dim)
         self.asker.is_size(self.place, dim, reason)
 
     def empty(self, dims: Iterable[Dim]) -> Formula:
-        """Return the formula that one of some sizes is 0; gives up if it may be on one of an unknown number of axes."""
+        """Return the formula that one of some sizes is 0; give up if this depends on an unknown number of axes."""
         found = [d for d in dims if not self.bounds.is_at_least(d, 1)]
         if any(map(mentions_rest, found)):
             self.give_up("whether there are elements depends on an unknown number of axes")
@@ -203,16 +203,16 @@ class NodeCall(Context):
             self.give_up("its requirement covers all axes, but the rank is unknown")
 
     def is_known(self, formula: Formula) -> bool | None:
-        """Return whether a formula is known to hold or to fail, from numbers and bounds alone."""
+        """Return whether a formula is known to hold or to fail, using only numbers and bounds."""
         return self.asker.is_known(formula)
 
     def refuse(self, reason: str) -> NoReturn:
-        """Record that the node can run at no sizes, and give up its outputs."""
+        """Record that the node cannot run at any sizes, and give up on its outputs."""
         self.asker.never(self.place, reason)
         raise RefusedError
 
     def rank(self, position: int, allowed: Iterable[int], what: str) -> Dims:
-        """Return the shape of an input whose rank must be one of the allowed ones."""
+        """Return the shape of an input, and require that its rank be one of the allowed ones."""
         shape = self.shape(position)
         if len(shape) not in allowed:
             self.refuse(f"{what} must not have rank {len(shape)}")
@@ -230,7 +230,7 @@ class NodeCall(Context):
     ) -> Symbol:
         """Return a new size that no input's shape determines, named after the node and described by ``text``.
 
-        ``by`` are the positions of the inputs that decide it, None for all of them; ``most`` is an upper bound.
+        ``by`` holds the positions of the inputs that decide it, None for all of them; ``most`` is an upper bound.
         """
         name, said = f"{self.place.name}_{label}", f"{text} [{self.place.name}]"
         found = self.asker.symbol(name, said, least, is_undecided=not self.is_data(by))
@@ -239,12 +239,12 @@ class NodeCall(Context):
         return found
 
     def is_data(self, positions: Sequence[int] | None = None) -> bool:
-        """Return whether data alone decide the elements of some inputs, None for all of them."""
+        """Return whether only data decide the elements of the inputs at some positions; None means all inputs."""
         inputs = self.inputs if positions is None else [self.inputs[n] for n in positions if self.has(n)]
         return joined(inputs) == Decider.DATA
 
     def does(self, difference: Difference) -> bool:
-        """Return whether the question is about a runtime's different behaviour, not the document's."""
+        """Return whether the user asked for a runtime with this difference from the documentation."""
         return self.asker.runtime == difference.runtime
 
     def input_name(self, position: int) -> str:
@@ -255,13 +255,13 @@ class NodeCall(Context):
         return self.node.inputs[position] if position < len(self.node.inputs) else f"input {position}"
 
     def give_up(self, reason: str) -> NoReturn:
-        """Leave the outputs unknown, and say why."""
+        """Leave the outputs unknown, for the given reason."""
         raise UnknownShapeError(reason)
 
     def note(self, reason: str, *, is_about_data: bool = False, by: Sequence[int] | None = None) -> None:
-        """Note which of the node's own conditions were not checked.
+        """Note a condition of the node that was not checked.
 
-        ``is_about_data`` says that they concern the elements of the inputs at the positions ``by``, None for all of
-        them: they may depend on sizes unless data alone decide these elements.
+        ``is_about_data`` says that the condition concerns the elements of the inputs at the positions ``by``, None for
+        all of them: it may depend on sizes unless only data decide these elements.
         """
         self.walk.leave(self.place, reason, is_about_data and self.is_data(by))

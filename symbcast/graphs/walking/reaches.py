@@ -1,4 +1,4 @@
-"""How many axes nodes use of inputs of unknown rank, according to the tables of front ends."""
+"""Determine how many axes nodes use of inputs of unknown rank, from the tables of front ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Reaches: TypeAlias = "Callable[[NodeCall, Sequence[Dims | None]], Sequence[Reach
 
 
 def none_of(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """Return no reaches: the ranks of all inputs must be known."""
+    """Raise `UnknownShapeError`: the ranks of all inputs must be known."""
     raise UnknownShapeError
 
 

@@ -1,9 +1,9 @@
-"""Nodes with inputs of unknown rank: their requirements and outputs, as far as these hold for all ranks at once.
+"""Handle nodes with inputs of unknown rank: infer requirements and outputs that hold for all ranks at once.
 
-If a node determines the rank of an input, or uses only its last axes, its own function answers for it: it sees these
-axes, and a sequence of all others as one axis (`symbcast.onnx.declared.reaches`). Its requirements then apply to a
-sequence that a caller gives, and to each axis that the node determines. For values of unspecified rank, the
-requirements of nodes are not checked, which is noted; what is known about the last axes of their outputs holds at all
+If a node determines the rank of an input, or uses only its last axes, its own function handles it: the function sees
+these axes, and all others as one axis that stands for a sequence (`symbcast.onnx.declared.reaches`). Its requirements
+then apply to a sequence that the caller gives, and to each axis that the node determines. For values of unspecified
+rank, the requirements of nodes are noted as unchecked; what is known about the last axes of their outputs holds at all
 sizes at which they run.
 """
 
@@ -44,7 +44,7 @@ class Operators(NamedTuple):
 def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Value] | None:
     """Return the outputs of a node whose inputs of unknown rank all come from sequences that a caller gives.
 
-    Its requirements are recorded. Returns None if there is no such input, or if the answer differs between ranks.
+    Its requirements are recorded. Returns None if there is no such input, or if the result differs between ranks.
     """
     shapes = [None if v is None else call.walk.open.ends(v) for v in call.inputs]
     sequences = sequences_of(symbols_of(d for s in shapes if s is not None for d in s if is_sequence(d)))
@@ -93,7 +93,7 @@ def _as_first(call: NodeCall) -> Sequence[Value]:
 
 
 class Seen(NamedTuple):
-    """A node as its function sees it, the requirements on ranks and their reasons, and the axes split off sequences."""
+    """The call that a node's function sees, requirements on ranks with their reasons, and axes split off sequences."""
 
     call: NodeCall
     asked: list[tuple[Formula, str]]
@@ -101,7 +101,7 @@ class Seen(NamedTuple):
 
 
 def _answers(operators: Operators, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
-    """Return the outputs from the operator's function, as values of unknown rank if their shapes have a sequence."""
+    """Call the operator's function; return outputs whose shapes contain a sequence as values of unknown rank."""
     found = operators.answer(call)
     return [_opened(call, v, taken) for v in ([found] if isinstance(found, Value) else found)]
 
@@ -115,7 +115,7 @@ def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> 
 
 
 def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> Seen:
-    """Return the node with each sequence as one axis. Raises `ReachError`."""
+    """Return the node with each sequence replaced by one axis. Raises `ReachError`."""
     seen: dict[int, Dims] = {}
     asked: list[tuple[Formula, str]] = []
     taken = []
@@ -138,7 +138,7 @@ def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach
 def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> NodeCall:
     """Return the node with new sizes for the axes of the inputs whose ranks it determines.
 
-    Note that these ranks were not checked; the other inputs stay unknown.
+    These ranks are noted as unchecked; the other inputs stay unknown.
     """
     seen: dict[int, Dims] = {}
     for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
@@ -162,6 +162,6 @@ def _says_rank(shape: Dims | None, reach: Reach | None) -> bool:
 
 
 def _speaks_of(value: Value, symbols: Container[Symbol]) -> bool:
-    """Return whether a value's sizes contain some of the symbols, or axes of a sequence that it does not have."""
+    """Return whether a value's sizes use any of the symbols, or its known shape uses an axis of a sequence."""
     found = symbols_of(value.ends if isinstance(value, OpenValue) else value.shape or ())
     return any(s in symbols or (isinstance(s, SequenceSymbol) and value.shape is not None) for s in found)

@@ -1,4 +1,4 @@
-"""The walk through a graph: node after node, each answered by the function of its operator."""
+"""Walk a graph node by node; the function of each node's operator computes its outputs."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ MAX_BRANCHES = 1_000
 
 
 class Unanalysed(NamedTuple):
-    """A node whose own conditions were not checked, or not all of them, and why.
+    """A node whose own conditions were not checked completely, and the reason.
 
-    ``is_about_data`` says that only conditions on data are unchecked: all conditions on sizes were checked.
+    ``is_about_data`` says that only conditions on data are unchecked; all conditions on sizes were checked.
     """
 
     node: str
@@ -51,15 +51,15 @@ class Unanalysed(NamedTuple):
 
 
 class Walkable(Protocol):
-    """The part of a model that a walk uses: the number of nodes in graphs within its graph, and in functions."""
+    """The part of a model that a walk uses: the number of nodes in inner graphs and functions."""
 
     inner: int
 
 
 class Walk:
-    """A walk through one model; ``top`` has the values of its own graph, ``inner`` those of the graphs within it.
+    """A walk through one model; ``top`` holds the values of its main graph, ``inner`` those of inner graphs.
 
-    A front end that needs more than a table of operators derives its own walk.
+    A front end that needs more than a table of operators derives its own subclass.
     """
 
     def __init__(self, model: Walkable, front_end: Answering, asker: Asker) -> None:
@@ -101,7 +101,7 @@ class Walk:
     def _both(self, fork: Fork, nodes: Sequence[Node], position: int, scope: GraphScope) -> None:
         """Walk through the nodes after an If once for each branch, and merge the results.
 
-        The two branches give outputs of different ranks, so there is no single value to go on with.
+        The branches give outputs of different ranks, so there is no single value to continue with.
         """
         self._forks += 1
         before, names = dict(scope.values), dict(self._names)
@@ -137,7 +137,7 @@ class Walk:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Forget notes from this context afterwards."""
+        """Discard the notes made in this context when it ends."""
         inner, unanalysed, names = self.inner, self.unanalysed, self._names
         self.inner, self.unanalysed, self._names = dict(inner), dict(unanalysed), dict(names)
         try:
@@ -147,7 +147,7 @@ class Walk:
 
     @contextmanager
     def apart(self) -> Iterator[dict[str, Value]]:
-        """Do not keep the values of inner graphs that are walked in this context; return them instead."""
+        """Do not keep the values of inner graphs that are walked in this context; yield them instead."""
         inner, self.inner = self.inner, dict(self.inner)
         try:
             yield self.inner
@@ -155,7 +155,7 @@ class Walk:
             self.inner = inner
 
     def keep_common(self, inner: Mapping[str, Value]) -> None:
-        """Leave shapes of values in inner graphs open if another walk through them gave different ones."""
+        """Discard the shapes of values in inner graphs if another walk through these graphs gave different ones."""
         for name, value in self.inner.items():
             if name in inner and inner[name].shape != value.shape:
                 self.inner[name] = Value(None, value.dtype)
@@ -178,7 +178,7 @@ class Walk:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
     def mark(self, node: Node, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
-        """Set what decides the elements of the outputs of a node, if that is not known yet."""
+        """Set what decides the elements of a node's outputs, if that is not known yet."""
         for position, value in enumerate(outputs):
             if value.decided_by is not None:
                 continue
@@ -189,7 +189,7 @@ class Walk:
                     item.decided_by = value.decided_by if item.decided_by is None else item.decided_by
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
-        """Return what decides the elements of the output at a position, if they are not known exactly."""
+        """Return what decides the elements of the output at a position, if these are not known exactly."""
         return joined(inputs)
 
     def _outputs(self, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
@@ -218,20 +218,20 @@ class Walk:
         return self.asker.written(self.followed(call, as_sequence(self.answer(call))) if found is None else found)
 
     def of_given_rank(self, call: NodeCall) -> Sequence[Value] | None:
-        """Return the outputs of a node with inputs that a caller gives as sequences of axes; None for other nodes."""
+        """Return the outputs of a node with inputs that the caller gives as sequences of axes; None for other nodes."""
         return outputs_of_given_rank(call, self._operators) if self.asker.sequences else None
 
     def answer(self, call: NodeCall) -> Value | Sequence[Value]:
-        """Answer a node by the function of its operator, or by the tail of its front end."""
+        """Compute a node's outputs with the function of its operator, or else with the fallback of its front end."""
         operator = self.front_end.operator(call.node)
         return self.front_end.tail(call) if operator is None else operator(call)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
-        """Return outputs with additional knowledge about their elements."""
+        """Return outputs with any additional knowledge about their elements."""
         return outputs
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
-        """Return the outputs of a node without an answer, as far as they are known; note why."""
+        """Return the outputs of a node that was not analysed, as far as they are known; note the reason."""
         return outputs_of_unknown_rank(call, self._operators, reason)
 
     def _place(self, node: Node, inputs: Sequence[Value | None]) -> Place:
@@ -245,24 +245,24 @@ class Walk:
     # Notes.
 
     def refuse(self, node: Node, reason: str, inputs: Sequence[Value | None]) -> None:
-        """Refuse all sizes at a node, whether or not the walk reached it."""
+        """Record that a node cannot run at any sizes, whether or not the walk reached it."""
         self.asker.require(Place(node.title, node.op_type, node, inputs), FALSE, reason)
 
     def doubt(self, node: Node, reason: str) -> None:
-        """Note a node that may refuse all sizes."""
+        """Note a node that possibly cannot run at any sizes."""
         self.leave(Place(node.title, node.op_type, node, []), reason)
 
     def found(self, name: str) -> Value | None:
-        """Return what was found about a value, in any graph; None if the walk did not reach it."""
+        """Return the value found for a name, in any graph; None if the walk did not reach it."""
         return self.top.values.get(name) or self.inner.get(name)
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
-        """Note a node whose conditions, or only those on data, were not checked."""
+        """Note a node whose conditions, or only whose conditions on data, were not checked."""
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
 
 
 def as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:
-    """Return outputs as a sequence, even a single one."""
+    """Return outputs as a sequence, even if there is only one."""
     return (outputs,) if isinstance(outputs, Value) else outputs
 
 

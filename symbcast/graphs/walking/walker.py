@@ -1,4 +1,4 @@
-"""The node's view of the walk: the values of its graph, those of unknown rank, and the walk's services."""
+"""Define how nodes see the walk: the values of their graph, values of unknown rank, and helper functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Fork(NamedTuple):
-    """An If whose outputs have different ranks: when the then-branch is taken, and the outputs of each branch."""
+    """An If whose outputs differ in rank: the condition for its then-branch, and the outputs of each branch."""
 
     chosen: Formula
     yes: Sequence[Value]
@@ -44,7 +44,7 @@ class Fork(NamedTuple):
 
 
 def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
-    """Return a value that is one value if a formula holds, and another if it does not, as far as known."""
+    """Return the merged value of two cases, chosen by a formula, as far as it is known."""
     if yes is NEVER or no is NEVER:
         return no if yes is NEVER else yes
     if isinstance(yes, OptionalValue) or isinstance(no, OptionalValue):
@@ -66,7 +66,7 @@ def either(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> V
 
 
 def _decider(asker: Asker, chosen: Formula, yes: Value, no: Value) -> Decider | None:
-    """Return what decides elements of one value or another: including what decides between them, except data."""
+    """Return what decides elements of one value or the other, including the choice between them unless all are data."""
     if yes.decided_by is None or no.decided_by is None:
         return None
     found = yes.decided_by | no.decided_by
@@ -77,7 +77,7 @@ def _decider(asker: Asker, chosen: Formula, yes: Value, no: Value) -> Decider | 
 
 
 def _either_content(asker: Asker, name: str, chosen: Formula, yes: Value, no: Value) -> Content | None:
-    """Return the elements of a value that is one if a formula holds, and another of the same shape if not."""
+    """Return the merged elements of two values of the same shape, chosen by a formula."""
     a, b = yes.content, no.content
     if a == b:
         return a
@@ -136,7 +136,7 @@ def _either_optional(asker: Asker, name: str, chosen: Formula, yes: Value, no: V
 
 
 class GraphScope:
-    """The values of a graph by name, and those of the graphs around it."""
+    """The values of a graph by name, and the scope of the graph that contains it."""
 
     __slots__ = ("around", "depth", "values")
 
@@ -146,7 +146,7 @@ class GraphScope:
         self.depth: int = around.depth + 1 if around else 0
 
     def find(self, name: str) -> Value | None:
-        """Return the value with a name; None for the empty name, which marks an input that is not given."""
+        """Return the value with a name; None for the empty name, which marks a missing input."""
         scope: GraphScope | None = self
         while scope is not None:
             found = scope.values.get(name)
@@ -157,11 +157,11 @@ class GraphScope:
 
 
 class Walker(Protocol):
-    """A walk through a model as its nodes see it; see `symbcast.graphs.walking.walk`.
+    """A walk through a model, as its nodes see it; see `symbcast.graphs.walking.walk`.
 
     Attributes:
-        fork: set by an If whose branches give no common value to go on with.
-        open: the knowledge about values of unknown rank.
+        fork: set by an If whose branches give no common value to continue with.
+        open: what is known about values of unknown rank.
     """
 
     fork: Fork | None
@@ -175,16 +175,16 @@ class Walker(Protocol):
         """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
 
     def trying(self) -> AbstractContextManager[None]:
-        """Forget notes from this context afterwards."""
+        """Discard the notes made in this context when it ends."""
 
     def apart(self) -> AbstractContextManager[dict[str, Value]]:
-        """Do not keep the values of inner graphs that are walked in this context; return them instead."""
+        """Do not keep the values of inner graphs that are walked in this context; yield them instead."""
 
     def keep_common(self, inner: Mapping[str, Value]) -> None:
-        """Leave shapes of values in inner graphs open if another walk through them gave different ones."""
+        """Discard the shapes of values in inner graphs if another walk through these graphs gave different ones."""
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
-        """Note a node whose conditions, or only those on data, were not checked."""
+        """Note a node whose conditions, or only whose conditions on data, were not checked."""
 
 
 class OpenValues:
@@ -198,18 +198,18 @@ class OpenValues:
         """The sizes for axes of sequences that occur in no input's shape."""
 
     def ends(self, value: Value) -> Dims:
-        """Return the shape of a value; for one of unknown rank, a sequence of axes and the known axes after it."""
+        """Return a value's shape; if its rank is unknown, return a sequence of axes and the known axes after it."""
         if value.shape is not None:
             return value.shape
         if isinstance(value, OpenValue):
             return value.ends
         if value is UNKNOWN or id(value) not in self._open:
-            # Kept with the value, so that no other value gets its id.
+            # The value is stored too, so that no other value can get its id.
             self._open[id(value)] = value, (AxisSequence.anonymous(f"...{len(self._open)}").rest(),)
         return self._open[id(value)][1]
 
     def opened(self, dims: Dims, dtype: int) -> Value:
-        """Return a value of unknown rank; if only a sequence is known, it shares the shape of another value."""
+        """Return a value of unknown rank; if its shape is only a sequence, values with that sequence share it."""
         if len(dims) > 1 or not self._asker.sequences.isdisjoint(sequences_of(symbols_of(dims))):
             return OpenValue(dims, dtype)
         value = Value(None, dtype)

@@ -1,1 +1,1 @@
-"""Operators whose shapes a table declares."""
+"""Declare operators in a table that gives their shapes."""

@@ -1,4 +1,4 @@
-"""Operators of Microsoft's domain, declared as data in the language of `symbcast.onnx.declared.declarations`.
+"""Declare operators of Microsoft's domain as data, in the language of `symbcast.onnx.declared.declarations`.
 
 Operators with CPU kernels in ONNX Runtime are tested against recorded runs; the others follow ContribOperators.md.
 """
@@ -27,7 +27,7 @@ CONTRIB_DECLARATIONS = tuple(
         Declaration("BranchwiseRMSNorm", "X, *? -> X", note="not checked: the shape of the scale"),
         Declaration("NGramRepeatBlock", "(B, L), (B, V) -> (B, V)", "#1"),
         Declaration("Unique", "(N) -> (unique), (N), (unique)"),
-        # Quantized, in a device-specific memory order.
+        # Quantized data in a device-specific memory order.
         Declaration("QuantizeWithOrder DequantizeWithOrder", "X, number -> X"),
         Declaration("QOrderedGelu", "X, number, number -> X"),
         Declaration("QOrderedLayerNormalization", "(..., C), number, (C), (C)?, number -> (..., C)"),

@@ -1,4 +1,4 @@
-"""Simple operators, declared as data: inputs, outputs and element types.
+"""Declare simple operators as data: inputs, outputs and element types.
 
 A signature lists the inputs and then, after an arrow, the output:
 
@@ -14,7 +14,7 @@ A signature lists the inputs and then, after an arrow, the output:
     -> broadcast     the inputs broadcast together, by the operator's version
     -> reduced       the first input reduced over the axes that attributes and inputs give
 
-A new operator of this kind is a line here, and a row in the recorded runs of `tests/onnx`.
+To add such an operator, add a line here, and a row to the recorded runs in `tests/onnx`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ DType: TypeAlias = "int | str"
 
 
 class Declaration(NamedTuple):
-    """Operators of one signature.
+    """Operators that share a signature.
 
     Attributes:
         operators: their names.
-        signature: what goes in and comes out.
+        signature: the shapes of the inputs and outputs.
         dtype: the element type of the output.
-        axis: the default of the attribute ``axis``, which must be an axis of the first input; None without it.
+        axis: the default of the attribute ``axis``, which must be an axis of the first input; None if there is none.
         content: how known elements are computed: from ``each``, from ``pairs``, or not at all.
         domain: the domain of their names.
-        note: what is not checked, if anything.
+        note: a note about unchecked conditions, if any.
     """
 
     operators: str

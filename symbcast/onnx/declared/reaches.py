@@ -1,6 +1,6 @@
-"""Which axes of inputs of unknown rank a node depends on, and which rank it requires, if any.
+"""Determine which axes of inputs of unknown rank a node depends on, and which rank it requires, if any.
 
-Only operators that pass all other axes on unchanged are listed: their functions see a sequence of axes as one axis
+Only operators that leave all other axes unchanged are listed: their functions see a sequence of axes as one axis
 (`symbcast.graphs.walking.unknown_ranks`).
 """
 
@@ -22,9 +22,9 @@ _LEGACY = 8
 
 
 def reaches_of(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """Return a node's reach into each input; None if the rank of the input must be known.
+    """Return a node's reach into each input; None if the rank of that input must be known.
 
-    Raises `UnknownShapeError` if the operator needs every rank, or if the reach depends on unknown values.
+    Raises `UnknownShapeError` if all ranks must be known, or if the reach depends on unknown values.
     """
     found = _REACHES.get(call.node.op_type) if not call.node.domain else None
     if found is None:
@@ -43,7 +43,7 @@ def _broadcast(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach 
 
 
 def _along(default: int) -> Reaches:
-    """Return the reach of an operator along an axis; other inputs have known rank or are broadcast onto the first."""
+    """Return the reach of an operator along an axis; other inputs have a known rank or are broadcast to the first."""
 
     def reaches(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
         return [reach_of([call.integer("axis", default)])]
@@ -72,7 +72,7 @@ def _reduced(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | 
 
 
 def _may_be_number(call: NodeCall, shapes: Sequence[Dims | None]) -> bool:
-    """Return whether data may have no axes, which ONNX Runtime reduces along any."""
+    """Return whether data may be a scalar, which ONNX Runtime reduces along any axes."""
     return call.asker.runtime == "onnxruntime" and len(shapes[0] or ()) == 1
 
 
@@ -82,7 +82,7 @@ def _searched(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach |
 
 def _axes_needed(call: NodeCall) -> list[int]:
     axes = call.axes("axes", 1, 13)
-    if not axes:  # without a list of axes it depends on all of them
+    if not axes:  # without a list of axes, it depends on all axes
         raise UnknownShapeError
     return axes
 
@@ -105,7 +105,7 @@ def _matmul(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | N
 
 
 def _einsum(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """An ellipsis means the same number of axes in each term, so it can cover one sequence, but not two."""
+    """Treat an ellipsis as one sequence: it has the same number of axes in each term, so it cannot cover two."""
     equation = call.text("equation")
     terms, _, output = equation.partition("->")
     if terms.count("...") > 1 or (terms.count("...") and output and "..." not in output):
@@ -139,7 +139,7 @@ def _normalised_batch(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence
 
 
 def _taken_sizes(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """The last ``-start`` axes, or all of them if there are fewer."""
+    """Return the last ``-start`` axes, or all of them if there are fewer."""
     start, end = call.integer("start"), call.attribute("end")
     return [Reach(last=-start, is_written=True)] if start < 0 and (end is None or end < 0) else []
 
@@ -156,12 +156,12 @@ def _ranks(*ranks: int) -> Reaches:
 
 
 def _gemm(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """The bias is broadcast onto the product. ONNX Runtime treats a first operand of one axis as a row."""
+    """Return the reach of Gemm, which broadcasts the bias; ONNX Runtime treats a first operand of rank 1 as a row."""
     return [None if call.asker.runtime == "onnxruntime" else _MATRIX, _MATRIX, ANY]
 
 
 def _windowed(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """The rank is two more than the length of ``kernel_shape``, or else the known rank of data or weights."""
+    """Return the reach for a rank of two plus the length of ``kernel_shape``, else for the rank of data or weights."""
     kernel, known = call.integers("kernel_shape"), [len(s) for s in shapes[:2] if s is not None and place_of(s) is None]
     is_pool = call.node.op_type.endswith("Pool")
     rank = len(kernel) + 2 if kernel else None if is_pool or not known else known[0]

@@ -1,4 +1,4 @@
-"""Which batches ONNX Runtime's GatherND accepts together (seen with 1.31)."""
+"""Batches that ONNX Runtime's GatherND accepts together (seen with 1.31)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from symbcast.operators.context import Context, Dims
 
 
 def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) -> None:
-    """Require equally many indices for each batch element, whatever their axes, if anything is gathered."""
-    if exact_quotient(slices, batches) is not None:  # without a batch there is no index either
+    """Require the same number of indices for each batch element, regardless of axes, if anything is gathered."""
+    if exact_quotient(slices, batches) is not None:  # without a batch there are no indices either
         return
     above, below = reduced_fraction(slices, batches)
     is_whole = equal(modulo(above, context.bounds.larger(below, 1)), 0)

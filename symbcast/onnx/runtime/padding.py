@@ -12,9 +12,9 @@ from symbcast.operators.rearranging.padding import NOT_BELOW, Padding, has_eleme
 def pad_in_runtime(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
     """Return the padded sizes.
 
-    The runtime removes more elements than there are if as many are added at the other end. To repeat elements it
-    requires some on every axis, padded or not; but except in wrap mode, it accepts an empty tensor that stays empty
-    along its empty axes.
+    The runtime lets padding remove more elements than an axis has if as many are added at its other end. To repeat
+    elements, it requires every axis, padded or not, to have some; except in wrap mode, it also accepts an empty tensor
+    whose empty axes stay empty.
     """
     for padding in paddings:
         context.at_most(0, padding.padded, NOT_BELOW)

@@ -1,4 +1,4 @@
-"""How ONNX Runtime infers a -1 together with sizes of 0 (seen with 1.31)."""
+"""Infer a -1 together with sizes of 0 as ONNX Runtime does (seen with 1.31)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def rounded_towards_zero(context: Context, size: Dim, window: Window) -> Dim:
     """Return the number of window positions if negative quotients round up, as division in C++ does.
 
-    So a window somewhat larger than its input has one position too, and one larger by a stride has none.
+    So a window slightly larger than its input still has one position; a window larger by a full stride has none.
     """
     return _divided(context, window.room(size), window.stride)
 
@@ -52,7 +52,7 @@ def covering_positions(context: Context, size: Dim, window: Window, *, rounds_up
 
 
 def transposed_positions(call: NodeCall, size: Dim, window: Window, asked: int) -> None:
-    """Require at least as many elements as there are windows in a requested output."""
+    """Require that the input have at least as many elements as the requested output has windows."""
     needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
     call.at_most(needed, size, "the requested output is too large for the input")
     call.at_most(1, size, "the input must not be empty")

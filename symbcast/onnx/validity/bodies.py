@@ -1,4 +1,4 @@
-"""The graphs that If, Loop and Scan hold: how many inputs and outputs they must have."""
+"""Check the numbers of inputs and outputs of the graphs inside If, Loop and Scan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Count(NamedTuple):
 
 
 def check_bodies(node: Any, version: int, source: Source) -> None:
-    """Raise `ModelError` where the graphs of a node do not have as many inputs and outputs as the node takes."""
+    """Raise `ModelError` if the graphs in a node have numbers of inputs or outputs that do not fit the node."""
     counts = _COUNTS.get(node.op_type)
     if counts is None or node.domain not in ("", "ai.onnx"):
         return
@@ -34,7 +34,7 @@ def _if(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Coun
 
 
 def _loop(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
-    """The body takes iteration number, condition and carried values; it gives condition, values and stacked outputs."""
+    """Check a Loop: its body maps (iteration, condition, values) to (condition, values, stacked outputs)."""
     body = attributes["body"].g
     yield Count("inputs of its body", len(body.input), len(node.input))
     yield Count("outputs of its body", len(body.output), len(node.output) + 1)
@@ -42,7 +42,7 @@ def _loop(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Co
 
 
 def _scan(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
-    """The body takes the states and a slice of each scanned input; it returns the states and the stacked outputs."""
+    """Check a Scan: its body maps (states, a slice of each scanned input) to (states, stacked outputs)."""
     if version < 9:  # version 8 has sequence lengths before its states
         return
     body, scanned = attributes["body"].g, attributes["num_scan_inputs"].i

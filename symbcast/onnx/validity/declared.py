@@ -18,7 +18,7 @@ def check_unused(graph: Any, source: Source) -> None:
 
 
 def check_declared(graph: Any, source: Source) -> None:
-    """Raise `ModelError` for a declared tensor without an element type, or a constant of another shape or type."""
+    """Raise `ModelError` for tensors declared without an element type, or constants unlike their declaration."""
     declared = {v.name: v.type.tensor_type for v in (*graph.value_info, *graph.output) if _is_tensor(v)}
     given = {v.name for v in graph.input}
     for name, kind in declared.items():

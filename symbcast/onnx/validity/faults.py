@@ -26,7 +26,7 @@ def quoted(name: Any, quote: str = "'") -> str:
 
 
 class Source:
-    """A model's name, and the function that contains a fault, if any."""
+    """A model's name, and the function with the fault, if any."""
 
     def __init__(self, name: str) -> None:
         self.name = name

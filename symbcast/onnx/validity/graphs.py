@@ -1,4 +1,4 @@
-"""Check a model's graphs: each name is made once, before its uses, and each node matches its operator's schema."""
+"""Check a model's graphs: each name is defined once, before its uses, and each node matches its schema."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
 
 
 class UnsortedError(ModelError):
-    """A node of the model's own graph uses what a later one makes."""
+    """A node of the main graph uses a value that a later node produces."""
 
 
 class Graphs:
-    """The examination of all graphs of a model.
+    """Check all graphs of a model.
 
-    Requirements are looked up once for all nodes of one operator with the same attributes and number of inputs.
+    The requirements are looked up once for all nodes with the same operator, attributes and number of inputs.
     """
 
     def __init__(self, source: Source, model: Any, functions: Mapping[Key, Any], *, of_runtime: bool) -> None:
@@ -45,12 +45,12 @@ class Graphs:
         """Keys of valid nodes: all facts on which validity depends, under the current versions."""
 
     def check(self, versions: Mapping[str, int]) -> None:
-        """Examine the graph of the model, under versions of the operator sets."""
+        """Check the main graph, with the given operator set versions."""
         self._versions, self._right = versions, set()
         self._graph(self._model.graph, ())
 
     def check_function(self, function: Any, versions: Mapping[str, int]) -> None:
-        """Examine the body of a function."""
+        """Check the body of a function."""
         self._versions, self._right = versions, set()
         known = set(function.input)
         self._nodes(function.node, known, ())
@@ -61,7 +61,7 @@ class Graphs:
                 raise self._source.fault(f"the output {quoted(name)} is not produced by any node")
 
     def _graph(self, graph: Any, around: Sequence[set[str]]) -> None:
-        """Examine a graph; ``around`` are the names that the graphs around it have made so far."""
+        """Check a graph; ``around`` holds the names defined so far by the graphs around it."""
         if len(around) > MAX_DEPTH:
             return
         known = self._held(graph)
@@ -100,7 +100,7 @@ class Graphs:
         return {*given, *held} - {""}
 
     def _nodes(self, nodes: Any, known: set[str], around: Sequence[set[str]]) -> None:
-        """Examine nodes in their order, and add the names that they make to those known."""
+        """Check nodes in order, and add the names that they define to ``known``."""
         right, titles = self._right, set[str]()
         self.count += len(nodes)
         for node in nodes:
@@ -128,7 +128,7 @@ class Graphs:
                 if name:
                     known.add(name)
             title = node.name
-            # ONNX Runtime makes initializers of constants before it looks at names.
+            # ONNX Runtime turns constants into initializers before it checks names.
             if title and (node.op_type != "Constant" or not self._of_runtime):
                 self._titled(title, titles)
 
@@ -142,7 +142,7 @@ class Graphs:
             titles.add(title)
 
     def _node(self, node: Any) -> None:
-        """Examine what is the same for all nodes of an operator with the same attributes."""
+        """Check the facts that all nodes with the same operator and attributes share."""
         key = key_of(node.domain, node.op_type, node)
         function = self._functions.get(key)
         if function is None:
@@ -161,7 +161,7 @@ class Graphs:
                 raise self._source.fault(f"{label(node)} has {count} {what}, and the function {title(key)} has {most}")
 
     def _within(self, node: Any, attributes: Iterable[Any], around: Sequence[set[str]]) -> None:
-        """Examine the attributes of a node that hold tensors, graphs, or a value that does not match their type."""
+        """Check the attributes of a node that hold tensors or graphs, or a value that does not match their type."""
         for attribute in attributes:
             kind = attribute.type
             if kind == _TENSOR and attribute.HasField("t"):
@@ -176,7 +176,7 @@ class Graphs:
                     self._graph(graph, around)
 
     def _undefined(self, node: Any, name: Any, nodes: Any, around: Sequence[set[str]]) -> ModelError:
-        """Return the error for a name that nothing has made before."""
+        """Return the error for a name that is used before it is defined, or never defined."""
         if isinstance(name, bytes):
             return self._source.fault(*DAMAGED)
         is_later = any(name in other.output for other in nodes)
@@ -190,7 +190,7 @@ class Graphs:
 
 
 def _is_plain(attribute: Any, kind: int) -> bool:
-    """Return whether an attribute is a number or text, or several, and holds one of its type."""
+    """Return whether an attribute is a number, a text or a list of them, and has a value of its type."""
     if kind in _ONE:
         return bool(attribute.HasField(FIELDS[kind]))
     return kind in _SEVERAL and bool(getattr(attribute, FIELDS[kind]))

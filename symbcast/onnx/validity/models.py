@@ -1,4 +1,4 @@
-"""The examination of a whole model before it is walked."""
+"""Check a whole model before the walk."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from symbcast.onnx.validity.order import in_order
 
 
 class Examined(NamedTuple):
-    """A model that is well formed.
+    """A model that was found to be well formed.
 
     Attributes:
         model: the model itself, or a copy with its nodes sorted.
-        versions: those of its operator sets.
-        functions: its functions, by domain, name and overload.
+        versions: the versions of its operator sets.
+        functions: its functions by domain, name and overload.
         inner: the number of nodes in its functions and nested graphs.
     """
 
@@ -27,10 +27,10 @@ class Examined(NamedTuple):
 
 
 def examined(name: str, model: Any, runtime: Runtime) -> Examined:
-    """Return a model as well formed; raises `ModelError` if it is not.
+    """Return a model after checking it; raises `ModelError` if it is malformed.
 
-    For ``runtime="onnxruntime"``, whatever it accepts is accepted: it sorts the nodes itself, and imports the operator
-    sets that it knows.
+    With ``runtime="onnxruntime"``, everything that ONNX Runtime accepts is valid: it sorts the nodes, and imports the
+    operator sets that it knows.
     """
     source = Source(name)
     if model.ir_version > _newest_ir():
@@ -63,7 +63,7 @@ def _newest_ir() -> int:
 
 
 def _check_inputs(graph: Any, source: Source) -> None:
-    """Raise `ModelError` if an input has no type, or one that does not exist."""
+    """Raise `ModelError` if an input has no type or an unknown one."""
     held = {t.name for t in graph.initializer}
     for given in graph.input:
         kind = given.type.WhichOneof("value")

@@ -1,4 +1,4 @@
-"""Check a node against its operator's schema: attributes, and numbers of inputs and outputs."""
+"""Check a node against its operator's schema: attributes, number of inputs, number of outputs."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _check_attributes(node: Any, found: Schema | None, version: int, source: Sou
         if name in given:
             raise source.fault(f"{label(node)} has the attribute {quoted(name)} twice")
         given.add(name)
-        if found is None or name[:2] == "__":  # tools use such names; they are not part of the operator
+        if found is None or name[:2] == "__":  # tools write such names; they are not part of the operator
             continue
         wanted = found.attributes.get(name)
         if wanted is None:
@@ -120,7 +120,7 @@ def _check_attributes(node: Any, found: Schema | None, version: int, source: Sou
 
 
 def _elsewhere(node: Any, name: str, found: Schema, version: int) -> str:
-    """Return the earlier versions in which an operator has an attribute, if any."""
+    """Return the end of a message that names the earlier versions in which an operator has an attribute, if any."""
     before = found.since - 1
     while before > 0:
         older = schema(node.op_type, before, normal(node.domain))

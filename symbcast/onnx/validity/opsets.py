@@ -1,4 +1,4 @@
-"""A model's imported operator sets, and its functions: each is defined once, and none calls itself."""
+"""Check a model's imported operator sets, and its functions: each is defined once, and none calls itself."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def newest() -> Mapping[str, int]:
 def versions(imports: Any, source: Source, runtime: Runtime, ir_version: int = _WITH_OPSETS) -> dict[str, int]:
     """Return the version of each imported domain; raises `ModelError` for a version that does not exist.
 
-    ONNX Runtime uses the newest version of its own domains, and of ONNX's, if a model imports none.
+    If a model does not import ONNX's domain or one of ONNX Runtime's own, the runtime uses the newest version of that
+    domain.
     """
     found = {normal(o.domain): int(o.version) for o in imports}
     for domain, version in found.items():
@@ -100,7 +101,7 @@ def title(key: Key) -> str:
 
 
 def _check_calls(functions: Mapping[Key, Any], source: Source) -> None:
-    """Search the calls depth first; a function that is met again on the current path calls itself."""
+    """Search the calls depth first; a function that recurs on the current path calls itself."""
     done: set[Key] = set()
     for first in functions:
         way: list[tuple[Key, Iterator[Key]]] = [] if first in done else [(first, _called(functions, first))]

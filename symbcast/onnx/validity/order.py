@@ -11,7 +11,7 @@ from symbcast.onnx.validity.faults import Source, label
 def in_order(model: Any, source: Source) -> Any:
     """Return a copy of a model with its main graph sorted; raises `ModelError` if the nodes form a cycle.
 
-    ONNX Runtime does so: see ``Graph::PerformTopologicalSortAndCheckIsAcyclic``.
+    ONNX Runtime does the same: see ``Graph::PerformTopologicalSortAndCheckIsAcyclic``.
     """
     nodes = list(model.graph.node)
     maker = {name: n for n, node in enumerate(nodes) for name in node.output}
@@ -37,7 +37,7 @@ def in_order(model: Any, source: Source) -> Any:
 
 
 def _used(node: Any) -> Iterator[str]:
-    """Yield the names that a node uses, those in its graphs too."""
+    """Yield the names that a node uses, including those used in its graphs."""
     pending = [node]
     while pending:
         found = pending.pop()

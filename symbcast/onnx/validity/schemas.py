@@ -53,9 +53,9 @@ class Schema(NamedTuple):
 
     Attributes:
         since: the version that introduced it.
-        inputs, outputs: the least and the greatest number of them.
-        slots: the inputs; a variadic last one repeats.
-        attributes: by name, the number of the type and whether it must be given.
+        inputs, outputs: the minimum and maximum number of each.
+        slots: the inputs; if the last one is variadic, it repeats.
+        attributes: by name, the number of the attribute's type and whether it is required.
     """
 
     since: int
@@ -102,7 +102,7 @@ def _slot(given: Any) -> Slot:
 
 
 def _tensor_types(texts: Any) -> list[int]:
-    """Return the element types in texts such as ``tensor(float)``; none if there is any other text."""
+    """Return the element types in texts such as ``tensor(float)``; none if any text has another form."""
     found = [_type_numbers().get(text) for text in texts]
     return [] if None in found else [n for n in found if n is not None]
 
@@ -123,12 +123,12 @@ def first_version(op_type: str, domain: str) -> int | None:
 
 
 class Mistyped(NamedTuple):
-    """A node whose combination of input element types its operator does not accept.
+    """A node whose operator does not accept the combination of its input element types.
 
     Attributes:
         node: the node.
         types: the element types of its inputs, 0 for unknown ones.
-        position: the input at fault.
+        position: the position of the faulty input.
         other: the input that must have the same type; None if the operator never accepts the type at that position.
     """
 
@@ -139,7 +139,7 @@ class Mistyped(NamedTuple):
 
 
 def mistyped(op_type: str, domain: str, version: int, types: Sequence[int]) -> tuple[int, int | None] | None:
-    """Return the input of an operator with a wrong element type and the one it must match; None if all are right.
+    """Return the mistyped input of an operator and the input whose type it must match; None if all are right.
 
     >>> mistyped("Add", "", 14, (1, 1)), mistyped("Add", "", 14, (1, 7)), mistyped("Gather", "", 13, (1, 1))
     (None, (1, 0), (1, None))
@@ -161,13 +161,13 @@ def mistyped(op_type: str, domain: str, version: int, types: Sequence[int]) -> t
 
 
 def other_outputs(model: Any, found: Mapping[str, int]) -> dict[str, int]:
-    """Return the outputs of a model whose declared type differs from the one found, with the latter."""
+    """Return the real types of the outputs of a model whose declared type is different."""
     declared = {o.name: o.type.tensor_type.elem_type for o in model.graph.output}
     return {name: found[name] for name, dtype in declared.items() if dtype and found.get(name, 0) not in (0, dtype)}
 
 
 class Found(NamedTuple):
-    """Suspected faults: nodes, and outputs whose declared type differs."""
+    """Suspected faults: mistyped nodes, and outputs whose declared type is wrong."""
 
     nodes: Iterable[Mistyped]
     outputs: Mapping[str, int]

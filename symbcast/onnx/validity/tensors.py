@@ -80,7 +80,7 @@ def _of_data(tensor: Any, count: int) -> str | None:
 def sparse_problem_of(tensor: Any) -> str | None:
     """Return what is wrong with a sparse tensor, as the end of a sentence; None if it is valid.
 
-    ONNX Runtime makes it dense when it opens a model, so each value needs an index within the shape.
+    ONNX Runtime makes the tensor dense when it opens a model, so the index of each value must be within the shape.
     """
     values, indices, dims = tensor.values, tensor.indices, tensor.dims
     for part, what in ((values, "values"), (indices, "indices")):
@@ -97,7 +97,7 @@ def sparse_problem_of(tensor: Any) -> str | None:
 
 
 def _of_places(tensor: Any, count: int) -> str | None:
-    """Return an error for indices of a sparse tensor outside its shape."""
+    """Return the problem of a sparse tensor with an index outside its shape; None if there is none."""
     from onnx import numpy_helper
 
     if tensor.indices.data_location == _EXTERNAL or count > _MAX_READ:

@@ -38,9 +38,9 @@ def read_parameters(
 ) -> Parameters:
     """Read the parameters of a graph, with what the caller knows about them.
 
-    A dynamic dimension is named ``<input>_dim_<axis>``, or like the first dimension with the same ``ov.Symbol``:
-    dimensions that share a symbol are one size. A dimension ``2..5`` is a size in that range. Raises `BindingError` if
-    the given shapes, sizes or contents do not fit these inputs. ``are_open`` is as in `symbcast.graphs.graph`.
+    A dynamic dimension is named ``<input>_dim_<axis>``; dimensions that share an ``ov.Symbol`` are one size, named
+    after the first of them. A dimension ``2..5`` is a size in that range. Raises `BindingError` if the given shapes,
+    sizes or contents do not fit these inputs. ``are_open`` is as in `symbcast.graphs.graph`.
     """
     names = graph.inputs
     reader = _Reader()

@@ -1,4 +1,4 @@
-"""If: a node that runs one of two models."""
+"""If: a node that runs one of two subgraphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symbcast.openvino.registry import operator
 
 @operator("If")
 def if_(call: OpenVinoCall) -> Sequence[Value]:
-    """The outputs of one body or the other; the requirements of a body apply if it is taken."""
+    """The outputs of the body that runs; a body's requirements apply only where it is taken."""
     return branched(call, chosen_of(call), lambda: _branch(call, 0), lambda: _branch(call, 1), _of_one_rank)
 
 

@@ -43,13 +43,13 @@ _EACH = {
 
 @operator(*_KEEPS.split())
 def keeps_shape(call: OpenVinoCall) -> Value:
-    """A tensor of the same shape."""
+    """A tensor with the shape of the first input."""
     return call.made(call.shape(0))
 
 
 @operator(*_EACH)
 def each(call: OpenVinoCall) -> Value:
-    """A function of each element."""
+    """A function applied to each element."""
     return call.made(call.shape(0), of_each(_EACH[call.node.op_type], call.value(0), call.bounds))
 
 
@@ -71,7 +71,7 @@ def clamp(call: OpenVinoCall) -> Value:
 
 
 def _end(bound: float) -> tuple[Element, ...]:
-    """Return an integer bound; empty if it is beyond all integers, unknown if it is a fraction."""
+    """Return a bound if it is an integer; empty if it exceeds all 32-bit integers, unknown if it is a fraction."""
     if abs(bound) >= _FAR:
         return ()
     return (int(bound) if bound.is_integer() else None,)
@@ -183,9 +183,9 @@ def select(call: OpenVinoCall) -> Value:
 
 @operator("PRelu")
 def prelu(call: OpenVinoCall) -> Value:
-    """The slope, aligned with the channels if it has one axis, and the data, broadcast together.
+    """The data and the slope, broadcast together; a slope with one axis is aligned with the channels.
 
-    In ``reshape`` the output has the shape of the data; on the CPU a single channel is broadcast to the slopes.
+    ``reshape`` returns the shape of the data; on the CPU a single channel is broadcast to the slopes.
     """
     data, slope = call.shape(0), call.shape(1)
     if len(slope) == 1 and slope[0] != 1 and len(data) > 1:

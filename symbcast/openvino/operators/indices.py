@@ -107,7 +107,7 @@ def cumulated(call: OpenVinoCall) -> Value:
 
 @operator("NonZero")
 def non_zero(call: OpenVinoCall) -> Value:
-    """The indices of the nonzero elements; data decide how many."""
+    """The indices of the nonzero elements; their number depends on data."""
     dims = call.shape(0)
     return call.made((len(dims), call.fresh("count", f"the count of nonzero elements of {call.input_name(0)}", by=[0])))
 
@@ -133,7 +133,7 @@ def one_hot_(call: OpenVinoCall) -> Value:
 
 @operator("NonMaxSuppression")
 def non_max_suppression(call: OpenVinoCall) -> Sequence[Value]:
-    """The boxes that are kept; data decide how many."""
+    """The selected boxes; their number depends on data."""
     boxes, scores = call.rank(0, (3,), "boxes"), call.rank(1, (3,), "scores")
     call.equal(boxes[0], scores[0], "boxes and scores must have the same batch")
     call.equal(boxes[1], scores[2], "there must be a score for each box")

@@ -22,20 +22,20 @@ def matmul_(call: OpenVinoCall) -> Value:
 
 
 def _flipped(call: OpenVinoCall, dims: Dims, name: str) -> Dims:
-    """Return a shape with its last two axes swapped if an attribute says so; a vector is left as it is."""
+    """Return a shape with its last two axes swapped if an attribute says so; a vector is unchanged."""
     return (*dims[:-2], dims[-1], dims[-2]) if call.flag(name) and len(dims) > 1 else dims
 
 
 @operator("Einsum")
 def einsum_(call: OpenVinoCall) -> Value:
-    """Each letter is one size; letters that the output leaves out are summed over."""
+    """A sum of products: each letter is one size, and letters that the output omits are summed over."""
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     return call.made(einsum(call, call.text("equation"), shapes))
 
 
 @operator("ScaledDotProductAttention")
 def attention(call: OpenVinoCall) -> Value:
-    """Queries (..., L, E), keys (..., S, E) and values (..., S, V); a mask is broadcast with (..., L, S)."""
+    """Attention of queries (..., L, E), keys (..., S, E), values (..., S, V); a mask broadcasts with (..., L, S)."""
     query, key, value = (call.shape(n) for n in range(3))
     if min(len(query), len(key), len(value)) < 3:
         call.refuse("query, key and value must have a batch")
@@ -56,7 +56,7 @@ _STEPS = {"ReduceMax": "Max", "ReduceMin": "Min", "ReduceProd": "Mul", "ReduceSu
 
 @operator(*_STEPS, "ReduceL1", "ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMean")
 def reduced(call: OpenVinoCall) -> Value:
-    """Axes become size 1 or are removed; without axes nothing is reduced."""
+    """A reduction: axes become size 1 or are removed; if none are given, nothing is reduced."""
     dims = call.shape(0)
     given = call.input_numbers(1, "the axes")
     axes = call.axes_of(dims, given)
@@ -74,7 +74,7 @@ def reduced(call: OpenVinoCall) -> Value:
 
 @operator("Softmax", "LogSoftmax")
 def along_axis(call: OpenVinoCall) -> Value:
-    """A function of each vector along an axis; the shape is unchanged."""
+    """A function applied to each vector along an axis; the shape is unchanged."""
     dims = call.shape(0)
     call.axes_of(dims, [call.integer("axis", 1)])
     return call.made(dims)
@@ -100,7 +100,7 @@ def batch_normalised(call: OpenVinoCall) -> Value:
 
 @operator("GroupNormalization")
 def group_normalised(call: OpenVinoCall) -> Value:
-    """The channels form equal groups; scale and bias have one number per channel."""
+    """The data normalised in equal groups of channels; scale and bias have one number per channel."""
     dims = call.shape(0)
     group_norm(call, dims[1], call.integer("num_groups", 1), known_shapes(call, 1, 2))
     return call.made(dims)

@@ -35,7 +35,7 @@ def cell(call: OpenVinoCall) -> Sequence[Value]:
 
 
 def _fit(call: OpenVinoCall, layer: Layer, roles: list[Role]) -> list[Dims]:
-    """Require that all inputs fit, states first; a GRU with the reset after the product has one more bias."""
+    """Require that the inputs fit, states first; a GRU that resets after the product has an extra bias."""
     more = layer.kind == "GRU" and call.flag("linear_before_reset")
     names = {r: (n, call.input_name(n)) for n, r in enumerate([*STATES[: len(layer.states)], *roles], 1)}
     operands = {role: Operand(name, known_shape(call, n, name)) for role, (n, name) in names.items()}

@@ -1,4 +1,4 @@
-"""Reshape, Slice and StridedSlice: the elements in a new shape, or part of them."""
+"""Reshape, Slice and StridedSlice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 
 @operator("Reshape")
 def reshape(call: OpenVinoCall) -> Value:
-    """The elements in a new shape with as many; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
+    """The same elements in a new shape; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
     expect_line(call, 1)
     wanted, keeps_zero = call.elements(1), call.flag("special_zero")
     if wanted is None:
@@ -39,7 +39,7 @@ def reshape(call: OpenVinoCall) -> Value:
 
 @operator("Slice")
 def slice_(call: OpenVinoCall) -> Value:
-    """A slice of the data, from a start to an end in steps, on some axes."""
+    """A slice of the data on some axes, given by start, end and step."""
     expect_line(call, 1, 2, 3, 4)
     starts, ends = places_given(call, 1), places_given(call, 2)
     steps, axes = call.numbers(3), call.numbers(4)
@@ -75,7 +75,7 @@ class _Cut(NamedTuple):
 
 @operator("StridedSlice")
 def strided_slice(call: OpenVinoCall) -> Value:
-    """A part of the data as Python's ``x[a:b:c, None, ..., d]``: masks say which numbers are ignored."""
+    """A slice like Python's ``x[a:b:c, None, ..., d]``; masks say which given positions are ignored."""
     data, dims = call.value(0), call.shape(0)
     begin, end = (_places(call, n) for n in (1, 2))
     steps = call.input_numbers(3, "the steps") if call.has(3) else [1] * len(begin)
@@ -117,7 +117,7 @@ def _set(call: OpenVinoCall, name: str) -> frozenset[int]:
 def _laid_out(
     call: OpenVinoCall, rank: int, masks: _Masks, parts: Sequence[tuple[Element, Element, int]]
 ) -> tuple[list[_Cut], list[int], set[int]]:
-    """Return the slices, where axes are inserted afterwards, and which axes of the data are removed before that."""
+    """Return the slices, the positions of axes inserted afterwards, and the data axes that are removed first."""
     cuts: list[_Cut] = []
     new: list[int] = []
     gone: set[int] = set()
@@ -145,7 +145,7 @@ def _laid_out(
 
 
 def _one_element(start: Element) -> tuple[Element, Element]:
-    """Return the start and the end of a slice of one element; of an empty one if unknown, as the axis is removed."""
+    """Return the start and end of a slice of one element; if unknown, of an empty slice, as the axis is removed."""
     if not is_size(start):
         return 0, 0
     return start, _LAST if start == -1 else add(start, 1)

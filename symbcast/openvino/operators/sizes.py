@@ -1,4 +1,4 @@
-"""Pad and Interpolate: resize axes by padding, to a size, or by a scale."""
+"""Pad and Interpolate: axes resized by padding, to a size, or by a scale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @operator("Pad")
 def pad_(call: OpenVinoCall) -> Value:
-    """Padding with a constant, by reflection with or without the edge, or by repeating the edge."""
+    """Padding with a constant, with the edge repeated, or by reflection with or without the edge."""
     dims, mode = call.shape(0), call.text("pad_mode", "constant")
     before, after = (call.input_sizes(n, least=-1) for n in (1, 2))
     if not len(before) == len(after) == len(dims):
@@ -49,7 +49,7 @@ def interpolate(call: OpenVinoCall) -> Value:
 
 
 def _padded(call: OpenVinoCall, dims: Dims) -> Dims:
-    """Return the sizes with the padding of the attributes; in version 0 padding does not change the shape."""
+    """Return the sizes with the padding from the attributes; in version 0 padding does not change the shape."""
     if call.version < 4:
         return dims
     pads = [(call.integers(name) or [])[: len(dims)] for name in ("pads_begin", "pads_end")]

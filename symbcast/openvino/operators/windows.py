@@ -22,7 +22,7 @@ _FITS = "the window must fit into the padded input"
 
 
 def _windows(call: OpenVinoCall, kernel: Dims) -> list[Window]:
-    """Return the windows of a node along each axis; automatic padding is left out."""
+    """Return the window along each axis; automatic padding is not included."""
     count = len(kernel)
     strides = _numbers(call, "strides", 1, count)
     dilations = _numbers(call, "dilations", 1, count)
@@ -53,7 +53,7 @@ def _positions(call: OpenVinoCall, context: Context, size: Dim, window: Window) 
 
 @operator("Convolution", "GroupConvolution", "BinaryConvolution")
 def convolution(call: OpenVinoCall) -> Value:
-    """The windows are the filters: (O, I, ...), or with groups (G, O, I, ...)."""
+    """A convolution; the filters are (O, I, ...), or with groups (G, O, I, ...)."""
     dims, filters = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
     outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=False)
@@ -63,7 +63,7 @@ def convolution(call: OpenVinoCall) -> Value:
 
 @operator("ConvolutionBackpropData", "GroupConvolutionBackpropData")
 def convolution_backprop(call: OpenVinoCall) -> Value:
-    """A transposed convolution; the output sizes follow from windows and strides, or are given by an input."""
+    """A transposed convolution; the output sizes follow from windows and strides, or an input gives them."""
     dims, filters = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
     outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=True)
@@ -102,7 +102,7 @@ def _channels(call: OpenVinoCall, dims: Dims, filters: Dims, count: int, *, is_t
 
 @operator("MaxPool", "AvgPool")
 def pool_(call: OpenVinoCall) -> Sequence[Value]:
-    """One element per window position; if rounded up, the last window may extend beyond the padding."""
+    """One element per window position; if the count is rounded up, the last window may extend past the padding."""
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
     kernel = tuple(call.integers("kernel") or ())
@@ -120,7 +120,7 @@ def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> 
     if call.text("auto_pad") in _SAME:
         context.at_most(1, size, _FITS)
         found = covering(size, window.stride)
-        # Without padding, if strides are longer than the window, the last window may extend beyond the end.
+        # Without padding, the last window may extend past the end if the stride is longer than the window.
         return context.bounds.larger(found, add(ceil_divide(room, window.stride), 1)) if rounding == "ceil" else found
     if rounding == "floor":
         return fitting(context, size, window)
@@ -128,7 +128,7 @@ def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: Window) -> 
     found = add(ceil_divide(room, window.stride), 1)
     if rounding != "ceil_torch":
         return found
-    # Windows that start in the padding at the end are dropped; only those that start before it count.
+    # Windows that start in the end padding are dropped; only those that start before it count.
     return context.bounds.smaller(found, ceil_divide(add(size, window.before), window.stride))
 
 

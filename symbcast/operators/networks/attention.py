@@ -1,4 +1,4 @@
-"""Attention: queries look up keys and find values, in heads that queries may share."""
+"""Attention: queries look up keys and retrieve values, in heads; query heads may share key and value heads."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def broadcast_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Di
 
 
 def grouped_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
-    """Broadcast the axes before the heads; equal groups of query heads share one head of keys and one of values."""
+    """Broadcast the axes before the heads; equal groups of query heads each share a key head and a value head."""
     for shared in dict.fromkeys((key[-3], value[-3])):
         share_heads(context, query[-3], shared)
     return (*context.broadcast(query[:-3], key[:-3], value[:-3]), query[-3])
 
 
 def equal_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
-    """Broadcast nothing: one batch, as many heads of keys as of values, shared by groups of query heads."""
+    """Require equal batches and as many key heads as value heads, each shared by a group of query heads."""
     for other in (key, value):
         context.equal(query[0], other[0], "queries, keys and values must have the same batch")
     context.equal(key[1], value[1], "there must be the same number of heads for keys and values")
@@ -58,7 +58,7 @@ def attend(context: Context, query: Dims, key: Dims, value: Dims, stack: Stack =
 
 
 def head_width(context: Context, size: Dim, heads: Dim, what: str) -> Dim:
-    """Return the width of one of the heads that lie next to each other on an axis."""
+    """Return the width of one head, where the heads are joined on one axis."""
     return context.divide(size, heads, f"the last size of {what} must be a multiple of the {heads} heads")
 
 
@@ -68,9 +68,9 @@ def in_heads(context: Context, dims: Dims, heads: int, what: str) -> Dims:
 
 
 def cached(context: Context, caches: tuple[Dims | None, Dims | None], key: Dims, value: Dims) -> Dim | None:
-    """Return how many keys the caches of keys and values hold, None if unknown.
+    """Return the number of keys in the caches of keys and values; None if unknown.
 
-    A cache ``(batch, heads, past, width)`` must fit the keys, or values, that follow it.
+    A cache ``(batch, heads, past, width)`` must fit the keys or values that are appended to it.
     """
     past_key, past_value = caches
     expect_shape(context, "past_key", past_key, (*key[:2], None, key[3]))
@@ -80,14 +80,14 @@ def cached(context: Context, caches: tuple[Dims | None, Dims | None], key: Dims,
 
 
 def present(dims: Dims, before: Dim) -> Dims:
-    """Return the shape of a cache with the current keys, or values, after those ``before``."""
+    """Return the shape of a cache with the current keys or values appended to those ``before``."""
     return (*dims[:2], add(before, dims[2]), dims[3])
 
 
 def check_scores_bias(
     context: Context, what: str, bias: Dims | None, scores: Dims, ranks: Collection[int] = (4,)
 ) -> None:
-    """Require that a bias of scores ``(batch, heads, L, S)`` have their last two sizes; the others may also be 1."""
+    """Require that the last two sizes of a bias fit the scores ``(batch, heads, L, S)``; the others may also be 1."""
     if bias is None:
         return
     if len(bias) not in ranks:

@@ -21,7 +21,7 @@ def layer_norm(
 ) -> Dims:
     """Return the shape of the statistics over the axes from ``first`` on, which become 1.
 
-    Parameters have the shape of these axes, or, if they broadcast, a shape that broadcasts onto the data.
+    Parameters have the shape of these axes, or, if broadcasting is allowed, any shape that broadcasts onto the data.
     """
     for name, found in parameters.items():
         if found is None:
@@ -36,7 +36,7 @@ def layer_norm(
 def group_norm(
     context: Context, channels: Dim, groups: int, parameters: Parameters, *, is_per_group: bool = False
 ) -> None:
-    """Require groups of equal numbers of channels, and parameters with one number for each channel, or each group."""
+    """Require equal groups of channels, and parameters with one number for each channel or each group."""
     context.divide(channels, groups, f"the channels must be a multiple of the {groups} groups")
     if is_per_group:
         per_channel(context, groups, parameters, what="group")
@@ -45,7 +45,7 @@ def group_norm(
 
 
 def check_channels(context: Context, dims: Dims) -> None:
-    """Require a batch and channels."""
+    """Require a batch axis and a channel axis."""
     if len(dims) < 2:
         context.refuse("the input must have a batch and channels")
 

@@ -21,11 +21,11 @@ STATES: tuple[Role, ...] = ("hidden", "cell")
 
 
 class Layout(NamedTuple):
-    """The order of axes, a letter for each: T for time, N for the batch, D for the directions of all layers.
+    """The order of axes, one letter each: T for time, N for the batch, D for the directions of all layers.
 
-    The last axis of data, states and the output is left out: features, or the hidden size. An output without D has
-    its directions next to each other on the last axis. Weights have R for their rows, all gates of all hidden
-    elements, and C for the columns.
+    The last axis of data, states and output, features or the hidden size, has no letter. An output without D joins its
+    directions on the last axis. In weights, R stands for the rows (all gates of all hidden elements) and C for the
+    columns.
     """
 
     data: str
@@ -35,7 +35,7 @@ class Layout(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """The sizes of a recurrent layer, or of several on top of each other.
+    """The sizes of one recurrent layer or of several stacked ones.
 
     Attributes:
         hidden: The number of elements of a cell.
@@ -67,7 +67,7 @@ class Layer(NamedTuple):
 
     @property
     def output(self) -> Dims:
-        """The shape of the hidden states at all times."""
+        """The shape of the hidden states at all time steps."""
         width = self.state if "D" in self.layout.output else multiply(self.directions, self.state)
         return (*self._laid(self.layout.output), width)
 
@@ -91,7 +91,7 @@ class Layer(NamedTuple):
 
 
 def recurrent(context: Context, layer: Layer, operands: Mapping[Role, Operand]) -> list[Dims]:
-    """Require that operands fit a layer; return the shapes of all hidden states, and of the last states.
+    """Require that operands fit a layer; return the shapes of all hidden states and of the last states.
 
     Data ``(T, N, features)`` and weights ``(D, gates * hidden, features)`` give ``(T, D, N, hidden)`` and states
     ``(D, N, hidden)`` if the layout is ``Layout("TN", "DN", "TDN")``.

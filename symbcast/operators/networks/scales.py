@@ -1,9 +1,9 @@
 """Sizes times scales, rounded down.
 
 A runtime multiplies a size by a scale as floats, and truncates the result. If the scale is the float nearest to a short
-fraction, that is the size times the fraction, rounded down: in 32 bits 30 times 0.7 is 21. The ONNX document uses the
-exact value of the float, which is a little less than 0.7: 20. In 64 bits 30 times 0.7 is 21, but 90 times 0.7
-is 62.
+fraction, the result is usually the size times the fraction, rounded down: in 32 bits, 30 times 0.7 is 21. The ONNX
+document uses the exact value of the float, which is a little less than 0.7, so its result is 20. In 64 bits 30 times
+0.7 is 21, but 90 times 0.7 is 62.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _MAX_DENOMINATOR = 1024
 
 
 class Scale(NamedTuple):
-    """A scale: one dimension over another; ``exact`` is the factor if rounding cannot show.
+    """A scale: one dimension over another; ``exact`` says that rounding cannot change a result.
 
     Attributes:
-        of_number: Returns a number times the scale if rounding may show, None if unknown.
+        of_number: Multiplies a number by the scale where rounding may change the result; None if unknown.
     """
 
     above: Dim
@@ -41,12 +41,12 @@ class Scale(NamedTuple):
 
     @property
     def is_one(self) -> Formula:
-        """The formula that the size stays as it is."""
+        """The condition under which the scale keeps a size."""
         return equal(self.above, self.below)
 
     @property
     def is_one_or_more(self) -> Formula:
-        """The formula that the size does not become smaller."""
+        """The condition under which the scale does not reduce a size."""
         return at_most(self.below, self.above)
 
     def times(self, size: Dim) -> Dim | None:
@@ -61,8 +61,8 @@ class Rounding(NamedTuple):
 
     Attributes:
         bits: The precision of floats, 24 or 53.
-        is_product_rounded: Whether the product is a float too.
-        added: The number that is added to the scale first.
+        is_product_rounded: Whether the product is rounded to a float too.
+        added: The number added to the scale before multiplying.
     """
 
     bits: int
@@ -70,7 +70,7 @@ class Rounding(NamedTuple):
     added: Fraction = Fraction(0)
 
     def float_of(self, number: float | Fraction) -> Fraction:
-        """Return the float that a number becomes."""
+        """Return the float nearest to a number."""
         if self.bits == 53:
             return Fraction(float(number))
         import numpy as np
@@ -96,11 +96,11 @@ DOUBLE = Rounding(53)
 def scale_of(number: float, rounding: Rounding) -> Scale | None:
     """Return a float as a scale; None if it is not finite.
 
-    Let it be ``(1 + d) * p / q``, and the product be rounded by ``1 + e`` more; with 24 bits ``abs(d)`` and ``abs(e)``
-    are at most ``2 ** -24``. As long as ``p * size < 2 ** 23`` neither moves a product with a fraction past an integer.
-    One that is an integer by rights is rounded to it, unless it lies below it by more than half of what floats are
-    apart, which it cannot where ``d >= -2 ** -25``. A product with a power of two below is no other as a float up to
-    ``p * size == 2 ** 24``.
+    Let the float be ``(1 + d) * p / q``, and let rounding multiply the product by ``1 + e``; with 24 bits ``abs(d)``
+    and ``abs(e)`` are at most ``2 ** -24``. As long as ``p * size < 2 ** 23``, neither error moves a fractional product
+    past an integer. A product whose exact value is an integer is rounded to it unless the errors put it below by more
+    than half the spacing of floats, which cannot happen if ``d >= -2 ** -25``. If ``q`` is a power of two, the product
+    is exact as a float up to ``p * size == 2 ** 24``.
 
     >>> scale_of(0.5, SINGLE)[:3], scale_of(0.30000001192092896, SINGLE)[:3]
     ((1, 2, True), (3, 10, True))
@@ -119,7 +119,7 @@ def scale_of(number: float, rounding: Rounding) -> Scale | None:
 
 
 def quotient_scale(above: Dim, below: Dim, rounding: Rounding) -> Scale | None:
-    """Return the scale that is a quotient of sizes, computed in floats as well."""
+    """Return the scale that is a quotient of sizes, itself computed in floats."""
     if isinstance(above, int) and isinstance(below, int):
         return scale_of(above / below, rounding)
     is_power_of_two = isinstance(below, int) and below & (below - 1) == 0
@@ -127,7 +127,7 @@ def quotient_scale(above: Dim, below: Dim, rounding: Rounding) -> Scale | None:
 
 
 def resize(context: Context, dims: Dims, axes: Sequence[int], sizes: Sequence[Dim]) -> Dims:
-    """Return a shape with a new size on each of some axes, the last one where an axis is named twice."""
+    """Return a shape with new sizes on some axes; if an axis is named twice, the last size counts."""
     if len(sizes) != len(axes):
         context.refuse(f"there must be {len(axes)} sizes")
     found = list(dims)
@@ -137,7 +137,7 @@ def resize(context: Context, dims: Dims, axes: Sequence[int], sizes: Sequence[Di
 
 
 def _short(found: Fraction, rounding: Rounding) -> tuple[Fraction, bool]:
-    """Return a short fraction that is rounded to a float, or else the float itself, and whether it may stand for it."""
+    """Return a short fraction that rounds to a float, else the float; and whether the fraction gives exact results."""
     short = found.limit_denominator(_MAX_DENOMINATOR)
     if not short or rounding.float_of(short) != found:
         return found, False

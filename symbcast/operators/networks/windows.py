@@ -26,11 +26,11 @@ class Window(NamedTuple):
 
     @property
     def span(self) -> Dim:
-        """How many elements the window covers, gaps included."""
+        """The number of elements that the window covers, gaps included."""
         return add(multiply(subtract(self.kernel, 1), self.dilation), 1)
 
     def room(self, size: Dim) -> Dim:
-        """Return how far it can be moved within the padded axis; negative if it does not fit."""
+        """Return how far the window can move within the padded axis; negative if it does not fit."""
         return subtract(add(size, self.before + self.after), self.span)
 
 
@@ -39,23 +39,23 @@ Positions: TypeAlias = "Callable[[Context, Dim, Window], Dim]"
 
 
 def fitting(context: Context, size: Dim, window: Window) -> Dim:
-    """Return at how many positions a window lies within the padded axis; it must fit at least once."""
+    """Return the number of window positions within the padded axis; there must be at least one."""
     room = window.room(size)
     context.at_most(0, room, "the window must fit into the padded input")
     return add(floor_divide(room, window.stride), 1)
 
 
 def rounded_down(context: Context, size: Dim, window: Window) -> Dim:
-    """Return at how many positions a window lies within the padded axis; there may be none."""
+    """Return the number of window positions within the padded axis, possibly 0."""
     room = window.room(size)
     context.at_most(0, add(room, window.stride), NOT_NEGATIVE)
     return add(floor_divide(room, window.stride), 1)
 
 
 def rounded_up(context: Context, size: Dim, window: Window) -> Dim:
-    """Return the number of positions of a window that may extend past the padding, but must start before its end part.
+    """Return the number of positions if a window may extend past the padding, but must start before its end part.
 
-    There may be none, as with `rounded_down`.
+    The number may be 0, as in `rounded_down`.
     """
     room = window.room(size)
     context.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)
@@ -63,7 +63,7 @@ def rounded_up(context: Context, size: Dim, window: Window) -> Dim:
 
 
 def fitting_rounded_up(context: Context, size: Dim, window: Window) -> Dim:
-    """Return what `rounded_up` does; there must be at least one position."""
+    """Return the number of positions as `rounded_up` does; there must be at least one."""
     reason = "there must be a position for the window"
     context.at_most(1, add(window.room(size), window.stride), reason)
     context.at_most(1, add(size, window.before), reason)
@@ -76,7 +76,7 @@ def _begun(context: Context, size: Dim, window: Window) -> Dim:
 
 
 def covering(size: Dim, stride: int) -> Dim:
-    """Return the number of positions with padding that keeps the size, except for the stride."""
+    """Return the number of positions if the padding keeps the size, apart from the stride."""
     return ceil_divide(size, stride)
 
 
@@ -125,7 +125,7 @@ def transposed_channels(context: Context, dims: Dims, weights: Dims, groups: int
 
 
 def transposed_length(size: Dim, window: Window, extra: int = 0) -> Dim:
-    """Return the length covered by windows a stride apart, one for each element, without the padding."""
+    """Return the length covered by one window per element, a stride apart, minus the padding."""
     full = add(multiply(subtract(size, 1), window.stride), window.span, extra)
     return subtract(full, window.before + window.after)
 

@@ -1,1 +1,1 @@
-"""Operators that lay elements out anew: layouts, reshapes, joins, slices, padding."""
+"""Operators that rearrange elements: layouts, reshapes, joins, slices, padding."""

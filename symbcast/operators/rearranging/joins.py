@@ -1,4 +1,4 @@
-"""Tensors joined along an axis, and split."""
+"""Concatenate, stack and split tensors along an axis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Joined: TypeAlias = "Callable[[Context, Sequence[Dims], int], list[Dim]]"
 def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
     """Return the shape of tensors concatenated along an axis; their other sizes must be equal.
 
-    ``joined`` computes these if a runtime does that in its own way.
+    ``joined`` computes these sizes if a runtime does so differently.
     """
     place = context.axis(axis, same_rank(context, shapes))
     dims = (joined or _equal_off_axis)(context, shapes, place)
@@ -28,7 +28,7 @@ def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined |
 
 
 def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
-    """Return the rank of tensors; different ranks are refused."""
+    """Return the common rank of tensors; refuse different ranks."""
     if not shapes:
         context.refuse("there must be a tensor to concatenate")
     if len({len(s) for s in shapes}) > 1:
@@ -37,7 +37,7 @@ def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
 
 
 def off_axis_reason(place: int, axis: int, rank: int) -> str:
-    """Return why sizes off the joined axis must be equal; if ``axis`` is negative, tensors are stacked on a new one."""
+    """Return why the sizes of unjoined axes must be equal; a negative ``axis`` means stacking on a new axis."""
     if axis < 0:
         return "stacked tensors must have the same shape"
     return f"on axis {place} ({place - rank}), off axis {axis} along which it joins, sizes must be equal"
@@ -63,7 +63,7 @@ _NEW = -1
 
 
 def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:
-    """Return the sizes of ``count`` equal parts, without a remainder."""
+    """Return the sizes of ``count`` equal parts; nothing may remain."""
     reason = f"the size must be a multiple of {count}, the number of parts"
     context.require(equal(modulo(size, count), 0), reason)
     return [floor_divide(size, count)] * count
@@ -78,9 +78,9 @@ def split_as(context: Context, size: Dim, parts: Sequence[Dim]) -> list[Dim]:
 
 
 def split_rounded_up(context: Context, size: Dim, count: int) -> list[Dim]:
-    """Return the sizes of ``count`` equal parts, except that the last may be smaller."""
+    """Return the sizes of ``count`` parts that are equal, except that the last may be smaller."""
     each = ceil_divide(size, count)
     last = subtract(size, multiply(each, count - 1))
-    # With a small size, the other parts leave a negative size for the last one.
+    # If the axis is short, the other parts leave a negative size for the last one.
     context.at_most(0, last, f"the axis must be long enough for {count} parts")
     return [*[each] * (count - 1), last]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def transpose(context: Context, dims: Dims, order: Sequence[int] | None) -> Dims:
-    """Return the sizes in another order of the axes; reversed if no order is given."""
+    """Return the sizes with their axes reordered; reversed if no order is given."""
     if order is None:
         return dims[::-1]
     if sorted(order) != list(range(len(dims))):
@@ -44,7 +44,7 @@ def new_axes(context: Context, rank: int, axes: Sequence[int]) -> list[int]:
 
 
 def expand(context: Context, dims: Dims, target: Dims, *, both_ways: bool = False) -> Dims:
-    """Return the target, to which the sizes are broadcast; with ``both_ways``, the target is broadcast to them too."""
+    """Return the target to which the sizes are broadcast; with ``both_ways``, the target is broadcast to them too."""
     if both_ways:
         return context.broadcast(dims, target, rule="bidirectional")
     context.broadcast(dims, target, rule="unidirectional")
@@ -52,7 +52,7 @@ def expand(context: Context, dims: Dims, target: Dims, *, both_ways: bool = Fals
 
 
 def tile(context: Context, dims: Dims, repeats: Sequence[Dim]) -> Dims:
-    """Return the sizes, each multiplied by the repeats of its axis."""
+    """Return the sizes, each multiplied by its axis's number of repeats."""
     if len(repeats) != len(dims):
         context.refuse(f"repeats must have {len(dims)} numbers, one for each axis, but has {len(repeats)}")
     return tuple(multiply(d, n) for d, n in zip(dims, repeats, strict=True))

@@ -1,4 +1,4 @@
-"""Elements added at the ends of axes, or removed there."""
+"""Add elements at the ends of axes, or remove them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Padding(NamedTuple):
 
     @property
     def stays(self) -> Formula:
-        """The condition that nothing is added or removed."""
+        """The condition under which the padding adds and removes nothing."""
         return all_of([equal(self.before, 0), equal(self.after, 0)])
 
 
 def pad(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
-    """Return the sizes padded by one number, or by the axis's elements reflected, repeated at the edge or wrapped.
+    """Return the sizes padded with one number, or with the axis's elements reflected, repeated at the edge or wrapped.
 
     Removed elements must exist, and so must the elements used as padding.
     """
@@ -50,13 +50,13 @@ def pad(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
 
 
 def kept(context: Context, padding: Padding) -> Dim:
-    """Return the size that is left of an axis before anything is added."""
+    """Return the size of an axis after elements are removed and before any are added."""
     smaller = context.bounds.smaller
     return add(padding.size, smaller(padding.before, 0), smaller(padding.after, 0))
 
 
 def has_elements(context: Context, mode: str, padding: Padding) -> Formula:
-    """Return when an axis has the elements that its padding repeats."""
+    """Return the condition that an axis has the elements that its padding repeats."""
     left = kept(context, padding)
     if mode != "reflect":
         return at_most(1, left)
@@ -74,7 +74,7 @@ def require_elements(context: Context, formula: Formula, mode: str) -> None:
 def ends_of(
     context: Context, given: int | tuple[int | tuple[int, int], ...], rank: int, name: str
 ) -> list[tuple[int, int]]:
-    """Return the padding before and after each axis, given by one number, or by a number or pair for each axis."""
+    """Return the padding before and after each axis, given as one number, or as a number or a pair for each axis."""
     if isinstance(given, int):
         return [(given, given)] * rank
     if len(given) != rank:

@@ -23,8 +23,8 @@ NO_ZERO = "no size may be 0 next to a -1"
 def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred: Inferred | None = None) -> Dims:
     """Return the target shape with its None, at most one, inferred; require the same number of elements.
 
-    None stands for -1. Next to it no size may be 0, because it would be undetermined. ``inferred`` computes it if a
-    runtime does that in its own way.
+    None stands for -1. No other size may then be 0, because the inferred size would be undetermined. ``inferred``
+    computes it if a runtime does so differently.
     """
     given = [d for d in target if d is not None]
     if len(given) < len(target) - 1:
@@ -40,10 +40,11 @@ def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred
 
 
 def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], sequence: Dim) -> Dims:
-    """Return what `reshape` does if data and target share a sequence of axes, whose product is unknown.
+    """Return the target shape if data and target share a sequence of axes, whose product is unknown.
 
-    To infer a size next to the sequence, its axes must not be 0, and nothing else is required of them. Without such a
-    size, the other sizes must have equal products at all sizes, because the case of an empty sequence is unknown.
+    To infer a size next to the sequence, its axes must not be 0; nothing else is required of them. If no size is
+    inferred, the other sizes must have equal products at all sizes, because it is unknown whether the sequence is
+    empty.
     """
     place = target.index(sequence)
     before, beside = data.index(sequence), [*target[:place], *target[place + 1 :]]
@@ -58,7 +59,7 @@ def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], s
 
 
 def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
-    """Return the size for -1 next to the given sizes; none of these may be 0."""
+    """Return the size for -1 next to the given sizes, which must not be 0."""
     empty = context.empty(given)
     if context.is_known(empty):
         context.refuse(NO_ZERO)
@@ -67,7 +68,7 @@ def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
 
 
 def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
-    """Return the quotient of two products; require that it be whole. No divisor may be 0."""
+    """Return the quotient of two products; require that it be an integer. No divisor may be 0."""
     quotient = exact_quotient(tuple(data), tuple(given))
     if quotient is not None:
         return quotient
@@ -77,7 +78,7 @@ def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) 
 
 
 def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
-    """Return the factors of two products without common factors that are not 0."""
+    """Return the factors of two products after removing common factors that are not 0."""
     above, below = list(left), []
     for factor in right:
         if factor in above and context.bounds.is_at_least(factor, 1):
@@ -88,14 +89,14 @@ def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim])
 
 
 def copied(context: Context, data: Dims, axis: int) -> Dim:
-    """Return the size that a 0 in the target copies from the data; an axis that the data lack is refused."""
+    """Return the size that a 0 in the target copies from the data; refuse an axis that the data lack."""
     if axis >= len(data):
         context.refuse(f"a 0 on axis {axis} copies a size, but the data have only rank {len(data)}")
     return data[axis]
 
 
 def copied_where_zero(context: Context, size: Dim, data: Dims, axis: int) -> Dim:
-    """Return a size of the target, or that of the data if it is 0: size + (1 - min(size, 1)) * kept."""
+    """Return a size of the target, or the data's if it is 0: size + (1 - min(size, 1)) * kept."""
     if axis >= len(data):
         context.require(at_most(1, size), "a 0 copies a size from the data, which have no such axis")
         return size
@@ -106,7 +107,7 @@ def copied_where_zero(context: Context, size: Dim, data: Dims, axis: int) -> Dim
 
 
 def flatten(dims: Dims, start: int, stop: int) -> Dims:
-    """Return a shape with the axes from ``start`` on, before ``stop``, in one.
+    """Return a shape with the axes from ``start`` to ``stop`` (exclusive) merged into one.
 
     >>> flatten((2, 3, 4), 1, 3), flatten((2, 3), 0, 0)
     ((2, 12), (1, 2, 3))

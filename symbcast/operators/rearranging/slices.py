@@ -20,11 +20,11 @@ def cut(
     starts_within: bool = False,
     sizes: Collection[Dim] = (),
 ) -> tuple[Dim, Dim]:
-    """Return where a part of an axis begins and how long it is.
+    """Return the start and the length of a part of an axis.
 
-    Start and end of the part are counted from the front, and clamped as in Python; a negative step goes to the front.
-    If it ``starts_within``, as in ONNX, a start before the axis is its first element even then. ``sizes`` are positions
-    that are known not to be negative.
+    Start and end are counted from the front, and clamped as in Python; a negative step goes towards the front. With
+    ``starts_within``, as in ONNX, a start before the axis means its first element even for a negative step. ``sizes``
+    are positions known not to be negative.
     """
     start, end, step = part
     low, high = (0, size) if step > 0 else (-1, subtract(size, 1))
@@ -32,12 +32,12 @@ def cut(
     first = context.bounds.smaller(start if start in sizes else context.bounds.larger(start, least), high)
     last = context.bounds.smaller(end if end in sizes else context.bounds.larger(end, low), high)
     count = ceil_divide(subtract(last, first) if step > 0 else subtract(first, last), abs(step))
-    # A part that goes to the end of the axis has no negative length, because it starts within.
+    # A slice that ends at the end of the axis cannot have a negative length, because its start is within the axis.
     return first, count if last == (high if step > 0 else low) else context.bounds.larger(count, 0)
 
 
 def length(context: Context, size: Dim, start: Dim, end: Dim, step: Dim = 1) -> Dim:
-    """Return how long a part of an axis is, from a nonnegative start to an end, as in Python slices.
+    """Return the length of a part of an axis, from a nonnegative start to an end, as in Python slices.
 
     A start past the end of the axis gives an empty part, as does an end before the start; so neither is clamped alone.
     """
@@ -46,7 +46,7 @@ def length(context: Context, size: Dim, start: Dim, end: Dim, step: Dim = 1) -> 
 
 
 def from_front(context: Context, size: Dim, place: Dim) -> Dim:
-    """Return a position counted from the front; a negative one is counted from the end."""
+    """Return a position counted from the front; a negative position counts from the end."""
     if context.bounds.is_at_least(place, 0):
         return place
     if context.bounds.is_at_most(place, -1):

@@ -12,7 +12,7 @@ MAX_ATTRIBUTE = 2**63 - 1
 
 
 def whole(operator: str, name: str, value: Any) -> int:
-    """Return an integer, including NumPy's; a truth value is refused."""
+    """Return an integer, which may be NumPy's; refuse a bool."""
     found = None if isinstance(value, bool) else index_of(value)
     if found is None or abs(found) > MAX_ATTRIBUTE:
         raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", f"write {name}=1, for example")
@@ -29,7 +29,7 @@ Others: TypeAlias = Literal["..."]
 
 
 def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | None:
-    """Return an order of axes, or None for the reversed one; it may contain one ellipsis."""
+    """Return an order of axes, or None to reverse them; it may contain one ellipsis."""
     if value is None:
         return None
     given = value if _is_sequence(value) else (value,)
@@ -40,12 +40,12 @@ def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | No
 
 
 def axes(operator: str, name: str, value: Any) -> tuple[int, ...]:
-    """Return one axis or more."""
+    """Return one or more axes."""
     return wholes(operator, name, value if _is_sequence(value) else (value,))
 
 
 def axes_or_all(operator: str, name: str, value: Any) -> tuple[int, ...] | None:
-    """Return one axis or more, or None for all of them."""
+    """Return one or more axes, or None for all of them."""
     return None if value is None else axes(operator, name, value)
 
 
@@ -69,7 +69,7 @@ def texts(operator: str, name: str, value: Any) -> tuple[str, ...]:
 
 
 def ratios(operator: str, name: str, value: Any) -> tuple[tuple[int, int], ...] | None:
-    """Return positive fractions, each as two integers; a float means its decimal text. None stays None."""
+    """Return positive fractions, each as two integers; a float stands for its decimal text. None stays None."""
     return None if value is None else tuple(_ratio(operator, name, item) for item in items(operator, name, value))
 
 
@@ -94,14 +94,14 @@ def positive(operator: str, name: str, value: Any) -> int:
 
 
 def positives(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
-    """Return an integer of at least 1, for all axes, or one for each."""
+    """Return an integer of at least 1 for all axes, or one for each axis."""
     if not _is_sequence(value):
         return positive(operator, name, value)
     return tuple(positive(operator, name, item) for item in value)
 
 
 def naturals(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
-    """Return an integer of at least 0, for all axes, or one for each."""
+    """Return an integer of at least 0 for all axes, or one for each axis."""
     found = wholes(operator, name, value) if _is_sequence(value) else (whole(operator, name, value),)
     if min(found, default=0) < 0:
         raise OperatorError(operator, f"{name}={_brief(value)} must not be below 0")
@@ -116,7 +116,7 @@ def ends(operator: str, name: str, value: Any) -> int | tuple[int | tuple[int, i
 
 
 def natural_ends(operator: str, name: str, value: Any) -> Any:
-    """Return what `ends` does, without negative numbers; or one of the words ``"same"`` and ``"valid"``."""
+    """Return nonnegative padding like `ends`, or one of the words ``"same"`` and ``"valid"``."""
     if isinstance(value, str):
         if value not in ("same", "valid"):
             raise OperatorError(operator, f"{name}={value!r} is not known", f"write {name}='same' or {name}='valid'")
@@ -129,7 +129,7 @@ def natural_ends(operator: str, name: str, value: Any) -> Any:
 
 
 def places(operator: str, name: str, value: Any) -> tuple[int | str | None, ...]:
-    """Return where axes are cut: an integer, None for the end, or ``"#n"`` for the n-th size of the last operand."""
+    """Return slice positions: an integer, None for the end, or ``"#n"`` for the n-th size of the last operand."""
     found = []
     for item in items(operator, name, value):
         is_reference = isinstance(item, str) and item[:1] == "#" and item[1:].isdecimal()
@@ -158,6 +158,6 @@ def _is_sequence(value: Any) -> bool:
 def _brief(value: Any) -> str:
     try:
         found = repr(value)
-    except ValueError:  # an integer of too many digits
+    except ValueError:  # an integer with too many digits to print
         return f"<{type(value).__name__}>"
     return found if len(found) <= 80 else f"{found[:77]}..."

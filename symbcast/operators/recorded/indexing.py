@@ -1,4 +1,4 @@
-"""The operators that a program records: elements read by index or by rank, and written."""
+"""Operators that a program records: elements read by index or rank, or written by index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AXIS_KIND = reading(axis=kind.whole)
 
 @recorded
 class GatherElements(Operator):
-    """`torch.gather`: an element of the data for each index."""
+    """`torch.gather`: one element of the data per index."""
 
     name = "gather_elements"
     operands = ("data", "indices")
@@ -48,7 +48,7 @@ class GatherElements(Operator):
 
 @recorded
 class GatherND(Operator):
-    """Slices of the data, each at an index that lies along the last axis of the indices."""
+    """Slices of the data; the last axis of the indices holds the components of each index."""
 
     name = "gather_nd"
     operands = ("data", "indices")
@@ -67,7 +67,7 @@ class GatherND(Operator):
 
 @recorded
 class Scatter(Operator):
-    """The data with slices along an axis replaced: updates have the shape that `numpy.take` returns there."""
+    """The data with slices along an axis replaced by updates; these have the shape that `numpy.take` returns."""
 
     name = "scatter"
     operands = ("data", "indices", "updates")
@@ -83,7 +83,7 @@ class Scatter(Operator):
 
 @recorded
 class ScatterElements(Operator):
-    """`torch.scatter` of updates with the shape of the indices."""
+    """`torch.scatter`, with updates of the same shape as the indices."""
 
     name = "scatter_elements"
     operands = ("data", "indices", "updates")
@@ -100,7 +100,7 @@ class ScatterElements(Operator):
 
 @recorded
 class ScatterND(Operator):
-    """The data with slices replaced, each at an index that lies along the last axis of the indices."""
+    """The data with slices replaced; the last axis of the indices holds the components of each index."""
 
     name = "scatter_nd"
     operands = ("data", "indices", "updates")
@@ -124,7 +124,7 @@ def index_length(context: Context, indices: Dims) -> int:
 
 @recorded
 class TopK(Operator):
-    """The greatest elements along an axis; the second operand is how many."""
+    """The greatest elements along an axis; the second operand is their number."""
 
     name = "top_k"
     operands = ("data", "count")
@@ -143,7 +143,7 @@ class TopK(Operator):
 
 @recorded
 class OneHot(Operator):
-    """A new axis for classes; the second operand is how many there are."""
+    """A new axis for classes; the second operand is the number of classes."""
 
     name = "one_hot"
     operands = ("data", "depth")

@@ -11,7 +11,7 @@ from symbcast.operators.recorded.methods import Axes, ShapeFunctions, Size
 
 
 class LayerFunctions(ShapeFunctions):
-    """A program with the shape functions of layers; each takes and raises what `ShapeFunctions` does."""
+    """A program with the shape functions of layers; arguments and errors are as in `ShapeFunctions`."""
 
     # Attention and normalisation.
 
@@ -27,8 +27,8 @@ class LayerFunctions(ShapeFunctions):
     ) -> Shape:
         """Add ``softmax(query @ key.T + mask) @ value`` of (..., L, E), (..., S, E) and (..., S, V): (..., L, V).
 
-        The axes before the last two are broadcast; with ``grouped`` equal groups of heads, on the axis before these
-        two, share keys and values. A mask broadcasts onto the scores (..., L, S).
+        The axes before the last two are broadcast. With ``grouped``, equal groups of heads (on the axis before these
+        two) share keys and values. A mask broadcasts onto the scores (..., L, S).
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
@@ -48,7 +48,7 @@ class LayerFunctions(ShapeFunctions):
         axis: int = -1,
         origin: str | None = None,
     ) -> Shape:
-        """Add a normalisation over the axes from ``axis`` on; a scale, and a bias next to it, have their shape.
+        """Add a normalisation over the axes from ``axis`` on; scale and bias have the shape of these axes.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -66,7 +66,7 @@ class LayerFunctions(ShapeFunctions):
         *,
         origin: str | None = None,
     ) -> Shape:
-        """Add a normalisation of (N, C, ...) in equal groups of channels; a scale and a bias are (C,).
+        """Add a normalisation of (N, C, ...) in equal groups of channels; scale and bias have the shape (C,).
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -76,7 +76,7 @@ class LayerFunctions(ShapeFunctions):
         return self._operate("group_norm", _given(data, scale, bias), origin, groups=groups)
 
     def batch_norm(self, data: ShapeLike, *parameters: ShapeLike, origin: str | None = None) -> Shape:
-        """Add a normalisation of (N, C, ...); a scale, a bias, means and variances, up to four of them, are (C,).
+        """Add a normalisation of (N, C, ...); scale, bias, means and variances, all optional, have the shape (C,).
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -96,9 +96,10 @@ class LayerFunctions(ShapeFunctions):
         axes: Axes | None = None,
         origin: str | None = None,
     ) -> Shape:
-        """Add new sizes of the axes named, or of all: sizes, or scales, by which the old ones are multiplied.
+        """Add a resize of the named axes, or of all, to the given sizes or by scales.
 
-        A product is rounded down, and is exact: a scale of 0.7 is 7/10, where runtimes may round in floats.
+        Size times scale is computed exactly and rounded down: a scale of 0.7 is 7/10, whereas runtimes may round in
+        floats.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -111,7 +112,7 @@ class LayerFunctions(ShapeFunctions):
     # Elements by rank and index.
 
     def top_k(self, data: ShapeLike, count: Size, axis: int = -1, *, origin: str | None = None) -> Shape:
-        """Add the ``count`` greatest elements along an axis, which must have as many: the shape of values and indices.
+        """Add the ``count`` greatest elements along an axis of at least that size: the shape of values and indices.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -132,7 +133,7 @@ class LayerFunctions(ShapeFunctions):
     def gather_elements(
         self, data: ShapeLike, indices: ShapeLike, axis: int = 0, *, origin: str | None = None
     ) -> Shape:
-        """Add `torch.gather`: an element for each index, which off the axis do not go beyond the data.
+        """Add `torch.gather`: one element per index; on the other axes, indices must not exceed the data.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
@@ -144,9 +145,9 @@ class LayerFunctions(ShapeFunctions):
     def gather_nd(
         self, data: ShapeLike, indices: ShapeLike, batch_axes: int = 0, *, origin: str | None = None
     ) -> Shape:
-        """Add slices of the data, each at an index that lies along the last axis of the indices.
+        """Add slices of the data; the last axis of the indices holds the components of each index.
 
-        The first ``batch_axes`` axes of data and indices are equal, and go side by side.
+        The first ``batch_axes`` axes of data and indices must be equal; they are paired.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv(min_size=1).gather_nd("N, M, d", "K, 2")
@@ -157,7 +158,7 @@ class LayerFunctions(ShapeFunctions):
     def scatter(
         self, data: ShapeLike, indices: ShapeLike, updates: ShapeLike, axis: int = 0, *, origin: str | None = None
     ) -> Shape:
-        """Add the replacement of slices along an axis by updates of the shape that `gather` has there.
+        """Add the replacement of slices along an axis by updates of the shape that `gather` returns.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
@@ -169,7 +170,7 @@ class LayerFunctions(ShapeFunctions):
     def scatter_elements(
         self, data: ShapeLike, indices: ShapeLike, updates: ShapeLike, axis: int = 0, *, origin: str | None = None
     ) -> Shape:
-        """Add `torch.scatter` of updates with the shape of the indices, which off the axis do not go beyond the data.
+        """Add `torch.scatter` of updates with the shape of the indices, which must not exceed the data on other axes.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
@@ -181,7 +182,7 @@ class LayerFunctions(ShapeFunctions):
     def scatter_nd(
         self, data: ShapeLike, indices: ShapeLike, updates: ShapeLike, *, origin: str | None = None
     ) -> Shape:
-        """Add the replacement of slices, each at an index that lies along the last axis of the indices.
+        """Add the replacement of slices; the last axis of the indices holds the components of each index.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv(min_size=1)
@@ -206,10 +207,10 @@ class LayerFunctions(ShapeFunctions):
     ) -> tuple[Shape, Shape, Shape]:
         """Add LSTM layers over (T, N, features): all hidden states, and the last hidden and cell states.
 
-        ``operands`` are those whose shapes must fit, by name: ``hidden`` (D, N, hidden) and ``cell`` for the first
+        ``operands`` maps names to the shapes that must fit: ``hidden`` (D, N, hidden) and ``cell`` for the first
         states, ``weights`` (gates * hidden, features) and ``recurrence`` (gates * hidden, hidden) of the first layer,
-        and its ``bias`` (gates * hidden,), and ``lengths`` (N,). D counts the directions of all layers. With
-        ``batch_first`` data is (N, T, features); with a ``projection`` hidden states have that size.
+        its ``bias`` (gates * hidden,), and ``lengths`` (N,). D counts the directions of all layers. With
+        ``batch_first``, data are (N, T, features); with a ``projection``, hidden states have that size.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -234,7 +235,7 @@ class LayerFunctions(ShapeFunctions):
         batch_first: bool = False,
         origin: str | None = None,
     ) -> tuple[Shape, Shape]:
-        """Add GRU layers over (T, N, features), as `lstm`: all hidden states, and the last ones.
+        """Add GRU layers over (T, N, features), like `lstm`: all hidden states, and the last ones.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().gru("N, T, 80", "H", layers=2, batch_first=True)
@@ -255,7 +256,7 @@ class LayerFunctions(ShapeFunctions):
         batch_first: bool = False,
         origin: str | None = None,
     ) -> tuple[Shape, Shape]:
-        """Add plain recurrent layers over (T, N, features), as `lstm`: all hidden states, and the last ones.
+        """Add plain recurrent layers over (T, N, features), like `lstm`: all hidden states, and the last ones.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().rnn("T, N, 80", "H")
@@ -282,5 +283,5 @@ class LayerFunctions(ShapeFunctions):
 
 
 def _given(*shapes: ShapeLike | None) -> tuple[ShapeLike, ...]:
-    """Return the operands that are given."""
+    """Return the operands that are not None."""
     return tuple(s for s in shapes if s is not None)

@@ -1,4 +1,4 @@
-"""The operators that a program records: attention, normalisations, recurrent layers and resized axes."""
+"""Operators that a program records: attention, normalisations, recurrent layers and resized axes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Attention(Operator):
     grouped: bool
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The last two axes, and the heads if groups of them share keys; the mask aligns with the scores."""
+        """The last two axes; also the heads if groups of them share keys. The mask aligns with the scores."""
         tensor = Reach(last=3 if self.grouped else 2, is_written=True)
         return [tensor, tensor, tensor, ANY][: len(shapes)]
 
@@ -51,7 +51,7 @@ class Attention(Operator):
 
 @recorded
 class LayerNorm(Operator):
-    """A normalisation over the axes from one on; a scale and a bias have the shape of these axes."""
+    """A normalisation over the axes from ``axis`` on; scale and bias have the shape of these axes."""
 
     name = "layer_norm"
     variadic = True
@@ -74,7 +74,7 @@ class LayerNorm(Operator):
 
 @recorded
 class GroupNorm(Operator):
-    """A normalisation of groups of channels; a scale and a bias have one number for each channel."""
+    """A normalisation of groups of channels; scale and bias have one number for each channel."""
 
     name = "group_norm"
     variadic = True
@@ -84,7 +84,7 @@ class GroupNorm(Operator):
     groups: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The batch and the channels."""
+        """The batch axis and the channel axis."""
         return [Reach(first=2), *[Reach(rank=1)] * (len(shapes) - 1)]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -96,14 +96,14 @@ class GroupNorm(Operator):
 
 @recorded
 class BatchNorm(Operator):
-    """A normalisation of channels; a scale, a bias, means and variances have one number for each."""
+    """A normalisation of channels; scale, bias, means and variances have one number for each."""
 
     name = "batch_norm"
     variadic = True
     operands = ("data", "scale", "bias", "mean", "variance")
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The batch and the channels."""
+        """The batch axis and the channel axis."""
         return [Reach(first=2), *[Reach(rank=1)] * (len(shapes) - 1)]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -114,7 +114,7 @@ class BatchNorm(Operator):
 
 
 def _parameters(context: Context, shapes: Sequence[Dims], names: Sequence[str]) -> dict[str, Dims | None]:
-    """Return the parameters that are given, by name."""
+    """Return the given parameters by name."""
     if len(shapes) > len(names) + 1:
         context.refuse(f"takes at most {len(names) + 1} shapes, not {len(shapes)}")
     return dict(zip(names, shapes[1:], strict=False))
@@ -122,7 +122,7 @@ def _parameters(context: Context, shapes: Sequence[Dims], names: Sequence[str]) 
 
 @recorded
 class Resize(Operator):
-    """New sizes of some axes, or of all: those of the second operand, or the old ones times scales, rounded down."""
+    """New sizes of some axes, or of all: given by the second operand, or old sizes times scales, rounded down."""
 
     name = "resize"
     variadic = True
@@ -155,8 +155,8 @@ class Resize(Operator):
 class Recurrent(Operator):
     """One output of RNN, GRU or LSTM layers: all hidden states, or the last ones, or the last cell states.
 
-    The second operand is the hidden size, and its projection if there is one; the others are named by ``roles``. The
-    first output requires what the whole operation does.
+    The second operand holds the hidden size, followed by the projected size if any; ``roles`` names the other operands.
+    The first output states the requirements of the whole operation.
     """
 
     name = "recurrent"
@@ -186,7 +186,7 @@ class Recurrent(Operator):
     part: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data has three."""
+        """All axes: data have three."""
         return [Reach(rank=3) if place_of(s) is not None and n == 0 else None for n, s in enumerate(shapes)]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

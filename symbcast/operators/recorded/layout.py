@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @recorded
 class Reshape(Operator):
-    """`numpy.reshape`: the second operand is the target, with a 1 for each size that is inferred or copied."""
+    """`numpy.reshape`: the second operand is the target, with 1 in place of each inferred or copied size."""
 
     name = "reshape"
     operands = ("data", "target")
@@ -31,7 +31,7 @@ class Reshape(Operator):
     copied: tuple[int, ...]
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """None: a sequence of axes is passed on as it is, from the data to the target."""
+        """None: a sequence of axes is passed on unchanged from the data to the target."""
         return [ANY, ANY]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -53,7 +53,7 @@ class Reshape(Operator):
 
 @recorded
 class Flatten(Operator):
-    """The axes from one to another, both included, merged into one."""
+    """The axes from ``start`` to ``end``, both included, merged into one."""
 
     name = "flatten"
     operands = ("data",)
@@ -88,7 +88,7 @@ class Transpose(Operator):
     order: tuple[int | Others, ...] | None
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes, as many as in the order; with an ellipsis, only the named ones."""
+        """All axes, as listed in the order; with an ellipsis, only the named ones."""
         if self.order is None:
             return super().reaches(shapes)
         named = [a for a in self.order if isinstance(a, int)]
@@ -108,7 +108,7 @@ class Transpose(Operator):
 
 @recorded
 class Squeeze(Operator):
-    """`numpy.squeeze`, its axes named."""
+    """`numpy.squeeze` with named axes."""
 
     name = "squeeze"
     operands = ("data",)
@@ -174,7 +174,7 @@ class Tile(Operator):
     operands = ("data", "repeats")
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """As many of the last axes of the data as there are repeats; missing ones count as size 1."""
+        """As many of the last axes of the data as there are repeats; missing axes count as size 1."""
         return [Reach(last=len(shapes[1]), least=0), None]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

@@ -1,4 +1,4 @@
-"""The operators as methods of a program: arguments are read, and recorded under the operator's name."""
+"""Operators as methods of a program: each reads its arguments, and is recorded under its name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ends: TypeAlias = "int | Iterable[int | tuple[int, int]]"
 class ShapeFunctions(Program):
     """A program with shape functions.
 
-    Each takes shapes as `symbcast.shape` reads them, records an operation, which the caller knows as ``origin``, and
+    Each takes shapes as `symbcast.shape` reads them, records an operation under the caller's label ``origin``, and
     returns its output shape. Each raises `OperatorError` for ranks, axes and attributes that are wrong at all sizes,
     the errors of `symbcast.shape` for invalid shapes, and `IncompatibleProgramError` if no sizes allow the operation
     together with the earlier ones.
@@ -45,7 +45,7 @@ class ShapeFunctions(Program):
     def matmul(self, left: ShapeLike, right: ShapeLike, *, origin: str | None = None) -> Shape:
         """Add a matrix product, as in `numpy.matmul`: ``(*batch, n, k)`` by ``(*batch, k, m)``.
 
-        The inner sizes must be equal, the batch axes are broadcast. An operand of one axis is a vector.
+        The inner sizes must be equal; the batch axes are broadcast. An operand with one axis is a vector.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -57,7 +57,7 @@ class ShapeFunctions(Program):
         return self._operate("matmul", (left, right), origin)
 
     def einsum(self, equation: str, *shapes: ShapeLike, origin: str | None = None) -> Shape:
-        """Add a sum over letters, as in `numpy.einsum`: each letter is one size, to which 1 is broadcast.
+        """Add an Einstein summation, as in `numpy.einsum`: each letter is one size, to which 1 is broadcast.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().einsum("bik,bkj->bij", "B, N, K", "B, K, M")
@@ -78,7 +78,7 @@ class ShapeFunctions(Program):
         """
         return self._operate("reduce", (data,), origin, axes=axes, keepdims=keepdims)
 
-    # The same elements in another shape.
+    # Operators that rearrange or repeat elements.
 
     def reshape(
         self,
@@ -88,10 +88,10 @@ class ShapeFunctions(Program):
         zero_copies: bool = False,
         origin: str | None = None,
     ) -> Shape:
-        """Add a reshape, which keeps the number of elements; one size of the target may be -1, and is inferred.
+        """Add a reshape, which keeps the number of elements; one size of the target can be -1, and is inferred.
 
-        Next to a -1 no other size may be 0, as in NumPy. With ``zero_copies`` a 0 in the target is the size that the
-        data have on that axis, as in ONNX.
+        If a size is -1, no other size may be 0, as in NumPy. With ``zero_copies``, a 0 in the target copies the data's
+        size on that axis, as in ONNX.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -136,7 +136,7 @@ class ShapeFunctions(Program):
     def squeeze(self, data: ShapeLike, axes: Axes | None = None, *, origin: str | None = None) -> Shape:
         """Add the removal of axes, which must be 1; without ``axes``, of all axes that are 1 at all sizes.
 
-        Raises `OperatorError` without ``axes`` if the sizes decide which axes are 1.
+        Raises `OperatorError` if ``axes`` is omitted and the sizes decide which axes are 1.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -155,7 +155,7 @@ class ShapeFunctions(Program):
         return self._operate("unsqueeze", (data,), origin, axes=axes)
 
     def expand(self, data: ShapeLike, target: ShapeLike, *, origin: str | None = None) -> Shape:
-        """Add a broadcast of the data to a target, as in `numpy.broadcast_to`: each size is that of the target, or 1.
+        """Add a broadcast of the data to a target, as in `numpy.broadcast_to`: sizes must equal the target's or be 1.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -165,7 +165,7 @@ class ShapeFunctions(Program):
         return self._operate("expand", (data, target), origin)
 
     def tile(self, data: ShapeLike, repeats: ShapeLike, *, origin: str | None = None) -> Shape:
-        """Add a repetition along each axis, as in `numpy.tile`: data and repeats are aligned at the right.
+        """Add a repetition along each axis, as in `numpy.tile`; data and repeats are aligned at the right.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv().tile("N, 3", ("k", 2))
@@ -200,7 +200,7 @@ class ShapeFunctions(Program):
     ) -> tuple[Shape, ...]:
         """Add a split along an axis into a number of equal parts, or into parts of the given sizes.
 
-        Each part is an operation; the first one requires that the parts add up to the size.
+        Each part is recorded as an operation; the first one requires that the parts add up to the size.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -216,7 +216,7 @@ class ShapeFunctions(Program):
             sizes = shape(written)
             if is_open(sizes):
                 raise OperatorError("split", f"must know the number of parts, but {sizes} does not determine it")
-            # Read again for each part, a size without a name would be another one each time.
+            # If the text were read again for each part, its unnamed sizes would become new symbols each time.
             is_named = not any(isinstance(s, Unknown) for s in symbols_of(sizes.dims))
             count, operands = len(sizes), (data, written if is_named else sizes)
         else:
@@ -240,8 +240,8 @@ class ShapeFunctions(Program):
     ) -> Shape:
         """Add a slice ``start:stop:step`` of the named axes, or of the first ones; positions are clamped as in Python.
 
-        A position is an integer, counted from the end if negative, or None for the nearest end, or a size: text or a
-        sympy expression, which must be at least 0, and is counted from the front.
+        A position is an integer (counted from the end if negative), None for the nearest end, or a size: a text or
+        sympy expression that must be at least 0 and is counted from the front.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -253,7 +253,7 @@ class ShapeFunctions(Program):
         return self._operate("slice", (data, tuple(sizes)), origin, **read, axes=axes, steps=steps)
 
     def gather(self, data: ShapeLike, indices: ShapeLike, axis: int = 0, *, origin: str | None = None) -> Shape:
-        """Add `numpy.take` along an axis, with indices of a shape; if there are indices, the axis must not be empty.
+        """Add `numpy.take` along an axis, for a shape of indices; if there are indices, the axis must not be empty.
 
         Whether each index is within the axis depends on data, and is not required.
 
@@ -267,8 +267,9 @@ class ShapeFunctions(Program):
     def pad(self, data: ShapeLike, widths: Ends, mode: PadMode = "constant", *, origin: str | None = None) -> Shape:
         """Add elements at the ends of axes, or remove some if a width is negative.
 
-        ``widths`` is a number for all ends, or for each axis a number or a pair: before and after it. Modes other than
-        ``"constant"`` repeat elements, which must exist: ``"reflect"`` needs more of them than it adds.
+        ``widths`` is one number for all ends, or for each axis a number or a pair: before and after it. Modes other
+        than ``"constant"`` repeat elements, which must exist: for ``"reflect"``, an axis must have more elements than
+        are added at either end.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -291,7 +292,7 @@ class ShapeFunctions(Program):
         groups: int = 1,
         origin: str | None = None,
     ) -> Shape:
-        """Add a convolution of data (N, C, ...) with weights (M, C / groups, ...), and a bias (M,) if one is given.
+        """Add a convolution of data (N, C, ...) with weights (M, C / groups, ...) and an optional bias (M,).
 
         The window, gaps included, must fit into the padded axes. ``"same"`` pads so that the sizes stay the same,
         except for the strides.
@@ -318,9 +319,9 @@ class ShapeFunctions(Program):
         output_padding: Axes = 0,
         origin: str | None = None,
     ) -> Shape:
-        """Add a transposed convolution of data (N, C, ...) with weights (C, M / groups, ...), and a bias (M,).
+        """Add a transposed convolution of data (N, C, ...), weights (C, M / groups, ...), and an optional bias (M,).
 
-        Neither the axes to slide along nor those of the output may be empty.
+        Neither the axes to slide along nor the output axes may be empty.
 
         >>> from symbcast import ShapeEnv
         >>> ShapeEnv(min_size=1).conv_transpose("N, 64, H, W", "64, 32, 2, 2", strides=2)
@@ -341,10 +342,10 @@ class ShapeFunctions(Program):
         ceil_mode: bool = False,
         origin: str | None = None,
     ) -> Shape:
-        """Add a pool of data (N, C, ...) by a window of the sizes ``kernel``, one for each axis to slide along.
+        """Add a pool of data (N, C, ...); ``kernel`` has one size for each axis to slide along.
 
-        The window must fit into the padded axes once. With ``ceil_mode`` the last one may extend past the padding,
-        but must start before the padding at the end.
+        The window must fit into the padded axes at least once. With ``ceil_mode`` the last window may extend past the
+        padding, but must start before the padding at the end.
 
         >>> from symbcast import ShapeEnv
         >>> env = ShapeEnv()
@@ -362,9 +363,9 @@ def _several(name: str, shapes: Any) -> tuple[Any, ...]:
 
 
 def _target(target: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """Return the sizes of a target with 1 instead of -1, the axes with -1, and the axes with 0.
+    """Return a target's sizes with 1 in place of -1, the axes with -1, and the axes with 0.
 
-    A 0 stays in the sizes: the caller decides whether it copies.
+    A 0 stays in the sizes: the caller decides whether it copies a size.
     """
     if isinstance(target, str):
         found = _split(target)
@@ -373,7 +374,7 @@ def _target(target: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
 
 
 def _split(text: str) -> list[str] | None:
-    """Return the sizes in a text that contains -1 or 0; None for any other text."""
+    """Return the sizes in a text if it contains -1 or 0; None for any other text."""
     inner = text.strip()
     if inner[:1] in "([" and inner[-1:] in ")]":
         inner = inner[1:-1]
@@ -402,7 +403,7 @@ def _as_list(places: Any) -> list[Any]:
 
 
 def _references(places: Sequence[Any], sizes: list[Any]) -> tuple[int | str | None, ...]:
-    """Return positions with references into ``sizes``, to which those that are no integers are appended."""
+    """Return positions with each non-integer replaced by a reference into ``sizes``, to which it is appended."""
     found: list[int | str | None] = []
     for place in places:
         number = None if place is None or isinstance(place, str) else _number(place)

@@ -27,7 +27,7 @@ Reader = Callable[[str, str, Any], Any]
 
 
 class Seen(NamedTuple):
-    """Operands as a shape function sees them, the constraints on ranks, and the axes split off sequences."""
+    """Operands as a shape function sees them, constraints on ranks, and the axes split off sequences."""
 
     shapes: list[Dims]
     constraints: list[Constraint]
@@ -35,9 +35,9 @@ class Seen(NamedTuple):
 
 
 class Operator(Rule):
-    """One operation on shapes with its attributes set; immutable.
+    """One operation on shapes, with its attributes set; immutable.
 
-    It emits constraints and an output as a rule does, and so is recorded, explained and exchanged as one.
+    It emits constraints and an output like a rule, so it is recorded, explained and exchanged like one.
 
     Attributes:
         kinds: how each attribute is read.
@@ -62,20 +62,20 @@ class Operator(Rule):
 
     @abstractmethod
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        """Return the output of shapes, and state the requirements on them."""
+        """Return the output shape for some shapes, and state the requirements on them."""
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """Return the reach into each operand; None for an operand whose rank must be known."""
         return [None] * len(shapes)
 
     def lay(self, shapes: Sequence[Dims]) -> Seen:
-        """Return operands as `output` sees them, a sequence of axes as one axis. Raises `ReachError`."""
+        """Return operands as `output` sees them, with each sequence of axes as one axis. Raises `ReachError`."""
         found = [laid(s, reach) for s, reach in zip(shapes, self.reaches(shapes), strict=True)]
         asked = [self._of_rank(f.requirement, f.reason, (n,)) for n, f in enumerate(found) if f.requirement != TRUE]
         return Seen([f.dims for f in found], asked, [f.taken for f in found if f.taken is not None])
 
     def lay_alike(self, shapes: Sequence[Dims]) -> Seen:
-        """Do what `lay` does for operands of the same rank, with the same axes known in each. Raises `ReachError`."""
+        """Like `lay`, for operands that must have equal rank; the same axes are known in each. Raises `ReachError`."""
         seen = Operator.lay(self, shapes)
         found, equal_ranks = of_one_rank(shapes, seen.shapes)
         every = tuple(range(len(shapes)))
@@ -88,7 +88,7 @@ class Operator(Rule):
     def emit_open(self, shapes: Sequence[Sequence[Any]]) -> Emission:
         """Return the constraints on operands, some of unknown rank, and the output dimensions.
 
-        Raises `OperatorError` if these differ between ranks.
+        Raises `OperatorError` if they differ between ranks.
         """
         self._check_count(shapes)
         try:
@@ -102,14 +102,14 @@ class Operator(Rule):
         return Emission([*seen.constraints, *found.constraints], put_back(found.output, seen.taken))
 
     def check_operands(self, shapes: Sequence[Sequence[Any]]) -> None:
-        """Do what `check_shapes` does for shapes that may be of unknown rank."""
+        """Check as `check_shapes` does, for shapes that may have unknown rank."""
         if any(map(is_sequence, chain.from_iterable(shapes))):
             self.emit_open(shapes)
         else:
             self.check_shapes(shapes)
 
     def check_shapes(self, shapes: Sequence[Sequence[Any]]) -> None:
-        """Raise `OperatorError` for the number of operands, their ranks, or attributes that do not fit them."""
+        """Raise `OperatorError` if the number of operands, their ranks or the attributes do not fit."""
         self._check_count(shapes)
         self.emit(shapes)
 
@@ -128,7 +128,7 @@ class Operator(Rule):
 
 
 class _Collector(Context):
-    """Collects the requirements of one operation; it knows only that sizes are not negative."""
+    """Collects the requirements of one operation; the only known fact is that sizes are not negative."""
 
     def __init__(self, operator: Operator, count: int) -> None:
         self.operator = operator
@@ -180,7 +180,7 @@ def _load() -> None:
 
 
 def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
-    """Return the operator with a name, its attributes set. Raises `OperatorError`.
+    """Return the operator with a name and given attributes. Raises `OperatorError`.
 
     >>> find_operator("transpose", {"order": [1, 0]}).concrete([(2, 3)])
     (3, 2)

@@ -1,4 +1,4 @@
-"""The operators that a program records: joined tensors, parts of tensors, and padding."""
+"""Operators that a program records: joined tensors, parts of tensors, and padding."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Stack(Operator):
 
 @recorded
 class Split(Operator):
-    """One part of `numpy.split`: the second operand, if any, holds the sizes of the parts; else there are ``count``.
+    """One part of `numpy.split`: the second operand holds the sizes of the parts; without it, there are ``count``.
 
-    The first part requires what the whole operation does.
+    The first part states the requirements of the whole operation.
     """
 
     name = "split"
@@ -98,7 +98,7 @@ class Split(Operator):
 
 
 class Silent(Context):
-    """A context for requirements that are already stated elsewhere."""
+    """A context that ignores requirements because they are already stated elsewhere."""
 
     def __init__(self, context: Context) -> None:
         self.bounds = context.bounds
@@ -112,13 +112,13 @@ class Silent(Context):
         self._context.refuse(reason)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
-        """Broadcast shapes as the context does."""
+        """Broadcast shapes through the wrapped context."""
         return self._context.broadcast(*shapes, rule=rule, **attributes)
 
 
 @recorded
 class Slice(Operator):
-    """A basic slice: a ``"#n"`` among the places is the n-th size of the second operand."""
+    """A basic slice; a position ``"#n"`` is the n-th size of the second operand."""
 
     name = "slice"
     operands = ("data", "places")
@@ -162,7 +162,7 @@ def _from_front(context: Context, size: Dim, place: int | str | None, given: Dim
 
 @recorded
 class Gather(Operator):
-    """`numpy.take` along an axis, of a shape of indices."""
+    """`numpy.take` along an axis, for a shape of indices."""
 
     name = "gather"
     operands = ("data", "indices")
@@ -183,7 +183,7 @@ class Gather(Operator):
 
 @recorded
 class Pad(Operator):
-    """`numpy.pad`, with modes that repeat elements once."""
+    """`numpy.pad`; modes that repeat elements do so once."""
 
     name = "pad"
     operands = ("data",)
@@ -193,7 +193,7 @@ class Pad(Operator):
     mode: str
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes, as many as there are widths."""
+        """All axes, one for each width."""
         return [None if isinstance(self.widths, int) else Reach(rank=len(self.widths))]
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

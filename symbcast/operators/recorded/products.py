@@ -1,4 +1,4 @@
-"""The operators that a program records: products and reductions."""
+"""Operators that a program records: products and reductions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MatMul(Operator):
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """The rows and columns; only the columns of the left operand if the right one is one matrix or a vector.
 
-        Then the rows of the left operand are kept, like the axes before them.
+        In that case the rows of the left operand are kept, like the axes before them.
         """
         matrices = Reach(last=2, is_written=True)
         is_one = len(shapes[1]) <= 2 and place_of(shapes[1]) is None
@@ -41,7 +41,7 @@ class MatMul(Operator):
 
 @recorded
 class Einsum(Operator):
-    """`numpy.einsum`, the equation in letters."""
+    """`numpy.einsum` with the equation in letters."""
 
     name = "einsum"
     variadic = True

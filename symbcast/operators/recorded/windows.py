@@ -1,4 +1,4 @@
-"""The operators that a program records: convolutions and pools."""
+"""Operators that a program records: convolutions and pools."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class _Windowed(Operator):
-    """The common part of convolutions and pools."""
+    """The common base of convolutions and pools."""
 
     strides: int | tuple[int, ...]
     dilations: int | tuple[int, ...]
     padding: Any
 
     def rank_of_data(self, ranks: Iterable[int | None]) -> Reach | None:
-        """Return the reach into data whose rank follows from operands, or from attributes with one value per axis.
+        """Return the reach into data whose rank follows from other operands, or from attributes with a value per axis.
 
         ``ranks`` are the ranks of data that the operands require, None for an operand of unknown rank.
         """
@@ -79,7 +79,7 @@ class Conv(_Windowed):
     groups: int
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data and weights have the same rank, and a bias has one axis."""
+        """All axes: data and weights have the same rank, and the bias has one axis."""
         return _one_rank_and_bias(self, shapes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
@@ -103,7 +103,7 @@ class ConvTranspose(_Windowed):
     output_padding: int | tuple[int, ...]
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data and weights have the same rank, and a bias has one axis."""
+        """All axes: data and weights have the same rank, and the bias has one axis."""
         return _one_rank_and_bias(self, shapes)
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

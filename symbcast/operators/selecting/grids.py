@@ -1,4 +1,4 @@
-"""Images sampled at the positions of a grid, and grids made by affine maps."""
+"""Sample images at the positions of a grid, and make grids by affine maps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symbcast.operators.operands import expect_shape
 def grid_sample(context: Context, dims: Dims, grid: Dims, *, ranks: Collection[int], is_filled: bool) -> Dims:
     """Return the shape of an image (N, C, ...) sampled at a grid (N, ..., axes): (N, C) and the axes of the grid.
 
-    ``is_filled`` says that an image must have elements.
+    ``is_filled`` says that the image must not be empty.
     """
     if len(grid) != len(dims) or len(dims) not in ranks:
         allowed = ", ".join(map(str, ranks))
@@ -24,7 +24,7 @@ def grid_sample(context: Context, dims: Dims, grid: Dims, *, ranks: Collection[i
 
 
 def affine_grid(context: Context, theta: Dims, size: Dims) -> Dims:
-    """Return the shape of a grid for an output (N, C, ...), made by a matrix for each batch element."""
+    """Return the shape of a grid for an output (N, C, ...), made from one matrix per batch element."""
     if len(size) not in (4, 5):
         context.refuse("the size must be 4 or 5 numbers")
     axes = len(size) - 2

@@ -1,4 +1,4 @@
-"""Elements read or written by index."""
+"""Read or write elements by index."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def within(  # noqa: PLR0913 - indices, and what they must be within
 ) -> None:
     """Require that indices of a shape, from ``low`` to ``high``, be within an axis: ``-size <= low``, ``high < size``.
 
-    Without indices nothing is required. Unless negative indices count ``from_end``, ``0 <= low`` is required.
+    Nothing is required if there are no indices. Unless negative indices count ``from_end``, ``0 <= low`` is required.
     """
     reason = "indices must be within the axis that they index"
     empty = [equal(d, 0) for d in shape if not context.bounds.is_at_least(d, 1)]
@@ -73,11 +73,11 @@ def meet(  # noqa: PLR0913 - indices, and what they must be within
     *,
     from_end: bool = True,
 ) -> None:
-    """Require that some index from ``low`` to ``high`` be within an axis, if there are indices.
+    """Require that an axis contain at least one index from ``low`` to ``high``, if there are indices.
 
-    Negative indices are within it only if they count ``from_end``.
+    Negative indices are valid only if they count ``from_end``.
 
-    This is the certain part of the requirement if nothing else about the indices is known; None means no bound.
+    This is all that is certainly required if nothing else is known about the indices. None means no bound.
     """
     if shape is None:
         return
@@ -94,7 +94,7 @@ def meet(  # noqa: PLR0913 - indices, and what they must be within
 
 
 def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
-    """Require that there be something to index, if an index is used.
+    """Require that the axis have elements to index if any index is used.
 
     NumPy uses each index once for each position on the axes before the indexed one.
     """
@@ -105,10 +105,9 @@ def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
 def gather_elements(  # noqa: PLR0913 - two shapes, and how they fit
     context: Context, data: Dims, indices: Dims, axis: int, *, unless: Formula = FALSE, is_equal: bool = False
 ) -> Dims:
-    """Return the shape of the indices, which take one element each; off the axis they must not exceed the data.
+    """Return the shape of the indices, one element each; on the other axes they must not exceed the data.
 
-    ``is_equal`` says that their sizes must equal those of the data there; ``unless`` is a formula under which nothing
-    is required.
+    With ``is_equal``, their sizes must equal those of the data there. Nothing is required where ``unless`` holds.
     """
     place = context.axis(axis, len(data))
     if is_equal and len(data) == len(indices):
@@ -121,7 +120,7 @@ def gather_elements(  # noqa: PLR0913 - two shapes, and how they fit
 
 
 def scatter_elements(context: Context, data: Dims, indices: Dims, updates: Dims, axis: int) -> Dims:
-    """Return the shape of the data; indices and updates have the same shape, and do not exceed it off the axis."""
+    """Return the shape of the data; indices and updates have equal shapes, at most the data's on the other axes."""
     context.same_shape(updates, indices, "indices and updates must have the same shape")
     not_beyond(context, indices, data, "the data", place=context.axis(axis, len(data)))
     return data
@@ -130,7 +129,7 @@ def scatter_elements(context: Context, data: Dims, indices: Dims, updates: Dims,
 def not_beyond(  # noqa: PLR0913 - two shapes, and how they fit
     context: Context, indices: Dims, data: Dims, what: str, *, place: int | None = None, unless: Formula = FALSE
 ) -> None:
-    """Require that no axis except one have more indices than data, ``unless`` a given formula holds."""
+    """Require indices to be no larger than the data on every axis except one, ``unless`` a formula holds."""
     if len(data) != len(indices):
         if unless == FALSE:
             context.refuse(f"{what} and indices must have the same rank, but have {len(data)} and {len(indices)}")
@@ -147,7 +146,7 @@ Batches: TypeAlias = "Callable[[Context, Dims, Dims, Dims], None]"
 
 
 def same_batches(context: Context, batches: Dims, slices: Dims, _: Dims) -> None:
-    """Require that the first sizes of the indices equal those of the batch."""
+    """Require that the first sizes of the indices equal the batch sizes."""
     for left, right in zip(batches, slices, strict=False):
         context.equal(left, right, f"the first {len(batches)} sizes, which are the batch, must be equal")
 
@@ -157,7 +156,7 @@ def gather_nd(  # noqa: PLR0913, PLR0917 - two shapes, and how they are read
 ) -> Dims:
     """Return the shape of slices, each at an index of ``length`` numbers; the first ``batch`` axes are shared.
 
-    ``batches`` requires that they match, as a runtime does.
+    ``batches`` is the runtime's requirement that these axes match.
     """
     if not indices or not data or not 0 <= batch < min(len(data), len(indices)):
         context.refuse("batch_dims must not be negative, and must be less than the ranks of data and indices")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def top_k(context: Context, dims: Dims, axis: int, count: Dim) -> Dims:
-    """Return the shape of the ``count`` greatest elements along an axis, which must have as many."""
+    """Return the shape of the ``count`` greatest elements along an axis, which must have at least that many."""
     place = context.axis(axis, len(dims))
     context.at_most(count, dims[place], f"k must be at most the size of axis {place}")
     context.is_size(count, "k must not be negative")
@@ -19,7 +19,7 @@ def top_k(context: Context, dims: Dims, axis: int, count: Dim) -> Dims:
 
 
 def one_hot(context: Context, dims: Dims, axis: int, depth: Dim, *, least: int = 1) -> Dims:
-    """Return the shape with a new axis for classes; there must be at least ``least``."""
+    """Return the shape with a new axis for at least ``least`` classes."""
     place = context.axis(axis, len(dims) + 1)
     if least:
         context.at_most(least, depth, "there must be at least one class")

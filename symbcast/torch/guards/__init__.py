@@ -1,1 +1,1 @@
-"""What torch's guards accept, compared with what the graph requires."""
+"""The sizes that torch's guards accept, compared with the graph's requirements."""

@@ -18,9 +18,10 @@ LARGEST = 1 << 26
 
 
 class Arguments:
-    """Makes arguments for one program; tensors whose shape did not change are the example inputs.
+    """Makes arguments for one program; a tensor whose shape is unchanged is the example input.
 
-    Other tensors are random with a fixed seed if they are floating-point or complex, and ones otherwise.
+    Other tensors are random with a fixed seed if they are floating-point or complex; otherwise all their elements are
+    1.
     """
 
     def __init__(self, program: Any, inputs: Inputs) -> None:
@@ -28,7 +29,7 @@ class Arguments:
         self._inputs = inputs
 
     def shapes(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> list[tuple[int, ...] | None]:
-        """Return the shapes at some sizes by name; ``others`` are sizes of fixed axes, by torch's names."""
+        """Return the shapes at some sizes by name; ``others`` sets the sizes of fixed axes, by torch's names."""
         found: list[tuple[int, ...] | None] = []
         for i in self._inputs.inputs:
             dims = [_size(axis, sizes, others or {}) for axis in i.axes]

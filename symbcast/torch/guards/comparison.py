@@ -1,8 +1,8 @@
-"""Where a program's guards accept inputs on which its graph fails, or refuse inputs on which its module runs.
+"""Sizes at which guards accept inputs on which the graph fails, or refuse inputs on which the module runs.
 
-Guards that are too wide are found by the solver: the smallest sizes that satisfy the guards and violate the graph's
-condition. Guards that are too narrow are found by running the module at the smallest sizes that break one clause of
-the guards and no other.
+The solver finds guards that are too wide: it returns the smallest sizes that satisfy the guards and violate the graph's
+condition. Guards that are too narrow are found by running the module at the smallest sizes that violate exactly one
+clause of the guards.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class Disagreement(NamedTuple):
     """The smallest sizes at which the guards and the program disagree about a clause.
 
     ``kind`` is ``"too wide"`` if the guards accept sizes at which the program fails, and ``"too narrow"`` if they
-    refuse sizes at which the module runs. ``clause`` is the violated clause, of the graph's condition if too wide, of
-    the guards if too narrow. ``error`` is the program's error; ``was_run`` is False if the sizes are too large to run.
+    refuse sizes at which the module runs. ``clause`` is the violated clause: of the graph's condition if the guards are
+    too wide, of the guards if they are too narrow. ``error`` is the program's error; ``was_run`` is False if the sizes
+    are too large to run.
     """
 
     kind: Kind
@@ -71,7 +72,7 @@ class Comparison(NamedTuple):
 
 
 class Comparer:
-    """Compares the guards and the graph of one program, and its module if there is one."""
+    """Compares the guards, the graph and, if there is one, the module of a program."""
 
     def __init__(self, program: Any, inputs: Inputs, guards: Guards, graph: ShapeEnv, module: Any) -> None:
         self._guards = guards
@@ -84,7 +85,7 @@ class Comparer:
         self._unclear: list[str] = []
 
     def comparison(self) -> Comparison:
-        """Return all disagreements, each clause at its smallest sizes."""
+        """Return all disagreements, one per clause, at the smallest sizes."""
         found = [*self._too_wide()]
         if self._module is not None:
             found += [*self._too_narrow(), *self._fixed()]
@@ -121,7 +122,7 @@ class Comparer:
                     break
 
     def _fixed(self) -> Iterator[Disagreement]:
-        """Yield other sizes at which the module runs, for axes that torch fixed against its instructions."""
+        """Yield other sizes at which the module runs, for axes that torch fixed although they were left open."""
         sizes = self._smallest(self._guards.env.clauses)
         opened = [s for s in self._guards.specialised if s.was_open]
         for n, fixed in enumerate(opened if sizes is not None else ()):

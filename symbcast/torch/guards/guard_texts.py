@@ -1,7 +1,7 @@
 """Parse torch's guards into formulas: Python text in which ``L['x'].size()[2]`` is the size of an axis.
 
-``a / b`` is read as the quotient rounded down, as in `symbcast.adapters.torch_expressions`: torch's guards
-require that it divides evenly.
+``a / b`` is read as the quotient rounded down, as in `symbcast.adapters.torch_expressions`, because torch's guards
+require that ``b`` divides ``a``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_END = ("IntInfinity()", "int_oo", "oo")
 
 
 class GuardReader:
-    """Reads guards; ``sizes`` maps the source names in guards to the sizes of axes."""
+    """Reads guards; ``sizes`` maps source names in guards to the sizes of axes."""
 
     def __init__(self, sizes: Mapping[str, Dim]) -> None:
         self._sizes = {_normal(source): size for source, size in sizes.items()}

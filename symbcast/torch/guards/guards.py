@@ -1,4 +1,4 @@
-"""Torch's guards as one minimal condition, with the guards and source lines behind each clause.
+"""Torch's guards as one minimal condition; each clause has the guards and source lines behind it.
 
 This combines what `symbcast.torch.guards.recorded_guards` and `symbcast.torch.guards.refusals` read, and drops what is
 redundant.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Guard(NamedTuple):
-    """A requirement of a program on its inputs: torch's text, and a formula, or None if the text cannot be read."""
+    """A requirement of a program on its inputs: torch's text, and its formula, None if the text cannot be read."""
 
     text: str
     formula: Formula | None
@@ -40,7 +40,7 @@ class Guard(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A clause of the digest: the condition, where it comes from, and torch's guards for it."""
+    """A clause of the minimal condition: where it comes from, and torch's guards behind it."""
 
     text: str
     guards: tuple[Guard, ...]
@@ -52,10 +52,10 @@ class Clause(NamedTuple):
 
 
 class Specialised(NamedTuple):
-    """An axis whose size is fixed in a program.
+    """An axis whose size a program fixes.
 
-    ``was_open`` says that torch was asked to leave it open and fixed it anyway; ``line`` is where it did so. Both are
-    known for a program exported in this process, but not for one read from a file.
+    ``was_open`` says that torch fixed the size although it was asked to leave it open; ``line`` is the line where it
+    did so. Both are known only for a program exported in this process.
     """
 
     axis: str
@@ -69,14 +69,14 @@ class Specialised(NamedTuple):
 
 
 class Guards:
-    """What an exported program accepts, as one condition.
+    """The requirements of an exported program on its inputs, as one condition.
 
     Attributes:
         all: every requirement of the program, as torch writes it.
         specialised: the axes whose sizes are fixed.
-        ranges: the range that torch allows for each size; None for no upper end.
+        ranges: the range that torch allows for each size; None means no upper bound.
 
-    ``integers`` are the sizes that are integer inputs: their minimum is 0, whatever ``min_size`` is.
+    ``integers`` are the sizes that are integer inputs; their minimum is 0 regardless of ``min_size``.
     """
 
     def __init__(  # noqa: PLR0913 - each is a part of the digest
@@ -102,7 +102,7 @@ class Guards:
 
     @property
     def unread(self) -> tuple[Guard, ...]:
-        """The guards that are not comparisons of sizes; the condition leaves them out."""
+        """The guards that are not comparisons of sizes; the condition does not include them."""
         return tuple(g for g in self.all if g.formula is None)
 
     @cached_property
@@ -117,21 +117,22 @@ class Guards:
 
     @property
     def needed(self) -> Iterator[tuple[Guard, Formula]]:
-        """The guards not known to follow from others, each as torch writes it and as a simplified formula."""
+        """The guards that may not follow from others, each as torch writes it and as a simplified formula."""
         return ((self.all[n], formula) for n, formula in self._asked)
 
     @cached_property
     def _asked(self) -> list[tuple[int, Formula]]:
-        """The guards not known to follow from others: index among all guards, and simplified formula."""
+        """The guards that may not follow from others: index among all guards, and simplified formula."""
         return list(self._needed(KnownSizes({symbol(name): least for name, least in self._least.items()})))
 
     def _needed(self, known: KnownSizes) -> Iterator[tuple[int, Formula]]:
-        """Yield the guards not known to follow from earlier ones, each with its index.
+        """Yield the guards that may not follow from earlier ones, each with its index.
 
-        Guards about one size come first: its bounds make most of the others trivial, or about one size too.
+        Guards about one size come first: the bounds that they give make most other guards trivial, or reduce them to
+        one size.
         """
         left = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
-        left.sort(key=lambda pair: len(self.all[pair[0]].text))  # the simplest first: they simplify the others
+        left.sort(key=lambda pair: len(self.all[pair[0]].text))  # the simplest first, because they simplify the others
         count = len(left) + 1
         while len(left) < count:
             count, others = len(left), []
@@ -170,7 +171,7 @@ class Guards:
         return Clause(namer.formula(formula), guards, where, formula)
 
     def _asking_alone(self, formula: Formula) -> list[int]:
-        """Return the indices of the one-size guards that fail if a clause about that size is the only one to fail."""
+        """Return the indices of the one-size guards that fail where only a clause about that size fails."""
         size, *others = symbols_in(formula)
         if others:
             return []
@@ -183,7 +184,7 @@ class Guards:
         return [] if failing is None else [n for n, f in about if not holds_at(f, {size: failing})]
 
     def _asking(self, formula: Formula, askers: Askers) -> list[int]:
-        """Return the indices of the guards that equal a clause, else of those that fail where only it fails."""
+        """Return the indices of guards equal to a clause; if none, of guards that fail where only it fails."""
         said = [n for n, f in self._asked if f == formula]
         if said:
             return said

@@ -1,8 +1,8 @@
-"""What the guards about one size imply for it, and which other guards follow.
+"""The consequences of the guards about one size: its possible values, and which other guards follow.
 
 torch records the same requirement in many ways: `N >= 8` makes `max(1, N) != 1` trivial, and `N % 8 == 0` makes
 `N // (N // 8) == 8` trivial. So each size is written as its minimum plus a multiple of its step, ``8 + 8*k``. This
-removes most extremes, quotients and remainders, and what is left is easy to decide.
+removes most minima, maxima, quotients and remainders, and the remaining guards are easy to decide.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class KnownSizes:
         return formula if is_plain else describe(size, members)
 
     def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
-        """Return the members that satisfy a formula with a quotient by a size; None if they cannot be determined.
+        """Return the members of a set that satisfy a formula with a quotient by a size; None if undetermined.
 
         Small sizes are tried one by one. For large enough sizes, the quotient is constant on each residue class.
         """
@@ -106,7 +106,7 @@ class KnownSizes:
         return self._sets[size] & (exceptions | SizeSet.residues(period, residues) & SizeSet.interval(first, None))
 
     def implies(self, formula: Formula) -> bool:
-        """Return whether a formula is known to follow from the set of each size alone."""
+        """Return whether a formula is known to follow from the sets of values of the individual sizes."""
         match formula:
             case AllOf(parts):
                 return all(map(self.implies, parts))
@@ -121,7 +121,7 @@ class KnownSizes:
                 return False
 
     def divided(self, formula: Formula) -> Formula:
-        """Return a formula without common factors on both sides of a comparison that are known to be at least 1."""
+        """Return a comparison with both sides divided by common factors that are known to be at least 1."""
         match formula:
             case Comparison(operator, left, right):
                 sides = (self._simpler(term(d)).dim() for d in (left, right))
@@ -138,7 +138,7 @@ class KnownSizes:
                 return formula
 
     def _simpler(self, value: Term) -> Term:
-        """Return a term with constant operations replaced by numbers and extremes shortened."""
+        """Return a term with constant operations evaluated and minima and maxima shortened."""
         return rebuilt(value, self._simpler_operation)
 
     def _simpler_operation(self, atom: Operation) -> Term:
@@ -148,7 +148,7 @@ class KnownSizes:
         return self._simple[atom]
 
     def _needed_arguments(self, atom: Operation) -> tuple[Term, ...]:
-        """Return the arguments of an operation, without the redundant arguments of an extreme."""
+        """Return the arguments of an operation; redundant arguments of a minimum or maximum are removed."""
         kept = list(map(self._simpler, atom.args))
         sign = {"max": 1, "min": -1}.get(atom.kind, 0)
         for arg in list(kept) if sign else ():
@@ -191,7 +191,7 @@ class KnownSizes:
         return is_at_least(self._plain(value), number)
 
     def _plain(self, value: Term) -> Term:
-        """Return a term with each size substituted by its written form, and even quotients cancelled."""
+        """Return a term with each size replaced by its written form, and exact quotients cancelled."""
         if value not in self._known:
             self._known[value] = cancelled(self._substitution.term(value))
         return self._known[value]
@@ -211,7 +211,7 @@ def _put_in(written: Substitution, dim: Dim) -> Dim:
 
 
 def _changed(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
-    """Return a formula with its dimensions changed."""
+    """Return a formula with a function applied to its dimensions."""
     match formula:
         case Comparison(operator, left, right):
             return Comparison(operator, change(left), change(right))

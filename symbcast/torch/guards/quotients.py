@@ -40,7 +40,7 @@ def cancelled(value: Term) -> Term:
 
 
 def rebuilt(value: Term, change: Callable[[Operation], Term]) -> Term:
-    """Return a term with its operations changed."""
+    """Return a term with a function applied to its operations."""
     parts = []
     for monomial, coefficient in value.coefficients.items():
         product = constant(1)
@@ -76,7 +76,7 @@ def _quotient(above: Term, below: Term) -> Term | None:
 
 
 def is_at_least(value: Term, number: int) -> bool:
-    """Return whether a term is known to be at least ``number`` at all sizes from 0 on, as a sum or a product."""
+    """Return whether a sum or product is known to be at least ``number`` at all sizes from 0 on."""
     low = lower_bound(value)
     if low is not None and low >= number:
         return True

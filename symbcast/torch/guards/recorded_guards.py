@@ -1,7 +1,7 @@
 """The requirements of an exported program on its inputs, as torch recorded them: guards, ranges and tied axes.
 
-An exported program refuses sizes that violate its guards or its ranges, and sizes of tied axes (which torch found to
-be one size, or computed from one) that do not match.
+An exported program refuses sizes that violate its guards or its ranges. It also refuses sizes that do not match on tied
+axes, which torch found to have equal sizes, or sizes computed from one another.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _lines(program: Any) -> list[str]:
 
 
 def _line(frame: Any) -> str:
-    """Return a line in the user's code; empty for lines in torch, which mean nothing to a user."""
+    """Return a line in the user's code; empty for lines in torch, which do not help a user."""
     file, line = getattr(frame, "filename", None), getattr(frame, "lineno", None)
     if file is None or is_of_torch(str(file)):
         return ""

@@ -24,7 +24,7 @@ _SUGGESTED = re.compile(r"Suggested fixes:[^\n]*\n(?P<fixes>(?:[ \t]+\S[^\n]*\n?
 
 
 class Refusal:
-    """What an error of ``torch.export.export`` requires of the dynamic dimensions.
+    """The requirements on dynamic dimensions in an error of ``torch.export.export``.
 
     ``text`` is the error's text.
     """
@@ -68,7 +68,7 @@ class Refusal:
 
 
 def read_error(error: BaseException | str, min_size: int = 1) -> Refusal:
-    """Read an error of ``torch.export.export``, or its text; return what it requires of the dynamic dimensions.
+    """Read an error of ``torch.export.export``, or its text; return its requirements on dynamic dimensions.
 
     >>> refusal = read_error('''Constraints violated (H)!
     ...   - Not all values of H = L['x'].size()[2] in the specified range satisfy the generated guard

@@ -1,7 +1,7 @@
 """The ``dynamic_shapes`` that ``torch.export.export`` accepts, as text to paste.
 
-An axis gets a `Dim` if its only requirements are a range, a multiple, or equality with another axis, because a `Dim`
-can express nothing else. All other axes are left to torch (``Dim.AUTO``), which then infers their requirements.
+An axis gets a `Dim` if its only requirements are a range, a divisor, or equality with another axis; a `Dim` cannot
+express anything else. All other axes are left to torch (``Dim.AUTO``), which then infers their requirements.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Suggester:
     def _said(self, axis: Axis) -> str:
         """Return the text for an axis: a `Dim`, a multiple of one, None if it is fixed, or ``Dim.AUTO``."""
         size = axis.size
-        is_number = axis.axis is None  # torch takes no `Dim` for an integer
+        is_number = axis.axis is None  # torch accepts no `Dim` for an integer
         if axis.source in self._refused or is_number or not isinstance(size, Symbol):
             return AUTO
         size = self._first_of(size)
@@ -80,7 +80,7 @@ class Suggester:
         return min(met, key=order.index)
 
     def _dim(self, size: Symbol, members: SizeSet) -> str:
-        """Return a `Dim` for a set, or a multiple of one; None for a single number, else ``Dim.AUTO``."""
+        """Return a `Dim` for a set, or a multiple of one; None for a single number, ``Dim.AUTO`` for other sets."""
         name, low = size.name, members.least()
         if low is None:
             return AUTO

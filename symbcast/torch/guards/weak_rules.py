@@ -1,8 +1,8 @@
-"""Find rules that require less of sizes than torch does, by the guards that torch's kernels recorded.
+"""Find rules that require less of sizes than torch does, with the help of torch's recorded guards.
 
 A guard records either a requirement of a kernel or a choice between two branches that both work. So a guard that the
-graph's condition does not imply is no proof of a weak rule, but it gives sizes to test: the graph runs there on fake
-tensors, which have no elements, so that torch's kernels check sizes and compute nothing.
+graph's condition does not imply does not prove that a rule is weak, but it gives sizes to test. The graph is run there
+on fake tensors, which have no elements, so torch's kernels check sizes without computing anything.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Failure(NamedTuple):
 
 
 class WeakRules:
-    """Finds sizes that the graph's condition allows and torch's kernels refuse.
+    """Finds sizes that the graph's condition allows but torch's kernels refuse.
 
-    ``graph`` holds the graph's condition, ``guards`` what the program accepts.
+    ``graph`` holds the graph's condition, ``guards`` the program's guards.
     """
 
     def __init__(self, program: Any, arguments: Arguments, graph: ShapeEnv, guards: Guards) -> None:
@@ -65,9 +65,9 @@ class WeakRules:
                     yield Unanalysed(failure.node, failure.op_type, _reason(failure, guard.text, sizes))
 
     def _violating(self, formula: Formula) -> Iterator[dict[str, int]]:
-        """Yield the smallest sizes that the graph's condition allows and a guard does not; then those of 2 or more.
+        """Yield the smallest sizes that the condition allows and a guard does not, then the smallest of 2 or more.
 
-        A size of 1 often broadcasts where a larger one fails.
+        A size of 1 often broadcasts where a larger size fails.
         """
         beyond = [at_most(2, s) for s in self._graph.shown]
         for besides in ([], beyond):
@@ -92,7 +92,7 @@ class WeakRules:
 
 
 def _is_one_sided(formula: Formula) -> bool:
-    """Return whether a guard is more than ``!=``, which torch records to rule out 0 and 1 and kernels never need."""
+    """Return whether a guard is more than ``!=``; torch uses ``!=`` to rule out 0 and 1, and kernels never need it."""
     match formula:
         case Comparison(operator):
             return operator != "!="
@@ -111,7 +111,7 @@ def failure_at(program: Any, arguments: Arguments, sizes: Mapping[str, int]) -> 
     """Return the node that torch's kernels refuse at some sizes; None if they refuse none or cannot decide."""
     torch, fx, fake = load(), load("torch.fx"), load("torch._subclasses.fake_tensor")
     symbolic = load("torch.fx.experimental.symbolic_shapes")
-    # Sizes that data decide are torch symbols; the sizes of inputs are numbers.
+    # Data-dependent sizes are torch symbols; the sizes of inputs are numbers.
     shapes = symbolic.ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
     at: list[Any] = []
 

@@ -1,1 +1,1 @@
-"""The operators of PyTorch, by field: each a function from a call to its outputs."""
+"""PyTorch's operators, by field: each is a function from a call to its outputs."""

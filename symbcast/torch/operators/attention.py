@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "_scaled_dot_product_attention_math",
 )
 def attended(call: TorchCall) -> list[Value]:
-    """Queries (..., L, E), keys (..., S, E), values (..., S, V) give (..., L, V); a mask broadcasts to (..., L, S)."""
+    """Attention of (..., L, E), (..., S, E) and (..., S, V) as (..., L, V); a mask broadcasts to (..., L, S)."""
     query, key, value = (call.dims(n) for n in ("query", "key", "value"))
     if min(len(query), len(key), len(value)) < 2:
         call.refuse("queries, keys and values must have at least two axes")
@@ -40,7 +40,7 @@ def attended(call: TorchCall) -> list[Value]:
 
 
 def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
-    """Require what the CPU kernel assumes: it crashes the process if tensors differ or are empty."""
+    """State the assumptions of the CPU kernel, which crashes the process if tensors differ or are empty."""
     if not len(query) == len(key) == len(value) == 4:
         call.refuse("queries, keys and values must have four axes")
     for other in (key, value):
@@ -51,7 +51,7 @@ def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
 
 @operator("lstm", "gru", "rnn_tanh", "rnn_relu")
 def recurrent_layers(call: TorchCall) -> list[Value]:
-    """A sequence and states with one batch size; except for LSTMs, the states may have a batch of 1.
+    """Recurrent layers: the sequence and the states have the same batch size; except in LSTMs, states may have 1.
 
     Each layer has a state and weights for each direction. The fused kernel does not check whether weights fit, so only
     the first ones are checked here.

@@ -1,4 +1,4 @@
-"""Operators that torch composes of others but keeps in the graph: stacks of any rank, losses, distances."""
+"""Operators that torch builds from others but keeps in the graph: stacks of any rank, losses, distances."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def at_least(call: TorchCall) -> Value | list[Value]:
 
 @operator("hstack", "vstack", "dstack", "row_stack", "column_stack")
 def stacked(call: TorchCall) -> Value:
-    """Tensors concatenated, each extended to the rank that this needs."""
+    """Tensors concatenated after each is extended to the required rank."""
     shapes, kind = call.tensors("tensors"), call.node.op_type.removeprefix("aten.")
     if kind == "column_stack":
         shapes = [(*dims, *((1,) * (2 - len(dims)))) for dims in shapes]
@@ -48,7 +48,7 @@ def stacked(call: TorchCall) -> Value:
 
 @operator("block_diag")
 def block_diagonal(call: TorchCall) -> Value:
-    """Matrices along the diagonal of a matrix; a vector is a row."""
+    """Matrices placed along the diagonal of a matrix; a vector counts as a row."""
     shapes = call.tensors("tensors")
     if any(len(dims) > 2 for dims in shapes):
         call.refuse("there must be at most two axes")
@@ -68,7 +68,7 @@ def broadcast_together(call: TorchCall) -> list[Value]:
 
 @operator("tensor_split", "hsplit", "vsplit", "dsplit")
 def split_evenly(call: TorchCall) -> list[Value]:
-    """A given number of parts of an axis; equal, or differing by at most 1 for ``tensor_split``."""
+    """An axis split into a given number of parts: equal ones, or differing by at most 1 for ``tensor_split``."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     least, place = {"hsplit": (1, min(1, len(dims) - 1)), "vsplit": (2, 0), "dsplit": (3, 2)}.get(kind, (1, -1))
     if len(dims) < least:
@@ -86,20 +86,20 @@ def split_evenly(call: TorchCall) -> list[Value]:
 
 @operator("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div")
 def loss(call: TorchCall) -> Value:
-    """The loss of a tensor and its target, which are broadcast; a scalar unless nothing is reduced."""
+    """The loss of a tensor and its target, which are broadcast; it is a scalar unless nothing is reduced."""
     found = call.broadcast(call.dims("self"), call.dims("target"))
     return Value(() if call.number("reduction", 1) else found)
 
 
 @operator("cosine_similarity")
 def cosine(call: TorchCall) -> Value:
-    """The tensors are broadcast, and one axis is removed."""
+    """A similarity: the tensors are broadcast, and one axis is removed."""
     return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), call.number("dim", 1))
 
 
 @operator("pairwise_distance")
 def distance_of_each(call: TorchCall) -> Value:
-    """The tensors are broadcast, and the last axis is removed."""
+    """A distance: the tensors are broadcast, and the last axis is removed."""
     return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), -1)
 
 

@@ -49,7 +49,7 @@ def _operand(given: Any) -> Value:
 
 @operator("higher_order.cond")
 def cond(call: TorchCall) -> Sequence[Value]:
-    """The outputs of one branch or the other; the requirements of a branch apply if it is taken."""
+    """The outputs of the branch taken; a branch's requirements apply only where it is taken."""
     yes, no = _graphs(call)
     operands, within = _operands(call, 3), call.walk.within
     return branched(
@@ -61,7 +61,7 @@ def cond(call: TorchCall) -> Sequence[Value]:
 
 
 def _chosen(call: TorchCall) -> Formula:
-    """Return the condition for the first branch: a formula of sizes, or a new symbol that is 1 if it is taken."""
+    """Return the condition for the first branch: a formula of sizes, or the formula that a new symbol is 1."""
     found = truth_of(call.given("0"))
     return taken_by_data(call, "the predicate") if found is None else found
 
@@ -86,7 +86,7 @@ def while_loop(call: TorchCall) -> Sequence[Value]:
 
 @operator("higher_order.scan", "higher_order.map_impl")
 def scan(call: TorchCall) -> Sequence[Value]:
-    """The body for each slice along the first axis, at least one; the outputs of all iterations are stacked."""
+    """The body applied to each slice along the first axis, at least one; all outputs are stacked."""
     (body,) = _graphs(call)
     is_map = call.node.op_type == "higher_order.map_impl"
     initial = [] if is_map else _operands(call, 1)

@@ -48,7 +48,7 @@ def single(call: TorchCall) -> Value:
 
 @operator("arange")
 def counted(call: TorchCall) -> Value:
-    """The numbers from a start to an end (exclusive), in steps."""
+    """Numbers from a start to an end (exclusive), in steps."""
     start, step, end = call.size("start", 0), call.size("step", 1), call.size("end")
     if step == 0:
         call.refuse("the step must not be 0")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "floor_divide",
 )
 def pointwise(call: TorchCall) -> Value:
-    """All tensors are broadcast; a tensor written in place keeps its shape."""
+    """An elementwise operator: all tensors are broadcast; a tensor written in place keeps its shape."""
     shapes = [v.shape for v in call.arguments.values() if isinstance(v, Value)]
     given = [s for s in shapes if s is not None]
     if len(given) < len(shapes) or not given:
@@ -102,7 +102,7 @@ def kept(call: TorchCall) -> list[Value]:
 
 @operator("fill", "fill_")
 def filled(call: TorchCall) -> Value:
-    """Every element is one value, given as a scalar."""
+    """A tensor with every element set to one value, given as a scalar."""
     if call.maybe_dims("value"):
         call.refuse("the value to fill with must have no axes")
     return Value(call.dims("self"))
@@ -129,7 +129,7 @@ def renormed(call: TorchCall) -> Value:
 
 @operator("flip")
 def flipped(call: TorchCall) -> Value:
-    """Axes in reverse order of elements."""
+    """The elements in reverse order along some axes."""
     dims = call.dims("self")
     call.distinct_axes(call.numbers_of("dims") or (), max(len(dims), 1), TWICE)
     return Value(dims)
@@ -150,7 +150,7 @@ def rolled(call: TorchCall) -> Value:
 
 @operator("bernoulli")
 def drawn(call: TorchCall) -> Value:
-    """Random ones and zeros; a tensor of probabilities is broadcast to the output, unless the output is empty."""
+    """Random zeros and ones; a tensor of probabilities is broadcast to the output, unless the output is empty."""
     dims, given = call.dims("self"), call.maybe_dims("p") or ()
     if len(given) > len(dims):
         call.refuse("the probabilities must not have more axes than the tensor")
@@ -171,7 +171,7 @@ def without_features(call: TorchCall) -> Value:
 
 @operator("copy", "copy_")
 def copied(call: TorchCall) -> Value:
-    """The source is broadcast to the tensor that is written."""
+    """A tensor overwritten with a source, which is broadcast to it."""
     dims = call.dims("self")
     call.broadcast(call.dims("src"), dims, rule="unidirectional")
     return Value(dims)
@@ -191,5 +191,5 @@ def asserted(call: TorchCall) -> Value:
 
 @operator("_assert_tensor_metadata", "sym_constrain_range", "manual_seed")
 def nothing(call: TorchCall) -> Value:
-    """No requirements on sizes."""
+    """An operator without requirements on sizes."""
     return Value(None)

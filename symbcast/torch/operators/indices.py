@@ -1,4 +1,4 @@
-"""Elements read or written by index."""
+"""Read or write elements by index."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def indexed(call: TorchCall) -> Value:
 
 
 def _with_count(call: TorchCall, output: Value) -> Value:
-    """Return the output with a new size for its number of elements if a single mask selects them."""
+    """Return the output, with a new size for its number of elements if a single mask selects them."""
     given = call.given("indices")
     places = [n for n, v in enumerate(given) if v is not None]
     if len(places) > 1 or output.shape is None or len(output.shape) <= places[0]:
@@ -61,7 +61,7 @@ def _with_count(call: TorchCall, output: Value) -> Value:
 
 
 def _fit_masks(call: TorchCall) -> None:
-    """Require each mask to have the sizes of the axes that it indexes; any other index takes one axis."""
+    """Require each mask to have the sizes of the axes that it indexes; any other index uses one axis."""
     dims, at = call.dims("self"), 0
     for given, is_mask in zip(call.given("indices"), _are_masks(call), strict=True):
         shape = shape_of(given) if is_mask else ()
@@ -72,7 +72,7 @@ def _fit_masks(call: TorchCall) -> None:
 
 
 def _has_masks(call: TorchCall) -> bool:
-    """Return whether an index is boolean: data decide how many elements it selects."""
+    """Return whether an index is boolean, so that data decide the number of selected elements."""
     return any(_are_masks(call))
 
 
@@ -97,7 +97,7 @@ def _indexed(call: TorchCall) -> Dims:
 
 @operator("gather")
 def gathered(call: TorchCall) -> Value:
-    """Elements along an axis; on other axes, the indices must not be longer than the input, unless they are empty."""
+    """Elements along an axis; on the others, the indices must not exceed the input, unless they are empty."""
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     gather_elements(call, dims or (1,), indices or (1,), place, unless=call.empty(indices))
@@ -123,7 +123,7 @@ def scattered(call: TorchCall) -> Value:
 
 @operator("index_put", "index_put_", "_unsafe_index_put")
 def put(call: TorchCall) -> Value:
-    """The written values are broadcast to the selected elements."""
+    """The tensor with the selected elements overwritten by values, which are broadcast to them."""
     dims = call.dims("self")
     if _has_masks(call):
         _fit_masks(call)
@@ -155,7 +155,7 @@ def placed(call: TorchCall) -> Value:
 
 
 def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
-    """Return an axis and the shape of the indices into it; these must be within it if anything is written."""
+    """Return an axis and the shape of the indices into it, which must be valid if anything is written."""
     indices = call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
     if len(indices) > 1:
@@ -169,7 +169,7 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
 
 @operator("masked_select")
 def masked(call: TorchCall) -> Value:
-    """The elements where a mask is true, broadcast with it; data decide how many."""
+    """The elements where a mask, broadcast with the tensor, is true; data decide their number."""
     found = call.broadcast(call.dims("self"), call.dims("mask"))
     (value,) = call.recorded()
     return value if value.shape is None else call.counted(value, 0, multiply(*found))
@@ -177,7 +177,7 @@ def masked(call: TorchCall) -> Value:
 
 @operator("nonzero", "unique", "_unique2", "unique_consecutive", "unique_dim")
 def chosen(call: TorchCall) -> list[Value]:
-    """Unique elements: data decide how many; slices along an axis must not be empty."""
+    """Unique elements; data decide their number, and slices along an axis must not be empty."""
     dims = call.dims("self")
     if call.given("dim") is not None:
         place = call.axis(call.number("dim"), len(dims))

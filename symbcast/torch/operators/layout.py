@@ -30,7 +30,7 @@ def viewed(call: TorchCall) -> Value:
 
 
 def reshaped(call: TorchCall, dims: Dims, target: list[Dim]) -> Dims:
-    """Return a target shape with as many elements, where one -1 is inferred."""
+    """Return a target shape with the same number of elements, where one -1 is inferred."""
     for size in target:
         if size != -1:
             call.is_size(size, "a size must not be negative")
@@ -45,7 +45,7 @@ def viewed_as(call: TorchCall) -> Value:
 
 @operator("flatten")
 def flattened(call: TorchCall) -> Value:
-    """Several axes joined into one."""
+    """Several axes merged into one."""
     dims = call.dims("self")
     if not dims:
         for name in ("start_dim", "end_dim"):
@@ -90,7 +90,7 @@ def transposed(call: TorchCall) -> Value:
 
 @operator("t", "t_copy", "numpy_T", "mT", "adjoint", "matrix_H")
 def turned(call: TorchCall) -> Value:
-    """The transpose of a matrix; of stacks, the last two axes are swapped, except by ``numpy_T``."""
+    """The transpose of a matrix; in stacks, the last two axes are swapped, except by ``numpy_T``."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     if (kind in ("mT", "adjoint") and len(dims) == 1) or (kind == "matrix_H" and len(dims) not in (0, 2)):
         call.refuse("a matrix must have two axes")
@@ -125,7 +125,7 @@ def unsqueezed(call: TorchCall) -> Value:
 
 @operator("squeeze", "squeeze_copy")
 def squeezed(call: TorchCall) -> Value:
-    """Axes of size 1 removed: those that torch recorded as 1 must be 1, and the others must not be."""
+    """Axes of size 1 removed; axes that torch recorded as 1 must be 1, and the others must not be."""
     dims = call.dims("self")
     named = call.numbers_of("dim")
     axes = set(range(len(dims)))
@@ -233,7 +233,7 @@ def stacked(call: TorchCall) -> Value:
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split")
 def split(call: TorchCall) -> list[Value]:
-    """Parts of an axis, of given sizes or all of one size with the remainder last."""
+    """An axis split into parts of given sizes, or into parts of one size with the remainder last."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
     given = call.given("split_sizes", "split_size")
@@ -252,7 +252,7 @@ def split(call: TorchCall) -> list[Value]:
 
 @operator("chunk", "unsafe_chunk")
 def chunked(call: TorchCall) -> list[Value]:
-    """A given number of equal parts of an axis with the remainder last; fewer if there are too few elements."""
+    """An axis split into equal parts with the remainder last; fewer than requested if there are too few elements."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
     size, wanted, count = dims[place], call.number("chunks"), len(call.node.outputs)

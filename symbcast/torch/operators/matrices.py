@@ -30,7 +30,7 @@ _RANKS |= {"baddbmm": (3, 3), "addbmm": (3, 3)}
 
 @operator("mm", "bmm", "dot", "mv", "vdot")
 def plain(call: TorchCall) -> Value:
-    """A product of matrices or vectors of fixed ranks; stacks must have the same size."""
+    """A product of matrices or vectors of fixed ranks; stacks must have equal sizes."""
     return Value(_product(call, call.dims("self"), call.dims("mat2", "vec2", "vec", "tensor", "other")))
 
 
@@ -57,7 +57,7 @@ def inner(call: TorchCall) -> Value:
 
 @operator("addmm", "baddbmm", "addmv", "addbmm")
 def added(call: TorchCall) -> Value:
-    """A product plus a tensor that is broadcast to it."""
+    """The sum of a product and a tensor that is broadcast to it."""
     names = ("mat1", "batch1", "mat"), ("mat2", "batch2", "vec")
     found = _product(call, call.dims(*names[0]), call.dims(*names[1]))
     found = found[1:] if call.node.op_type == "aten.addbmm" else found
@@ -76,7 +76,7 @@ def outer(call: TorchCall) -> Value:
 
 @operator("linear")
 def linear(call: TorchCall) -> Value:
-    """The last axis times weights (out, in), and a bias (out,)."""
+    """The product of the last axis with weights (out, in), plus a bias (out,)."""
     dims, weights = call.dims("input"), call.dims("weight")
     if not dims or len(weights) not in (1, 2):
         call.refuse("the input must have an axis, and the weights two")
@@ -96,7 +96,7 @@ def summed(call: TorchCall) -> Value:
 
 @operator("layer_norm", "native_layer_norm", "rms_norm", "_fused_rms_norm")
 def normalised(call: TorchCall) -> list[Value]:
-    """The last axes must equal the normalised shape; the statistics have size 1 on those axes."""
+    """A normalisation of the last axes, which must equal the given shape; the statistics have size 1 there."""
     dims, last = call.dims("input"), tuple(call.known_sizes("normalized_shape"))
     first = len(dims) - len(last)
     if first < 0 or not last:
@@ -108,7 +108,7 @@ def normalised(call: TorchCall) -> list[Value]:
 
 @operator("group_norm", "native_group_norm")
 def grouped(call: TorchCall) -> list[Value]:
-    """The channels form equal groups; weights and bias have one number per channel."""
+    """A normalisation in equal groups of channels; weights and bias have one number per channel."""
     dims = call.dims("input")
     groups = call.number("num_groups" if call.given("num_groups") is not None else "group")
     check_channels(call, dims)
@@ -122,7 +122,7 @@ def grouped(call: TorchCall) -> list[Value]:
 
 @operator("batch_norm")
 def batch_normalised(call: TorchCall) -> Value:
-    """Weights, bias, mean and variance have one number per channel, unless the input is empty."""
+    """A normalisation; weights, bias, mean and variance have one number per channel, unless the input is empty."""
     dims = call.dims("input")
     none = call.empty(dims)
     for name in ("weight", "bias"):
@@ -149,7 +149,7 @@ def batch_normalised(call: TorchCall) -> Value:
     "_batch_norm_no_update",
 )
 def normalised_unchecked(call: TorchCall) -> list[Value]:
-    """As `batch_normalised`; torch reads out of bounds if lengths differ, which is refused here."""
+    """Like `batch_normalised`, but torch reads out of bounds if lengths differ, so that is refused here."""
     dims, count = call.dims("input"), len(call.node.outputs)
     check_channels(call, dims)
     given = [call.given(n) is not None for n in ("running_mean", "running_var")]

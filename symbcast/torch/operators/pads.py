@@ -40,7 +40,7 @@ def repeated(call: TorchCall) -> Value:
 
 
 def _paddings(call: TorchCall) -> tuple[Dims, list[Padding]]:
-    """Return the sizes of the unpadded axes, and the paddings of the others."""
+    """Return the sizes of the unpadded axes, and the padding of the other axes."""
     dims, widths = call.dims("self"), call.known_sizes("pad" if call.given("pad") is not None else "padding")
     count = len(widths) // 2
     if len(widths) % 2 or count > len(dims):
@@ -64,7 +64,7 @@ def _reflected(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
 def _repeated(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
     if len(others) not in (1, 2) or not 1 <= len(paddings) <= 3:
         call.refuse("there must be channels, an optional batch, and one to three padded axes")
-    for size in (*others[-1:], *(p.size for p in paddings)):  # a batch may be empty
+    for size in (*others[-1:], *(p.size for p in paddings)):  # the batch may be empty
         call.at_most(1, size, "there must be elements to pad with")
     found = tuple(p.padded for p in paddings)
     for size in found:

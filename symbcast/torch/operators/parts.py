@@ -71,7 +71,7 @@ def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:
 
 @operator("slice_scatter")
 def slice_written(call: TorchCall) -> Value:
-    """Overwrite a slice of an axis with a tensor of its shape."""
+    """A tensor with a slice of an axis overwritten; the source has the slice's shape."""
     dims = call.dims("self")
     part = _part(call, dims)
     if part is not None:
@@ -81,7 +81,7 @@ def slice_written(call: TorchCall) -> Value:
 
 @operator("select_scatter")
 def place_written(call: TorchCall) -> Value:
-    """Overwrite one element along an axis."""
+    """A tensor with one element along an axis overwritten."""
     dims, written = call.dims("self"), call.dims("src")
     place = call.axis(call.number("dim"), len(dims))
     _within(call, call.size("index"), dims[place])
@@ -92,7 +92,7 @@ def place_written(call: TorchCall) -> Value:
 
 @operator("diagonal", "diagonal_copy")
 def diagonal(call: TorchCall) -> Value:
-    """The diagonal of two axes, as the last axis."""
+    """The diagonal over two axes, moved to the last axis."""
     dims, offset = call.dims("self"), call.number("offset", 0)
     first, second = call.distinct_axes([call.number("dim1"), call.number("dim2")], len(dims), TWICE)
     rows, columns = add(dims[first], min(offset, 0)), add(dims[second], -max(offset, 0))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "nansum",
 )
 def reduced(call: TorchCall) -> list[Value]:
-    """Most reductions require nothing: an empty sum is 0 and an empty mean is NaN."""
+    """A reduction; most require nothing: an empty sum is 0 and an empty mean is NaN."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     axes = _axes(call, dims)
     if axes == [] and kind == "logsumexp":
@@ -61,7 +61,7 @@ def _has_no_identity(order: object) -> bool:
 
 @operator("amax", "amin", "max", "min", "argmax", "argmin", "mode", "aminmax")
 def searched(call: TorchCall) -> list[Value]:
-    """The searched axes must not be empty; two tensors are broadcast."""
+    """A search along axes, which must not be empty; two tensors are broadcast."""
     if call.given("other") is not None:
         return [Value(call.broadcast(call.dims("self"), call.dims("other")))]
     dims = call.dims("self")
@@ -74,7 +74,7 @@ def searched(call: TorchCall) -> list[Value]:
 
 @operator("median")
 def middle(call: TorchCall) -> list[Value]:
-    """The median of all elements, which may be none, or along an axis, which must not be empty."""
+    """The median of all elements, if any, or along an axis, which must not be empty."""
     dims = call.dims("self")
     axes = _axes(call, dims)
     for axis in axes or ():
@@ -85,7 +85,7 @@ def middle(call: TorchCall) -> list[Value]:
 
 @operator("kthvalue")
 def kth(call: TorchCall) -> list[Value]:
-    """The ``k``-th smallest element along an axis of at least ``k``; a scalar has one element."""
+    """The ``k``-th smallest element along an axis, which must have at least ``k``; a scalar has one element."""
     dims, k = call.dims("self"), call.size("k")
     if k is None:
         return _undecided(call)
@@ -102,7 +102,7 @@ def _undecided(call: TorchCall) -> list[Value]:
 
 @operator("topk")
 def largest(call: TorchCall) -> list[Value]:
-    """The ``k`` largest elements along an axis of at least ``k``; a scalar has one element."""
+    """The ``k`` largest elements along an axis, which must have at least ``k``; a scalar has one element."""
     dims, k = call.dims("self"), call.size("k")
     if k is None:
         return _undecided(call)
@@ -112,7 +112,7 @@ def largest(call: TorchCall) -> list[Value]:
 
 @operator("cdist", "_cdist_forward")
 def distances(call: TorchCall) -> Value:
-    """The distance of each row of one matrix from each row of another."""
+    """The distances between the rows of two matrices."""
     left, right = call.dims("x1"), call.dims("x2")
     call.equal(left[-1], right[-1], "the rows must have equal length")
     return Value((*call.broadcast(left[:-2], right[:-2]), left[-2], right[-2]))

@@ -87,7 +87,7 @@ def divided(call: TorchCall) -> Value:
 
 @operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
 def rounded(call: TorchCall) -> Value:
-    """A real number rounded to an integer; one truncated towards zero must not be negative."""
+    """A real number rounded to an integer; if it is truncated towards zero, it must not be negative."""
     found = ratio_of(call.given("0"))
     is_up = call.node.op_type == "math.ceil"
     if found is None or not call.asker.is_positive([found.below]):

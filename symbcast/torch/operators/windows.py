@@ -44,7 +44,7 @@ def _spread(values: Sequence[int] | None, count: int, default: int) -> list[int]
 
 
 def _batched(dims: Dims, count: int) -> tuple[Dims, bool]:
-    """Return a shape with a batch axis, added if missing, and whether it was there."""
+    """Return a shape with a batch axis, which is added if missing, and whether it was missing."""
     return (dims, False) if len(dims) == count + 2 else ((1, *dims), True)
 
 
@@ -127,9 +127,9 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Wi
 
 
 def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[Window], groups: int) -> Iterator[Formula]:
-    """Yield when torch leaves a transposed convolution to MKLDNN, which allows empty outputs; torch's kernel does not.
+    """Yield where torch leaves a transposed convolution to MKLDNN, which, unlike torch's kernel, allows empty outputs.
 
-    This is ``use_mkldnn`` in ``aten/src/ATen/native/Convolution.cpp``, on several threads.
+    This follows ``use_mkldnn`` in ``aten/src/ATen/native/Convolution.cpp``, for several threads.
     """
     if call.dtype_of("input") == "float32" and len(windows) < 3:
         yield TRUE if groups > 1 else at_most(2, dims[0])
@@ -141,7 +141,7 @@ def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[Window], grou
     *(f"max_pool{n}_with_indices" for n in ("2d", "3d")),
 )
 def pooled(call: TorchCall) -> list[Value]:
-    """Pooling of data (N, C, ...), the batch axis is optional; the window must fit once."""
+    """Pooling of data (N, C, ...); the batch axis is optional, and the window must fit at least once."""
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
     dims, is_single = _batched(call.dims("self"), count)
     if len(dims) != count + 2:
@@ -169,7 +169,7 @@ def pooled(call: TorchCall) -> list[Value]:
     *(f"adaptive_{kind}_pool{n}" for kind in ("max", "avg") for n in _AXES), *(f"_adaptive_avg_pool{n}" for n in _AXES)
 )
 def adapted(call: TorchCall) -> list[Value]:
-    """Adaptive pooling to given output sizes; no input size except the batch may be 0."""
+    """Adaptive pooling to given output sizes; no input size may be 0, except the batch."""
     kind = call.node.op_type.removeprefix("aten.")
     count = next(n for name, n in _AXES.items() if name in kind)
     dims, wanted = call.dims("self"), call.sizes_of("output_size")
@@ -179,7 +179,7 @@ def adapted(call: TorchCall) -> list[Value]:
     found = tuple(k if w is None else w for k, w in zip(kept, wanted, strict=True))
     for size in found:
         call.is_size(size, "a size must not be negative")
-    # An average of all elements is a mean, which is defined for no elements too.
+    # An average of all elements is a mean, which is also defined for no elements.
     is_mean = all_of(equal(size, 1) for size in found) if kind.startswith("adaptive_avg") else FALSE
     looks_at_channels = "max" in kind or count == 3
     for size in dims[len(dims) - count - 1 :] if looks_at_channels else kept:
@@ -199,7 +199,7 @@ def adapted(call: TorchCall) -> list[Value]:
     "_upsample_bicubic2d_aa",
 )
 def resized(call: TorchCall) -> Value:
-    """Axes resized to given sizes, or by factors and rounded down; none may be empty."""
+    """Axes resized to given sizes, or by factors with the result rounded down; no axis may be empty."""
     dims = call.dims("self" if call.given("self") is not None else "input")
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
     if len(dims) != count + 2:
@@ -220,7 +220,7 @@ def resized(call: TorchCall) -> Value:
 
 @operator("im2col")
 def columns(call: TorchCall) -> Value:
-    """The elements under a window as columns, one column per position."""
+    """The elements under a window as columns, one for each position."""
     dims, is_single = _batched(call.dims("self"), 2)
     if len(dims) != 4:
         call.refuse("the input must have 3 or 4 axes")

@@ -1,4 +1,4 @@
-"""The ONNX numbers of torch's element types, which `symbcast.graphs.values` uses."""
+"""The ONNX numbers of torch's element types, as `symbcast.graphs.values` uses them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Source(NamedTuple):
 
     @property
     def is_of_cell(self) -> bool:
-        """Whether it is in a notebook cell, whose generated file name changes on every run."""
+        """Whether the line is in a notebook cell, whose generated file name changes on every run."""
         return "/ipykernel_" in self.file
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Source(NamedTuple):
 
 
 class TorchNode(Node):
-    """A node; ``raw`` is the node of `torch.fx`, ``names`` maps the nodes of its graph to value names."""
+    """A node; ``raw`` is its `torch.fx` node, ``names`` maps the nodes of its graph to value names."""
 
     def __init__(
         self, fx: Any, name: str, names: Mapping[Any, str], inner: Mapping[str, Graph] = NOTHING, caller: Any = None
@@ -68,12 +68,12 @@ class TorchNode(Node):
 
     @property
     def graphs(self) -> Mapping[str, Graph]:
-        """The inner graphs that it runs, such as branches."""
+        """The inner graphs that the node runs, such as branches."""
         return self._inner
 
     @property
     def module(self) -> str:
-        """The path of its module, such as ``layer1.0.conv1``; empty for the outermost."""
+        """The path of the node's module, such as ``layer1.0.conv1``; empty for the outermost."""
         stack = list((self.raw.meta.get("nn_module_stack") or {}).values())
         return str(stack[-1][0]) if stack else ""
 
@@ -85,7 +85,7 @@ class TorchNode(Node):
 
     @property
     def line(self) -> Line | None:
-        """The line in a file of the user that it comes from."""
+        """The line in a user's file that the node comes from."""
         source = self.source
         if source is None or source.is_of_cell or is_of_torch(source.file):
             return None
@@ -93,7 +93,7 @@ class TorchNode(Node):
 
     @property
     def where(self) -> str:
-        """The module and the line that it comes from, in words."""
+        """The module and the line that the node comes from, in words."""
         parts = [f"module {self.module}" if self.module else "", f"line {self.source}" if self.source else ""]
         return ", ".join(p for p in parts if p)
 
@@ -245,7 +245,7 @@ def source_of(trace: str) -> Source | None:
 
 
 def is_of_torch(file: str) -> bool:
-    """Return whether a file belongs to torch, on any machine."""
+    """Return whether a file belongs to torch, wherever torch is installed."""
     return _OF_TORCH.search(file.replace("\\", "/")) is not None
 
 

@@ -1,8 +1,8 @@
-"""The inputs of an exported program: where each comes from, and a size for each axis that is not fixed.
+"""The inputs of an exported program: their source names, and a size for each axis that is not fixed.
 
 A size has the name of the user's ``torch.export.Dim`` for that axis, or ``<input>_dim_<axis>`` without one. Axes that
-share a name are one size, as in ``torch.export``. Whether axes with different names must be equal is up to the guards
-and the graph.
+share a name are one size, as in ``torch.export``. Guards and graph decide whether axes with different names must be
+equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symbcast.torch.reading.library import load
 
 
 class Axis(NamedTuple):
-    """An axis of an input: ``known`` is torch's expression for its size, ``size`` is ours."""
+    """An axis of an input: ``known`` is torch's expression for its size, ``size`` is symbcast's."""
 
     input: str
     axis: int | None
@@ -39,12 +39,12 @@ class Axis(NamedTuple):
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether torch left it open."""
+        """Whether torch left the axis open."""
         return not isinstance(self.size, int)
 
     @property
     def text(self) -> str:
-        """Its name as users write it: ``x.shape[2]``, or ``n`` for an integer argument."""
+        """The axis as users write it: ``x.shape[2]``, or ``n`` for an integer argument."""
         shown = shown_source(self.source)
         return shown if self.axis is None else f"{shown.rpartition('.size()')[0]}.shape[{self.axis}]"
 
@@ -59,12 +59,12 @@ class Input(NamedTuple):
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is an integer that torch left open: its one "axis" is the integer itself."""
+        """Whether the input is an integer that torch left open; its one "axis" is the integer."""
         return bool(self.axes) and self.axes[0].axis is None
 
 
 class Inputs(NamedTuple):
-    """The user inputs, and the symbols of torch's own `ShapeEnv` in terms of their sizes."""
+    """The user inputs, and the symbols of torch's `ShapeEnv` in terms of their sizes."""
 
     inputs: tuple[Input, ...]
     symbols: dict[str, Dim]
@@ -84,7 +84,7 @@ def shown_source(source: str) -> str:
 
 
 def read_inputs(program: Any, names: dict[str, str] | None = None) -> Inputs:
-    """Return the inputs of an exported program; ``names`` gives names of sizes, keyed by torch's names of the axes."""
+    """Return the inputs of an exported program; ``names`` maps torch's names of axes to names of sizes."""
     shape_env = shape_env_of(program)
     called = {**getattr(shape_env, "source_name_to_debug_name", {}), **(names or {})}
     reader = _Reader({source: str(name) for source, name in called.items()})
@@ -121,7 +121,7 @@ def _placeholders(program: Any) -> Iterator[tuple[str, str, Any]]:
 def sources(program: Any) -> list[str]:
     """Return the source name in torch's guards of each flattened argument.
 
-    It is the name of the argument of ``forward`` and the path into it; arguments in ``*args`` are named by position.
+    The name consists of the argument of ``forward`` and the path into it; arguments in ``*args`` are named by position.
     """
     pytree = load("torch.utils._pytree")
     spec = program.call_spec.in_spec
@@ -181,9 +181,9 @@ class _Reader:
 
 
 def _solved(axes: list[Axis]) -> tuple[dict[str, Dim], tuple[tuple[Axis, Formula], ...]]:
-    """Express torch's symbols in the sizes of axes; return them with the conditions that this assumes.
+    """Express torch's symbols in the sizes of axes; return them with the conditions that this needs.
 
-    A symbol equals an axis that torch records as that symbol; without one, it is solved from an axis ``a*s + b``.
+    A symbol equals an axis that torch records as that symbol; if there is none, it is solved from an axis ``a*s + b``.
     """
     symbols: dict[str, Dim] = {}
     for axis in axes:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TorchModel(Model):
-    """A program; ``raw`` is torch's own object, ``declared`` are its inputs."""
+    """A program; ``raw`` is torch's object, ``declared`` holds its inputs."""
 
     graph: TorchGraph
 
@@ -36,7 +36,7 @@ class TorchModel(Model):
         self.declared = declared
 
     def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> GraphInputs:
-        """Return the inputs as values. Integer inputs are sizes that the caller knows, like the sizes of tensors."""
+        """Return the inputs as values. Integer inputs are sizes known to the caller, like the sizes of tensors."""
         inputs = inputs_of(_values(self.declared), env, given, {})
         contents = [inputs.values[i.name].content for i in self.declared.inputs if i.is_integer]
         integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])

@@ -1,1 +1,1 @@
-"""Branches, loops and scans."""
+"""Handle branches, loops and scans."""

@@ -1,4 +1,4 @@
-"""Branches: both are walked, and the requirements of each hold under the condition that it is taken."""
+"""Handle branches: walk both, and record the requirements of each under the condition that it is taken."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Paired: TypeAlias = "Callable[[Value, Value], tuple[Value, Value]]"
 
 
 def branched(call: NodeCall, chosen: Formula, yes: Branch, no: Branch, paired: Paired | None = None) -> Sequence[Value]:
-    """Return the outputs of one branch or the other; ``paired`` may change the two values for one output.
+    """Return the outputs of whichever branch is taken; ``paired`` may change the two values for one output.
 
-    If they differ in rank, the walk goes on with each.
+    If the branches' outputs differ in rank, the walk continues separately for each branch.
     """
     known = call.is_known(chosen)
     if known is not None:
@@ -40,7 +40,7 @@ def branched(call: NodeCall, chosen: Formula, yes: Branch, no: Branch, paired: P
 
 
 def _is_apart(yes: Value, no: Value) -> bool:
-    """Return whether two values cannot become one by cases: they differ in rank, or in the length of their lists."""
+    """Return whether two values cannot be merged by cases: their ranks, or the lengths of their lists, differ."""
     are_lists = isinstance(yes.content, Elements) and isinstance(no.content, Elements)
     return rank_of(yes) != rank_of(no) or (are_lists and yes.shape != no.shape)
 
@@ -51,7 +51,7 @@ def rank_of(value: Value) -> int | None:
 
 
 def chosen_of(call: NodeCall) -> Formula:
-    """Return when the first input is true: in terms of sizes, or of a new size that is 1 if it is true and 0 if not."""
+    """Return the formula that the first input is true; a new size, 1 if true and 0 if not, represents unknown data."""
     shape = call.value(0).shape
     if shape is not None:
         call.equal(multiply(*shape), 1, "the condition must be one truth value")
@@ -61,7 +61,7 @@ def chosen_of(call: NodeCall) -> Formula:
 
 
 def taken_by_data(call: NodeCall, name: str) -> Formula:
-    """Return the formula that a new size is 1, which says that the first branch is taken."""
+    """Return ``taken == 1`` for a new size that is 1 if the first branch is taken and 0 if not."""
     text = f"1 where {name} is true and the first branch is taken, 0 where it is not"
     taken = call.fresh("taken", text, by=[0])
     call.asker.assume(at_most(taken, 1))

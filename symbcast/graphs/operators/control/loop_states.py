@@ -1,4 +1,4 @@
-"""The values that a loop carries: their representation in any iteration, and their values after the last.
+"""Represent the values that a loop carries: before, in any iteration, and after the last one.
 
 A tensor size or sequence length that changes gets a new symbol within the loop; if it grows by the same amount in each
 iteration, its value after the loop is known. The common shape of a sequence's elements holds in every iteration.
@@ -53,7 +53,7 @@ class States:
         return bool(self._counted)
 
     def write_by_turn(self, number: Dim) -> None:
-        """Write sizes that grow by the same amount in each iteration by the iteration number, counted from 0."""
+        """Write sizes that grow by the same amount in each iteration in terms of the iteration number (from 0)."""
         sizes = {s: add(first, multiply(step, number)) for s, (first, step) in self._counted.items()}
         for value in self.carried if sizes else ():
             put_sizes(value, sizes)
@@ -62,7 +62,7 @@ class States:
                 value.content = Elements(tuple(items))
 
     def _grown_by(self, pairs: Iterable[tuple[int, tuple[Value, Value]]]) -> dict[Any, tuple[Dim, Dim]]:
-        """Return the sizes that grow by the same amount in each iteration: the initial size, and the step."""
+        """Return the initial size and the step of each size that grows by the same amount in each iteration."""
         found: dict[Any, tuple[Dim, Dim]] = {}
         for position, (before, after) in pairs:
             triples = zip(_sizes(self.initial[position]), _sizes(before), _sizes(after), strict=False)
@@ -75,7 +75,7 @@ class States:
     def settle(self, turn: Callable[[Sequence[Value]], tuple[Value, Sequence[Value]]]) -> None:
         """Find the representation of the values in any iteration.
 
-        ``turn`` returns whether the loop goes on after an iteration, and the values after it.
+        ``turn`` returns whether the loop continues after an iteration, and the values after it.
         """
         for _ in range(_ROUNDS):
             with self.call.asker.trying(self.call.walk.trying()):
@@ -100,14 +100,14 @@ class States:
         """Return a carried value after the last iteration: ``value`` if there is one, else the initial value."""
         initial, name = self.initial[position], f"{self.call.place.name}_last_{position}"
         if value.shape is not None and initial.shape is not None and len(value.shape) == len(initial.shape):
-            # One formula covers growth by the same amount in each iteration, even without any iteration.
+            # One formula covers growth by the same amount in each iteration, even if there are no iterations.
             pairs = zip(value.shape, initial.shape, strict=True)
             dims = tuple(a if exact_quotient((subtract(a, b),), (trips,)) is not None else b for a, b in pairs)
             initial = initial.with_sizes(dims)
         return either(self.call.asker, name, at_most(1, trips), value, initial)
 
     def _general(self, position: int, before: Value, after: Value) -> Value:
-        """Return a value that represents one both before and after an iteration."""
+        """Return a value that represents a carried value both before and after an iteration."""
         if _is_same(before, _in_any_turn(after)):
             return before
         if isinstance(before, SequenceValue) and isinstance(after, SequenceValue):
@@ -123,7 +123,7 @@ class States:
         return made
 
     def _kept_content(self, position: int, before: Value, after: Value) -> Content | None:
-        """Return the elements in any iteration: those that stay, and new sizes for those that grow."""
+        """Return the elements in any iteration: unchanged ones are kept, and growing ones become new sizes."""
         a, b = before.content, after.content
         if a == b or a is None or before.shape != after.shape:
             return a if a == b else None
@@ -133,7 +133,7 @@ class States:
         return Elements(tuple(items)) if any(i is not None for i in items) else None
 
     def _counter(self, position: int, n: int, before: Element, after: Element) -> Element:
-        """Return an element in any iteration: a new size if it is never negative, because it does not decrease."""
+        """Return an element in any iteration: a new size if the element never decreases, and so is never negative."""
         if before == after:
             return before
         bounds = self.call.bounds
@@ -144,7 +144,7 @@ class States:
         return self._kept(position, f"element_{n}", before, after)
 
     def _kept(self, position: int, axis: int | str, before: Dim, after: Dim) -> Dim:
-        """Return a size in any iteration: the initial one if it stays, or else a new size."""
+        """Return a size in any iteration: the initial size if it does not change, else a new size."""
         if before == after or before in self._let_go:
             return before
         text = f"{_said(position, axis)} in any iteration"
@@ -176,7 +176,7 @@ class States:
         return made
 
     def _content_after(self, position: int, trips: Dim, after: Value) -> Content | None:
-        """Return elements after the last iteration: those that grow by the same amount in each are known."""
+        """Return the elements after the last iteration; known are those that grow by the same amount each time."""
         contents = [v.content for v in (self.initial[position], self.carried[position], after)]
         if contents[0] == contents[1] == contents[2]:
             return contents[0]
@@ -190,7 +190,7 @@ class States:
         return Elements(tuple(items)) if any(i is not None for i in items) else None
 
     def _size_after(self, position: int, axis: int | str, trips: Dim, sizes: tuple[Dim, Dim, Dim | None]) -> Dim:
-        """Return a size after the last iteration; ``sizes`` are those before the first, before any and after any."""
+        """Return a size after the last iteration; ``sizes`` are its values before the first, before any, after any."""
         first, before, after = sizes
         step = None if after is None else self._step(before, after)
         if step is None:
@@ -199,12 +199,12 @@ class States:
         return first if first == before and step == 0 else self._grown(position, axis, trips, (first, step))
 
     def _step(self, before: Dim, after: Dim) -> Dim | None:
-        """Return the growth of a size per iteration if it is constant: made of sizes from outside the loop."""
+        """Return a size's growth per iteration if it depends only on sizes from outside the loop, so is constant."""
         step = subtract(after, before)
         return step if isinstance(step, int) or step.symbols().keys() <= self.around else None
 
     def _grown(self, position: int, axis: int | str, trips: Dim, sizes: tuple[Dim, Dim]) -> Dim:
-        """Return a size that grows by a step in each iteration; without iterations the step may be undefined."""
+        """Return a size that grows by a step in each iteration; without iterations, the step may be undefined."""
         first, step = sizes
         grown = add(first, multiply(trips, step))
         has_value = all(need == at_most(0, step) for need in definedness(step))
@@ -262,7 +262,7 @@ def _is_same(one: Value, other: Value) -> bool:
 
 
 def _together(*values: Value) -> Decider:
-    """Return what decides elements that come from one value or another; includes sizes if that is unknown."""
+    """Return what decides elements that come from any of several values; unknown deciders count as sizes."""
     found = Decider.NUMBERS
     for value in values:
         found |= Decider.SIZES if value.decided_by is None else value.decided_by

@@ -1,7 +1,7 @@
-"""Loops and scans: their bodies are walked, under the condition that they run at all.
+"""Handle loops and scans: walk their bodies under the condition that they run at all.
 
-A front end describes a loop as a `Loop`: its carried values, how to walk its body, and when it ends; `looped` answers
-for it. A scan cuts its inputs into `slices`, and walks its body with `scanned`.
+A front end describes a loop as a `Loop`: its carried values, how to walk its body, and when it ends; `looped` returns
+the result. For a scan, it cuts the inputs with `slices` and walks the body with `scanned`.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class Turn(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A loop of a graph.
+    """A loop in a graph.
 
     Attributes:
         initial: The carried values before the first iteration.
-        turn: Walks the body, given the number of the iteration and the carried values.
+        turn: Walks the body, given the iteration number and the carried values.
         limit: The maximum number of iterations; None if unknown.
         start: The formula that the first iteration may run, whatever the limit; None if unknown.
-        is_kept: Whether the body passes its condition on unchanged.
-        is_counted: Whether the body uses the number of the iteration.
+        is_kept: Whether the body returns its condition unchanged.
+        is_counted: Whether the body uses the iteration number.
         ends: The values that decide, with the condition, when the loop ends.
         decided_by: The positions of the inputs that decide whether the body runs at all; None for all of them.
     """
@@ -77,7 +77,7 @@ class Looped(NamedTuple):
     around: frozenset[Symbol]
 
     def check_alike(self, call: NodeCall, position: int, value: Value) -> None:
-        """Note an output whose shape contains sizes that may change from iteration to iteration."""
+        """Note an output whose shape contains sizes that may change between iterations."""
         if any(not isinstance(d, int) and not d.symbols().keys() <= self.around for d in value.shape or ()):
             call.note(f"not checked: output {position} must keep its shape across iterations")
 
@@ -86,7 +86,7 @@ _UNNUMBERED = Value((), INT64)
 
 
 def looped(call: NodeCall, loop: Loop) -> Looped:
-    """Walk the body of a loop in any iteration, and return the result."""
+    """Walk the body of a loop for an arbitrary iteration, and return the loop's result."""
     states = States(call, loop.initial)
     condition = _settle(states, loop)
     never_stops = loop.start == TRUE and (loop.is_kept or condition_of(condition) == TRUE)
@@ -105,13 +105,13 @@ def looped(call: NodeCall, loop: Loop) -> Looped:
 
 
 def _settle(states: States, loop: Loop) -> Value:
-    """Find values that represent the carried values in any iteration; return whether the loop goes on after one."""
+    """Find values that represent the carried values in any iteration; return whether the loop continues after one."""
     states.settle(lambda carried: loop.turn(_UNNUMBERED, carried)[:2])
     return states.condition
 
 
 def _after_first(call: NodeCall, loop: Loop, trips: Dim, states: States) -> Looped:
-    """Return the result of a loop whose first iteration is walked separately: sizes may change in that one only."""
+    """Return the result of a loop after walking its first iteration separately: only there may sizes change."""
     with call.asker.under(at_most(1, trips)), call.walk.apart() as inner:
         first = loop.turn(Value((), INT64, Elements((0,))), states.initial)
     rest = States(call, first.carried, states.around)
@@ -136,7 +136,7 @@ def _after_first(call: NodeCall, loop: Loop, trips: Dim, states: States) -> Loop
 
 
 def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, start: int = 0) -> Value:
-    """Return the number of any iteration, counted from ``start``; unknown if the number of iterations is."""
+    """Return the number of an arbitrary iteration, counted from ``start``; unknown if the iteration count is."""
     if trips is None or not (states.is_counted or loop.is_counted):
         return _UNNUMBERED
     number = call.fresh("turn", "the iteration number")
@@ -146,14 +146,14 @@ def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, sta
 
 
 def _runs(call: NodeCall, loop: Loop) -> Formula:
-    """Return when the body runs at least once, as far as the number of iterations determines it."""
+    """Return the condition that the body runs at least once, as far as the iteration count determines it."""
     if loop.limit is None or loop.start != TRUE:
         return runs_by_data(call, loop.decided_by)
     return at_most(1, loop.limit)
 
 
 def runs_by_data(call: NodeCall, by: Sequence[int] | None = None) -> Formula:
-    """Return the formula that a new size is 1, which says that a body runs; the inputs at ``by`` decide it."""
+    """Return ``runs == 1`` for a new size that is 1 if the body runs; the inputs at the positions ``by`` decide it."""
     runs = call.fresh("runs", "1 where the body runs at all, 0 where it does not", by=by)
     call.asker.assume(at_most(runs, 1))
     return equal(runs, 1)
@@ -179,9 +179,9 @@ def stacked(length: Dim, value: Value, axis: int) -> Value:
 def slices(
     call: NodeCall, scanned: Sequence[Value], axes: Sequence[int], *, keeps_axis: bool = False, is_cut: bool = False
 ) -> tuple[Dim, list[Value]]:
-    """Return how many slices there are, and a slice of each scanned input, without its axis unless it is kept.
+    """Return the number of slices, and a slice of each scanned input, without its axis unless it is kept.
 
-    ``is_cut`` says that inputs may be longer than the first one, and the slices beyond it are dropped.
+    ``is_cut`` says that inputs may be longer than the first one; their extra slices are dropped.
     """
     length: Dim | None = None
     kept = (1,) if keeps_axis else ()
@@ -243,7 +243,7 @@ def _state(call: NodeCall, position: int, before: Value, after: Value, may_chang
 
 
 def require_same(call: NodeCall, what: str, one: Dims | None, other: Dims | None, when: str = "") -> None:
-    """Require that an output of a body keep its shape; note it if a shape is unknown."""
+    """Require that an output of a body keep its shape; note the requirement as unchecked if a shape is unknown."""
     reason = f"{what} must keep its shape" if not when else f"{what} must have the same shape {when}"
     if one is None or other is None:
         call.note(f"not checked: {reason}")

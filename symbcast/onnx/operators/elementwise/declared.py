@@ -38,7 +38,7 @@ class Pattern(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What goes in and what comes out."""
+    """The declared inputs and outputs of an operator."""
 
     inputs: tuple[Pattern, ...]
     outputs: tuple[Pattern, ...]

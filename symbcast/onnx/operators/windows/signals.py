@@ -116,7 +116,7 @@ def mel_matrix(call: NodeCall) -> Value:
 
 
 def _check_edges(call: NodeCall, length: Dim) -> None:
-    """Refuse edges that are no frequencies of the spectrum; ONNX Runtime computes their bins in 32-bit floats."""
+    """Refuse edges that are not frequencies of the spectrum; ONNX Runtime computes their bins in 32-bit floats."""
     import numpy as np
 
     rate, edges = call.numbers(2), [_real(call, n) for n in (3, 4)]
