@@ -119,7 +119,7 @@ def _version(function: Any) -> str:
 
 
 def imported(named: Named) -> Any:
-    """Return a function, its module imported by name or loaded from its file. Raises `NotImportedError`."""
+    """Return a function after importing its module by name or from its file. Raises `NotImportedError`."""
     try:
         found = getattr(_module(named), named.name)
     except Exception as error:

@@ -129,7 +129,7 @@ def _broken(function: Any, promise: Promise, module: ModuleType, name: str, chil
 
 
 def _report(function: Any, promise: Promise, named: Named | None, child: Child) -> TraceReport:
-    """Return the trace of a function, made in the child process, or in this one if the child cannot find it."""
+    """Return the trace of a function, made in the child process, or in this process if the child cannot find it."""
     call = Call(promise.arguments, promise.named, promise.assume, promise.min_size)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if named is not None:

@@ -40,7 +40,7 @@ class RealRun:
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the function's result or error, each time for different data.
 
-        The later data are for functions with special requirements: sorted or positive data, indices, regular matrices.
+        Later data suit functions with special requirements: sorted or positive data, indices, regular matrices.
         """
         for filled in FILLINGS:
             try:
@@ -79,7 +79,7 @@ class RealRun:
         return shapes == sizes and all(prod(s) <= MAX_ELEMENTS for s in sizes)
 
     def is_of_data(self, error: BaseException) -> bool:
-        """Return whether an error is about data, such as a singular matrix or an iteration that does not converge."""
+        """Return whether an error depends on data, such as a singular matrix or an iteration that does not converge."""
         text = str(error).lower()
         return isinstance(error, np.linalg.LinAlgError) and any(words in text for words in _OF_DATA)
 

@@ -12,7 +12,7 @@ from symbcast.paths.values import returned
 
 
 def told(value: Any) -> Any:
-    """Return a result in its own structure, with arrays replaced by their shapes and sizes by expressions."""
+    """Return a result in its original structure, with shapes instead of arrays and expressions instead of sizes."""
     return returned.told(value, _shape)
 
 

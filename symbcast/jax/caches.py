@@ -1,7 +1,7 @@
-"""Clean JAX's caches after traces: remove entries that hold our sizes before they accumulate.
+"""Clean JAX's caches after traces: remove entries that contain our sizes before they accumulate.
 
-They are never found again, but JAX keeps a trace as long as its function lives, which for JAX's own functions is
-forever. `jax.clear_caches` would remove them too, but also everything that the user has compiled.
+These entries are never used again, but JAX keeps a trace as long as its function lives, which for JAX's own functions
+is forever. `jax.clear_caches` would remove them too, but also everything that the user has compiled.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _kept: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def remove_entries() -> None:
-    """Remove traces with our sizes from JAX's caches that gained many entries.
+    """Remove traces with our sizes from those caches of JAX that have gained many entries.
 
-    Traces of the same functions with numbers are removed too; compiled code stays. A JAX that cannot remove single
-    entries (before 0.9) loses its whole cache of traces, but no compiled code.
+    Traces of the same functions with concrete shapes are removed too; compiled code stays. If JAX cannot remove single
+    entries (before 0.9), its whole trace cache is cleared, but no compiled code.
     """
     from jax._src import util
 
@@ -56,7 +56,7 @@ _LEAVES = (str, bytes, int, float, type, FunctionType, CodeType, ModuleType, par
 
 
 def _has_size(values: Iterable[Any], depth: int, seen: set[int]) -> bool:
-    """Return whether values contain a size; keys have many types, some compiled, so all referents are searched."""
+    """Return whether values contain a size; search all referents, as keys have many types, some of them compiled."""
     for value in values:
         if type(value) is Dimension:
             return True

@@ -1,4 +1,4 @@
-"""Sizes as JAX's symbolic dimensions: the path answers every comparison, so none is inconclusive."""
+"""Present sizes as JAX's symbolic dimensions: the path decides every comparison, so none is inconclusive."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _is_jax(frame: FrameType) -> bool:
 def _is_lookup(frame: FrameType) -> bool:
     """Return whether a frame compares or hashes sizes only to find a cache entry.
 
-    JAX's caches are compiled code: they compare keys inside a call, even keys that only share a few bits of their hash,
-    which differ between processes. So a lookup must not depend on which sizes are equal, and must not ask the path.
+    JAX's caches are compiled code: they compare keys inside a call, even keys that share only a few bits of their hash,
+    which differ between processes. So a lookup must neither depend on which sizes are equal nor ask the path.
     """
     while frame.f_code.co_name in _DELEGATES and frame.f_back is not None:
         frame = frame.f_back
@@ -64,11 +64,11 @@ def _is_lookup(frame: FrameType) -> bool:
 class Dimension(Size):
     """A size on one path. JAX treats any object with ``dimension_as_value`` as a symbolic dimension.
 
-    JAX caches traces by shapes for longer than a path lives. In a lookup, a size equals only itself, on its own path:
-    no entry is found on another path or by numbers. Sizes hold their path weakly, so no entry keeps it alive.
+    JAX's caches of traces by shape outlive a path. In a lookup, a size equals only itself on its own path, so it never
+    matches an entry of another path or of a number. Sizes refer to their path weakly, so no cache entry keeps it alive.
 
-    All sizes of a path have the same hash, so that a set of sizes compares them, in the same order each time. If a set
-    may contain numbers too, a size that equals one of them has the hash of that number.
+    All sizes of a path have the same hash, so that a set of sizes compares them, always in the same order. If a set may
+    also contain numbers, a size that equals one of them has the hash of that number.
     """
 
     __slots__ = ("_path", "_serial")
@@ -99,7 +99,7 @@ class Dimension(Size):
         return _HASH + self._serial
 
     def __repr__(self) -> str:
-        # JAX uses shapes in messages, and in names that nothing depends on.
+        # JAX uses shapes in messages, and in names that do not affect the result.
         return str(self.dim)
 
     def __format__(self, spec: str) -> str:
@@ -121,7 +121,7 @@ class Dimension(Size):
         return _is_lookup(asking) or (_is_jax(asking) and not self.path.is_running())
 
     def _told(self, frame: FrameType) -> Dim:
-        # JAX names what it traces by shapes; no shape depends on these names.
+        # JAX names traced values after shapes; no shape depends on these names.
         return self.dim if _is_jax(frame) else super()._told(frame)
 
     def __divmod__(self, other: Any) -> Any:
@@ -133,21 +133,21 @@ class Dimension(Size):
     def _quotient(self, above: Dim, below: Dim) -> tuple[Any, Any]:
         """Return a quotient and its remainder, and ask the path whether the remainder is 0.
 
-        JAX divides the numbers of elements of two shapes this way; the second may have a negative size.
+        JAX divides the numbers of elements of two shapes this way; the second shape may contain a negative size.
         """
         path = self.path
         self._no_zero(below)
         left, right = reduced_fraction((above,), (below,))
         if path.bounds.is_at_least(multiply(-1, right), 1):
             left, right = multiply(-1, left), multiply(-1, right)
-        # A multiple has either sign; the remainder of a positive sum has the shortest text.
+        # A multiple may have either sign; the remainder of a positive sum has the shortest text.
         size = multiply(-1, left) if path.bounds.is_at_least(multiply(-1, left), 0) else left
         if path.ask(equal(modulo(size, right), 0)):
             return sized(floor_divide(left, right), path), 0
         return sized(floor_divide(above, below), path), sized(modulo(above, below), path)
 
     def __index__(self) -> int:
-        # JAX uses this to detect dimensions that are numbers, and these are not. Other code may need a number.
+        # JAX uses this to detect dimensions that are numbers, which these are not. Other code may need a number.
         if _is_jax(sys._getframe(1)):
             raise TypeError(f"the size {self.dim} is not a number")
         return super().__index__()
@@ -164,11 +164,11 @@ class Dimension(Size):
         return jnp.asarray(self.path.shown(self.dim))
 
     def max(self, other: Any) -> Any:
-        """Return the larger of two sizes, without asking which it is."""
+        """Return the larger of two sizes, without asking which one is larger."""
         return greatest([self, other], self.path)
 
     def min(self, other: Any) -> Any:
-        """Return the smaller of two sizes, without asking which it is."""
+        """Return the smaller of two sizes, without asking which one is smaller."""
         return smallest([self, other], self.path)
 
     rmax = __max__ = max
@@ -199,13 +199,13 @@ class Dimension(Size):
     __radd__, __rmul__ = __add__, __mul__
 
     def _beside(self, other: Any, name: str) -> Any:
-        """Return an operation with a non-integer or an array, which cannot occur in a shape."""
+        """Apply an operation to a non-integer or an array; the result cannot occur in a shape."""
         value = other.dimension_as_value() if type(other) is Dimension else other
         return getattr(self.dimension_as_value(), name)(value)
 
 
 def register() -> None:
-    """Register dimensions with JAX as values of the type that its own symbolic dimensions have."""
+    """Register dimensions with JAX as values of the same type as its own symbolic dimensions."""
     from jax._src import core, dtypes
 
     if Dimension not in core.pytype_aval_mappings:
@@ -220,10 +220,10 @@ def register() -> None:
 
 
 def _einsum_path(*operands: Any, **options: Any) -> Any:
-    """Return operands and their contractions as JAX orders them for open sizes.
+    """Return operands and their contractions in the order that JAX chooses for open sizes.
 
-    To order them, JAX picks a number for each open size, and so refuses an open size that is contracted with a number.
-    Here numbers other than 1 are treated as open too: the contraction itself asks whether its sizes are equal.
+    To choose the order, JAX picks a number for each open size, and so rejects an open size that is contracted with a
+    number. Here numbers other than 1 are treated as open too: the contraction itself checks that its sizes are equal.
     """
     from jax._src.numpy.einsum import _default_poly_einsum_handler
 

@@ -1,8 +1,8 @@
-"""Avoid needless questions of JAX about sizes: each decision would double the paths without any benefit.
+"""Avoid unnecessary questions from JAX about sizes: each one would double the number of paths without any benefit.
 
-JAX allows ``definitely_equal`` to be False for sizes that may be equal; its code then takes the general branch. If
-False only makes JAX's program longer, the answer is False. If it makes JAX raise, comparisons are combined into one
-question: whether a size is one of several, whether shapes are equal, whether they broadcast.
+JAX allows ``definitely_equal`` to return False for sizes that may be equal; its code then takes the general branch. If
+False only makes JAX's program longer, we return False. If it would make JAX raise, comparisons are combined into one
+question: whether a size is one of several, whether shapes are equal, or whether they broadcast.
 
 These functions replace functions inside JAX during a trace. With a version of JAX that lacks one of them, a trace asks
 more questions and gives the same answer.
@@ -28,27 +28,27 @@ from symbcast.paths.runs.path import Path, current
 from symbcast.paths.values.size import dim_of, sized
 
 SHORTCUTS = frozenset({
-    "_broadcast_arrays",  # arrays of the same shape are returned unchanged
-    "_broadcast_shapes_uncached",  # equal shapes are not compared axis by axis
-    "_gather",  # an empty slice is not gathered
-    "_index_to_gather",  # a whole axis, and a slice without a step, are not gathered
-    "_maybe_broadcast",  # an array of the target shape is returned unchanged
-    "broadcast_batcher",  # arrays of one shape are not aligned
+    "_broadcast_arrays",  # returns arrays of the same shape unchanged
+    "_broadcast_shapes_uncached",  # skips the comparison axis by axis for equal shapes
+    "_gather",  # does not gather an empty slice
+    "_index_to_gather",  # does not gather a whole axis, or a slice without a step
+    "_maybe_broadcast",  # returns an array of the target shape unchanged
+    "broadcast_batcher",  # does not align arrays of the same shape
     "broadcast_to",
-    "dilate_dim",  # a dilation by 1 is not computed
+    "dilate_dim",  # does not compute a dilation by 1
     "reshape",
 })  # fmt: skip
 """JAX functions that compare sizes only to save work."""
 
 LIKES: dict[str, Callable[[Mapping[str, Any]], tuple[Any, Any]]] = {
-    # An axis of size 1 is dropped if the other operand's is not 1.
+    # An axis of size 1 is dropped if the other operand's size is not 1.
     "filter_singleton_dims": lambda at: (
         at["operand"].shape[at["i"]],
         at["other_shape"][at["j"]] if at["j"] >= 0 else at["operand"].shape[at["i"]],
     ),
-    # Axes of size 1 in both operands are dropped, and added back.
+    # Axes of size 1 in both operands are dropped, and later added back.
     "matmul": lambda at: (at["ba"], at["bb"]),
-    # An axis that was expanded from 1 is summed over.
+    # The gradient is summed over an axis that was expanded from size 1.
     "_broadcast_in_dim_transpose_rule": lambda at: (at["sh"], at["shape"][at["broadcast_dimensions"][at["i"]]]),
 }
 """JAX functions that ask whether a size is 1, which does not matter if both operands have the same size."""
@@ -99,14 +99,14 @@ def definitely_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
 
 
 def is_one_of(real: Callable[..., Any], size: Any, others: Sequence[Any]) -> Any:
-    """Return whether a size is one of several, as one question."""
+    """Return whether a size is one of several, as a single question."""
     if not all(_is_size(v) for v in (size, *others)):
         return real(size, others)
     return _here().ask(any_of(equal(dim_of(size), dim_of(v)) for v in others))
 
 
 def are_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
-    """Return whether two shapes are equal, as one question; False if JAX asks only to save work."""
+    """Return whether two shapes are equal, as a single question; False if JAX asks only to save work."""
     if len(left) != len(right) or not all(map(_is_size, (*left, *right))):
         return real(left, right)
     if _asking().f_code.co_name in SHORTCUTS:
@@ -115,7 +115,7 @@ def are_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
 
 
 def is_empty(real: Callable[..., Any], shape: Any) -> Any:
-    """Return whether a shape has no elements, as one question; False if JAX asks only to save work."""
+    """Return whether a shape has no elements, as a single question; False if JAX asks only to save work."""
     if not all(map(_is_size, shape)):
         return real(shape)
     if _asking().f_code.co_name in SHORTCUTS:
@@ -124,7 +124,7 @@ def is_empty(real: Callable[..., Any], shape: Any) -> Any:
 
 
 def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
-    """Return the distinct sizes, the first of each group of equal ones."""
+    """Return the distinct sizes: the first one of each group of equal sizes."""
     values = list(sizes)
     if not all(map(_is_size, values)):
         return cast("list[Any]", real(values))
@@ -136,7 +136,7 @@ def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
 
 
 def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
-    """Broadcast shapes of the same rank; one question decides whether they are compatible."""
+    """Broadcast shapes of the same rank; a single question decides whether they are compatible."""
     path = _here()
     if len({len(s) for s in shapes}) != 1 or not all(_is_size(d) for s in shapes for d in s):
         return real(*shapes, name=name)
@@ -148,7 +148,7 @@ def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
 
 
 def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
-    """Return the shape of a reshape with the same number of elements, which JAX checks only for numbers."""
+    """Return the shape of a reshape, and check the number of elements, which JAX does only for numbers."""
     found = real(array, shape)
     has_inferred = any(type(d) is int and d < 0 for d in (shape if isinstance(shape, (tuple, list)) else [shape]))
     if not has_inferred and not _has_as_many(array.shape, found):
@@ -157,7 +157,7 @@ def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
 
 
 def reshaped_by_user(real: Callable[..., Any], operand: Any, new_sizes: Any, *args: Any, **options: Any) -> Any:
-    """Reshape; JAX checks the number of elements only when it compiles."""
+    """Reshape, and check the number of elements, which JAX does only when it compiles."""
     if _JAX not in _asking().f_code.co_filename and not _has_as_many(operand.shape, new_sizes):
         _here().fail_to_trace("jax.lax.reshape checks the number of elements only when it is compiled")
     return real(operand, new_sizes, *args, **options)
@@ -168,11 +168,11 @@ def _has_as_many(left: Iterable[Any], right: Iterable[Any]) -> bool:
     return _here().ask(equal(*counts))
 
 
-# The function that asks.
+# Find the function that asks.
 
 
 def _asking() -> FrameType:
-    """Return the JAX frame that asks, skipping frames of its comprehensions and of other questions."""
+    """Return the frame of the JAX function that asks, skipping its comprehensions and calls of other checks."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (frame.f_code.co_filename.startswith(_OWN) or frame.f_code.co_name in _WITHIN):
         frame = frame.f_back
@@ -186,7 +186,7 @@ _WITHIN = frozenset({"<listcomp>", "<genexpr>", "definitely_equal_shape", "is_em
 
 
 def _has_its_like(asking: FrameType) -> bool:
-    """Return whether a function of `LIKES` asks about a size that both operands have."""
+    """Return whether a function in `LIKES` asks about a size that both operands share."""
     sizes = LIKES.get(asking.f_code.co_name)
     if sizes is None:
         return False
@@ -197,7 +197,7 @@ def _has_its_like(asking: FrameType) -> bool:
 
 
 def _within(asking: FrameType) -> FrameType:
-    """Return the frame of the comprehension that asks, if it has its own frame."""
+    """Return the frame of the comprehension that asks; if it has no frame of its own, return ``asking``."""
     frame: FrameType | None = sys._getframe(1)
     found = asking
     while frame is not None and frame is not asking:

@@ -23,7 +23,7 @@ MAX_TRIED = 12
 
 
 class JaxReport(TraceReport):
-    """The sizes at which a JAX function works, and constraints under which `jax.export` exports it."""
+    """The sizes at which a JAX function works, and constraints with which `jax.export` can export it."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the report
         self,
@@ -38,10 +38,10 @@ class JaxReport(TraceReport):
         self._function, self._given = function, given
 
     def export_constraints(self) -> list[str]:
-        """Return constraints for `jax.export.symbolic_shape` with which JAX exports the function.
+        """Return constraints for `jax.export.symbolic_shape` that let JAX export the function.
 
         JAX supports only conjunctions of ``==`` and ``>=``, so they may require more than `condition`: alternatives are
-        tried from the least demanding on, then the conditions of single paths, until the export succeeds. Raises
+        tried, starting with the least demanding, then the conditions of single paths, until the export succeeds. Raises
         `DimensionError` if none works.
 
         >>> import jax.numpy as jnp
@@ -55,7 +55,7 @@ class JaxReport(TraceReport):
         raise DimensionError(self.name, "jax cannot export it under any constraints that it supports")
 
     def _candidates(self) -> Iterator[list[str]]:
-        """Yield constraints to try: the clauses of the condition, one alternative of each, general ones first."""
+        """Yield lists of constraints to try: one alternative of each clause of the condition, least demanding first."""
         assumed = [t for a in self.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
         asked = [e for c in clauses(self.formula) for e in (clauses(expand(c)) if isinstance(c, Compatible) else [c])]
         ways = [sorted(literals(c), key=_demands) for c in asked]
@@ -102,7 +102,7 @@ class JaxReport(TraceReport):
 
 
 def _demands(formula: Formula) -> tuple[int, int]:
-    """Return how demanding an alternative is; a fixed size is the most demanding."""
+    """Return a sort key for how demanding an alternative is; fixed sizes are the most demanding."""
     parts = clauses(formula)
     fixed = sum(
         isinstance(p, Comparison) and p.operator == "==" and isinstance(p.right, int) and _is_name(p.left)
@@ -130,7 +130,7 @@ _WAYS = ("mod", "negative", "new name")
 
 
 def _multiple(clause: Comparison, way: str) -> str | None:
-    """Return the text of a clause that a size is a multiple of a number; None for any other clause."""
+    """Return the text of a clause which states that a size is a multiple of a number; None for any other clause."""
     rest = clause.left
     if clause.operator != "==" or clause.right != 0 or not isinstance(rest, Operation) or rest.kind != "%":
         return None
@@ -146,9 +146,9 @@ def _multiple(clause: Comparison, way: str) -> str | None:
 
 
 def _texts(formula: Formula, as_multiples: str = "mod") -> Iterator[str]:
-    """Yield a formula as constraints; what JAX cannot express, such as inequality, is left out for JAX to find.
+    """Yield the constraints for a formula; parts that JAX cannot express, such as inequality, are left for JAX to find.
 
-    A multiple may be written as a number times a new name, so that JAX sees how to divide it.
+    A multiple can be written as a number times a new name, so that JAX sees how to divide it.
     """
     for clause in clauses(formula):
         if not isinstance(clause, Comparison):
@@ -164,7 +164,7 @@ def _texts(formula: Formula, as_multiples: str = "mod") -> Iterator[str]:
                     if isinstance(left, int) or (isinstance(right, Symbol) and not isinstance(left, Symbol)):
                         left, right = right, left
                     if not set(symbols_of((left,))).isdisjoint(symbols_of((right,))):
-                        continue  # jax would substitute one side for the other without end
+                        continue  # jax would keep substituting one side for the other forever
                     yield f"{dimension_text(left)} == {dimension_text(right)}"
                 case "<=":
                     yield f"{dimension_text(right)} >= {dimension_text(left)}"

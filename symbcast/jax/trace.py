@@ -1,4 +1,4 @@
-"""Trace a JAX function: `jax.eval_shape` along all its paths, with our sizes as dimensions."""
+"""Trace a JAX function: run `jax.eval_shape` along all its paths, with our sizes as dimensions."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def trace(
 ) -> JaxReport:
     """Run a JAX function with symbolic sizes, and return the sizes at which it works.
 
-    Arguments are as in `symbcast.trace`, of float32; they and the result may be pytrees. Sizes are at least 1, as JAX
-    assumes for its own symbolic dimensions. Each path is confirmed with `jax.eval_shape` at concrete sizes, as
-    `symbcast.trace` does with real arrays; the report makes no claim about a path that the function contradicts.
+    Arguments are as in `symbcast.trace`, with dtype float32; they and the result can be pytrees. Sizes are at least 1,
+    as JAX assumes for its own symbolic dimensions. Each path is confirmed with `jax.eval_shape` at concrete sizes, as
+    `symbcast.trace` does with real arrays; the report makes no claim about a path if the function contradicts it.
 
     >>> import jax.numpy as jnp
     >>> report = trace(lambda x, y: jnp.concatenate([x, y]) + 1, "n, 3", "m, k")
@@ -88,7 +88,7 @@ class _Call:
         self._at: dict[tuple[int, ...], Any] = {}
 
     def shapes(self, size: Callable[[Dim], Any]) -> Any:
-        """Return the result of `jax.eval_shape` for sizes."""
+        """Return the result of `jax.eval_shape` for the given sizes."""
         import jax
 
         def make_array(dims: Sequence[Dim], dtype: Any) -> Any:
@@ -104,13 +104,13 @@ class _Call:
             args, options = jax.tree.unflatten(structure, whole)
             return self.function(*args, **options)
 
-        # A new function for each path: JAX caches traces by function and shapes.
+        # Use a new function for each path: JAX caches traces by function and shapes.
         return jax.eval_shape(function, *(v for v, is_array in zip(leaves, traced, strict=True) if is_array))
 
     def real_error(self, error: Exception, path: Path) -> Exception:
-        """Return the error that concrete sizes of a path raise at the same line, if its type differs.
+        """Return the error raised at the same line with the path's concrete sizes, if it has another type.
 
-        JAX checks concrete dimensions earlier than symbolic ones, or with other messages.
+        JAX checks concrete dimensions earlier than symbolic ones, or with different messages.
         """
         if isinstance(error, SymbcastError):
             return error
@@ -127,7 +127,7 @@ class _Call:
         yield self.at(at)
 
     def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
-        """Return whether the shapes of a concrete call match the symbolic ones at some sizes."""
+        """Return whether the shapes of a concrete call match the symbolic shapes at the given sizes."""
         import jax
 
         given = jax.tree.leaves(real, is_leaf=_is_shape)
@@ -138,7 +138,7 @@ class _Call:
         )
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
-        """Return True: no array is made."""
+        """Return True: no arrays are created."""
         return True
 
     def is_of_data(self, error: BaseException) -> bool:
@@ -146,7 +146,7 @@ class _Call:
         return False
 
     def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
-        """Return the shapes in a value as text, at some sizes."""
+        """Return the shapes in a value as text, evaluated at the given sizes if there are any."""
         import jax
 
         def leaf(found: Any) -> Any:
@@ -173,7 +173,7 @@ class _Call:
 
 
 def told(value: Any) -> Any:
-    """Return the result of a function with each array replaced by its shape, in the same structure."""
+    """Return a function's result with each array replaced by its shape, in the same structure."""
     import jax
 
     def leaf(found: Any) -> Any:

@@ -1,12 +1,12 @@
-"""Visual and interactive answers: plots of where a broadcast works, and sliders with immediate answers.
+"""Show answers visually and interactively: plots of where a broadcast works, and sliders with instant results.
 
     plot(result, "N", "M", range(17))   a grid of sizes: where it works, the output, and who is to blame elsewhere
     plots(result, "N", "M", each=...)   the same for several sizes of another symbol, side by side
     survey(result, "N", "M", range(17)) what the plots show, as data
     explore(...)                        a widget in which rule, shapes and sizes can be changed
 
-Plots need matplotlib and the widget needs anywidget (the extra ``notebook``); each is imported when it is
-first used, and surveys need neither.
+Plots need matplotlib and the widget needs anywidget (both in the extra ``notebook``); each is imported when it is first
+used. Surveys need neither.
 """
 
 from importlib import import_module
@@ -29,7 +29,7 @@ _LAZY = {
 __all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
 
 
-if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+if not TYPE_CHECKING:  # lets type checkers see the names above and reject others
 
     def __getattr__(name: str) -> object:
         module = _LAZY.get(name)

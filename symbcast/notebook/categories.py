@@ -1,4 +1,4 @@
-"""The kinds of failure that a plot distinguishes: who is to blame, grouped into at most `MOST` kinds."""
+"""Group the failures in a plot by who is to blame, into at most `MOST` kinds."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ MOST = 6
 
 
 class Category(NamedTuple):
-    """A kind of failure: its label in the legend, and the sets of blames of this kind."""
+    """A kind of failure: its label in the legend, and the sets of blamed parts that belong to it."""
 
     label: str
     blamed: frozenset[tuple[int, ...]]
 
 
 def categories(surveys: Iterable[Survey], blames: Sequence[Blame]) -> list[Category]:
-    """Return the kinds of failure in some surveys of one question, in order of who is blamed.
+    """Return the kinds of failure in several surveys of one question, ordered by who is to blame.
 
-    Each set of blames is a kind if there are few. Else the commonest sets are kinds, and the others are grouped by
-    their first blame.
+    If there are few sets of blamed parts, each is a kind. Otherwise the most common sets are kinds, and the others are
+    grouped by their first blamed part.
     """
     cells = (cell for survey in surveys for row in survey.rows for cell in row)
     counts = Counter(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)

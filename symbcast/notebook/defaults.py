@@ -1,4 +1,4 @@
-"""Default choices of a picture: its symbols, and the output axis that it shows."""
+"""Choose defaults for a picture: its symbols, and the output axis that it shows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def telling_groups(names: Mapping[Symbol, str], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, ...]]:
-    """Yield groups of two symbols (one if there is only one), the most informative about the condition first.
+    """Yield groups of two symbols (or one, if there is only one), those most informative about the condition first.
 
-    First the two sides of a comparison in a clause, then any two symbols in a clause, then those of several clauses.
+    First come the two sides of a comparison, then any two symbols in a clause, then symbols from several clauses.
 
     >>> import symbcast
     >>> result = symbcast.broadcast("batch, heads, T, T + P", "batch, 1, 1, S")
@@ -42,7 +42,7 @@ def _pairs(place: Mapping[Symbol, int], condition: Sequence[Formula]) -> Iterato
     for clause in condition:
         for left, right in _sides(clause):
             first, second = (_ordered(symbols_of((d,)), place) for d in (left, right))
-            # A symbol on both sides shows less of where the sides are equal.
+            # A symbol that is on both sides shows less about where the sides are equal.
             yield from product([s for s in first if s not in second], [s for s in second if s not in first])
     within = [_ordered(symbols_in(clause), place) for clause in condition]
     for symbols in within:
@@ -55,7 +55,7 @@ def _ordered(symbols: Iterable[Symbol], place: Mapping[Symbol, int]) -> list[Sym
 
 
 def _sides(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
-    """Yield the comparisons of a formula, the literals of a clause one after another."""
+    """Yield the two sides of each comparison in a formula, literal by literal."""
     match formula:
         case Comparison(_, left, right):
             yield left, right
@@ -67,9 +67,9 @@ def _sides(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
 
 
 def telling_axis(pictures: Sequence[Collection[tuple[int, ...]]]) -> int | None:
-    """Return the first output axis that varies within a picture, given the shapes in each; None without any axis.
+    """Return the first output axis that varies within a picture, given the shapes in each; None if there are no axes.
 
-    Sizes that vary only between pictures do not count: the shades should be informative within one picture.
+    Sizes that vary only between pictures do not count: the shades should be informative within each picture.
 
     >>> telling_axis([{(1, 2), (1, 3)}, {(4, 2)}]), telling_axis([{(1, 2)}, {(4, 2)}]), telling_axis([{()}])
     (1, 0, None)

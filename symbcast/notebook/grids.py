@@ -1,4 +1,4 @@
-"""Formulas and dimensions at every point of a grid of sizes."""
+"""Evaluate formulas and dimensions at every point of a grid of sizes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Values = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True)
 class Grid:
-    """The points of a grid: sizes of one symbol or two, and the other symbols' sizes there.
+    """The points of a grid: the sizes of one or two symbols, and the sizes of all other symbols there.
 
-    ``axes`` are the symbols that vary with the sizes that each takes, ``fixed`` those that do not, and ``following``
-    those whose sizes the others say.
+    ``axes`` maps the symbols that vary to their sizes, ``fixed`` holds those that do not vary, and ``following`` those
+    whose sizes the others determine.
     """
 
     axes: Mapping[Symbol, tuple[int, ...]]
@@ -48,13 +48,13 @@ class Grid:
 
     @property
     def height(self) -> int:
-        """The number of sizes of the second symbol; 1 without one."""
+        """The number of sizes of the second symbol; 1 if there is none."""
         return len(self._sizes[1])
 
     def values(self, symbols: Iterable[Symbol], compiled: Callable[[tuple[Symbol, ...]], Callable[..., Any]]) -> Values:
-        """Return a function of some symbols at every point; it is called once for each choice of their sizes.
+        """Evaluate a function of some symbols at every point; it is called once for each combination of their sizes.
 
-        ``compiled`` returns the function of the symbols in a given order; points without a value get None.
+        ``compiled`` returns the function for the symbols in a given order; points without a value get None.
         """
         used = dict.fromkeys(symbols)
         varying = [a for a in self.axes if a in used]
@@ -70,19 +70,19 @@ class Grid:
         return [[_value(function, y, *rest)] * self.width for y in along]
 
     def where(self, formula: Formula) -> Values:
-        """Return whether a formula holds at every point."""
+        """Return, for every point, whether a formula holds."""
         formula = put_in(formula, self.following) if self.following else formula
         return self.values(symbols_in(formula), lambda order: predicate(formula, order))
 
     def allowed(self, s: Symbol, min_size: int) -> Values:
-        """Return for every point whether the symbol's own bounds allow its size there."""
+        """Return, for every point, whether the symbol's own bounds allow its size."""
         members = own_set(s, min_size)
         if s not in self.following:
             return self.values([s], partial(_membership, members))
         return [[size is not None and size in members for size in row] for row in self.sizes(self.following[s])]
 
     def sizes(self, dim: OutputDim) -> Values:
-        """Return the size of an output axis at every point, None where it has none."""
+        """Return the size of an output axis at every point; None where it has no size."""
         given = dict.fromkeys(members_of(dim))
         members = tuple(replaced(d, self.following) for d in given) if self.following else tuple(given)
         return self.values(symbols_of(members), lambda order: _join_function(members, order))

@@ -1,9 +1,9 @@
-"""The default sizes of a picture: symbols, ranges and fixed sizes at which something works and something fails.
+"""Choose default sizes of a picture: symbols, ranges and fixed sizes that show working and failing cells.
 
-A picture is a section through the space of all sizes: one symbol or two vary, the others are fixed, or follow if the
-assumptions determine them. A section with both outcomes is chosen if there is one: first among those through the
-answer's own witness and counterexample, then by asking the solver for a working and a failing point that differ in two
-symbols only, so that nothing depends on sampling.
+A picture is a section through the space of all sizes: one or two symbols vary, and the others are fixed, or follow if
+the assumptions determine them. A section with both outcomes is chosen if there is one: first among those through the
+answer's own witness and counterexample, then by asking the solver for a working and a failing point that differ in only
+two symbols. So the choice does not depend on sampling.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ NEAR = 64
 class Ranges(NamedTuple):
     """The range of sizes in a picture.
 
-    ``up_to`` is the largest size unless both outcomes need a larger one, ``most`` how many sizes an axis has at most,
-    and ``given`` the caller's sizes for the first and the second symbol, None for automatic ones.
+    ``up_to`` is the largest size unless both outcomes need a larger one, ``most`` is the maximum number of sizes on an
+    axis, and ``given`` holds the caller's sizes for the first and the second symbol, None for automatic ones.
     """
 
     up_to: int
@@ -49,7 +49,7 @@ class Ranges(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """The symbols that vary with their sizes, the others with theirs, and those that follow from them."""
+    """The varying symbols and their sizes, the fixed symbols and their sizes, and the symbols that follow from them."""
 
     axes: Mapping[Symbol, tuple[int, ...]]
     fixed: Mapping[Symbol, int]
@@ -59,7 +59,7 @@ class Section:
 
 
 def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...]:
-    """Return sizes from 0 up to a largest one: all, or every second, fourth, eighth... and the needed ones.
+    """Return sizes from 0 up to a largest one: all, or every second, fourth, eighth..., plus the needed ones.
 
     >>> stepped(4, 9), stepped(64, 9), stepped(64, 9, [1])
     ((0, 1, 2, 3, 4), (0, 8, 16, 24, 32, 40, 48, 56, 64), (0, 1, 8, 16, 24, 32, 40, 48, 56, 64))
@@ -71,9 +71,9 @@ def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...
 
 
 def section(asked: Subject, chosen: Sequence[Symbol] | None, fixed: Point, ranges: Ranges) -> Section | None:
-    """Return the sizes to show: of the ``chosen`` symbols, else of the most informative; None if none is left.
+    """Return the section to show, over the ``chosen`` symbols or else the most informative; None if none is left.
 
-    ``fixed`` are sizes that the caller wants. Symbols come in their order in the answer unless they are chosen.
+    ``fixed`` holds the sizes that the caller fixes. Unless chosen, symbols are in the order of the answer.
     """
     free = {s: name for s, name in asked.names.items() if s not in fixed}
     groups = [tuple(chosen)] if chosen is not None else telling_groups(free, asked.condition())
@@ -81,12 +81,12 @@ def section(asked: Subject, chosen: Sequence[Symbol] | None, fixed: Point, range
 
 
 def plain_section(asked: Subject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
-    """Return the sizes of some symbols to show, the others at the least the assumptions allow; no solver call."""
+    """Return a section over some symbols, the others at the least sizes that the assumptions allow; no solver call."""
     return _Search(asked, fixed, ranges, decided=False).first(tuple(chosen))
 
 
 class _Search:
-    """A search for sections in which something works and something fails."""
+    """A search for sections that contain working and failing points."""
 
     def __init__(self, asked: Subject, fixed: Point, ranges: Ranges, decided: bool = True) -> None:
         self._asked = asked
@@ -104,7 +104,7 @@ class _Search:
                         self._users[s].append((is_asked, formula))
 
     def found(self, groups: Iterable[tuple[Symbol, ...]]) -> Section | None:
-        """Return the first section of some groups of symbols that shows both outcomes, else the first of all."""
+        """Return the first section over some groups of symbols that shows both outcomes, else the first section."""
         looked_at = list(islice(groups, MOST_LOOKED_AT if self._works and self._fails else 1))
         if not looked_at:
             return None
@@ -117,11 +117,11 @@ class _Search:
         return self.first(looked_at[0])
 
     def first(self, group: tuple[Symbol, ...]) -> Section:
-        """Return the section of some symbols, the others at the smallest sizes that work, or are allowed."""
+        """Return the section over some symbols, the others at the smallest sizes that work, or else are allowed."""
         return self._section(group, self._least)
 
     def _through_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
-        """Yield the sections through the witness and the counterexample over the first sizes of each symbol."""
+        """Yield sections through the witness and through the counterexample, over the first sizes of each symbol."""
         assert self._works and self._fails
         for group in groups:
             for point in (self._works, self._fails):
@@ -129,7 +129,7 @@ class _Search:
                     yield self._section(group, point)
 
     def _between_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
-        """Yield the sections that hold both the witness and the counterexample."""
+        """Yield the sections that contain both the witness and the counterexample."""
         assert self._works and self._fails
         differing = {s for s in self._asked.names if self._works[s] != self._fails[s]}
         for group in groups:
@@ -137,7 +137,7 @@ class _Search:
                 yield self._section(group, self._works, self._fails)
 
     def _asked_for(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
-        """Yield the sections that hold the smallest pair of a working and a failing point."""
+        """Yield the sections that contain the smallest pair of a working and a failing point."""
         for group in groups:
             points = self._asked.pair({*group, *self._following(group)}, self._given)
             if points is not None:
@@ -150,7 +150,7 @@ class _Search:
         return Section(axes, {s: points[0][s] for s in self._asked.names if s not in {*axes, *following}}, following)
 
     def _sizes(self, s: Symbol, place: int, needed: Sequence[int]) -> tuple[int, ...]:
-        """Return the sizes of an axis: the given ones, else the symbol's first valid ones and the needed ones."""
+        """Return the sizes of an axis: the given ones, else the symbol's first valid sizes plus the needed ones."""
         given = self._ranges.given[place]
         if given is not None:
             return given
@@ -190,18 +190,18 @@ class _Search:
         return self._unmet
 
     def _failing_cell(self, section: Section) -> tuple[int, ...] | None:
-        """Return the smallest sizes that fail in a section where others work, sizes of 0 avoided; None without both."""
+        """Return the smallest failing sizes in a section, if possible without 0; None unless other sizes work."""
         near = {s: tuple(size for size in sizes if size <= NEAR) for s, sizes in section.axes.items()}
         if all(near.values()):
             found = self._failing_in(replace(section, axes=near))
             if found is not None and 0 not in found and sum(found) <= NEAR:
-                return found  # all others add up to more
+                return found  # all other failing cells have a larger sum
         return self._failing_in(section)
 
     def _failing_in(self, section: Section) -> tuple[int, ...] | None:
-        """Do what `_failing_cell` does, by evaluating every cell of the section.
+        """Return the same as `_failing_cell`, by evaluating every cell of the section.
 
-        Only formulas with a varying symbol are evaluated: the others hold everywhere if any of its points works.
+        Only formulas with a varying symbol are evaluated: the others hold everywhere if any point works.
         """
         moved = (*section.axes, *section.following)
         touching = dict.fromkeys(chain.from_iterable(self._users[s] for s in moved))

@@ -1,4 +1,4 @@
-"""The requirements of a result, a program or a model on sizes, and who is to blame if they fail."""
+"""Extract a result's, program's or model's requirements on sizes, and determine who is to blame if they fail."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class Blame(NamedTuple):
-    """The source of a failing requirement: an axis of the aligned shapes, an operation by its name, or the ranks.
+    """The source of a failing requirement: an axis of the aligned shapes, an operation by name, or the ranks.
 
-    ``axis`` counts from the front; it is None for operations and ranks, and outside the rank where an operand hangs
-    over.
+    ``axis`` counts from the front; it is None for operations and ranks, and out of range if an operand extends beyond
+    the output.
     """
 
     label: str
@@ -54,10 +54,10 @@ NOT_FOLLOWED = Blame("not followed")
 class Subject:
     """A question about sizes, in the form that surveys use.
 
-    ``asked`` are the formulas that must hold; ``blamed`` maps the positions of failing ones to positions in ``blames``.
-    ``assumed`` are the assumptions other than ``min_size`` and the symbols' own bounds; ``output`` is the output shape
-    if all holds, None for a program; ``condition`` returns the simplified formulas that must hold; ``found`` returns
-    the answer's own witness and counterexample.
+    ``asked`` holds the formulas that must hold; ``blamed`` maps the positions of failing ones to positions in
+    ``blames``. ``assumed`` holds the assumptions other than ``min_size`` and the symbols' own bounds; ``output`` is the
+    output shape if all formulas hold, None for a program; ``condition`` returns the simplified formulas that must hold;
+    ``found`` returns the answer's own witness and counterexample.
     """
 
     names: Mapping[Symbol, str]
@@ -71,9 +71,9 @@ class Subject:
     found: Callable[[], tuple[Mapping[str, int] | None, Mapping[str, int] | None]] | None = None
 
     def evidence(self, given: Mapping[Symbol, int]) -> tuple[Mapping[Symbol, int] | None, Mapping[Symbol, int] | None]:
-        """Return the smallest sizes at which all requirements hold, and at which one fails, including the given sizes.
+        """Return the smallest witness and the smallest counterexample that include the given sizes.
 
-        Each is None if there are none, or none were found.
+        Each is None if it does not exist, or was not found.
         """
         if self.found is not None and not given:
             works, fails = self.found()
@@ -88,18 +88,18 @@ class Subject:
         return None if sizes is None else {s: sizes[name] for s, name in self.names.items()}
 
     def least(self, given: Mapping[Symbol, int]) -> dict[Symbol, int]:
-        """Return the smallest sizes that the assumptions allow, including the given ones.
+        """Return the smallest sizes that the assumptions allow, given some of the sizes.
 
-        If they allow none with the given ones, return the least size that each symbol allows by itself.
+        If the assumptions contradict the given sizes, return the least size that each other symbol allows by itself.
         """
         known = self._known(given)
         found = (known and Decision(known, ()).witness()) or {}
         return {s: given.get(s, found.get(s, own_set(s, self.min_size).least(1) or 0)) for s in self.names}
 
     def first_sizes(self, s: Symbol, up_to: int) -> tuple[int, ...]:
-        """Return the sizes from 0 up to the given one, or as many starting at a larger size that the symbol must have.
+        """Return the sizes from 0 to ``up_to``; if the symbol must be larger, return as many sizes from its least one.
 
-        If the assumptions allow at most one of those sizes, return the first ones that they allow.
+        If the assumptions allow at most one of the sizes from 0, return the first sizes that they allow.
         """
         known = self._known({})
         stands = s if known is None else known.values.get(s, s)
@@ -116,7 +116,7 @@ class Subject:
     def pair(
         self, moved: Collection[Symbol], given: Mapping[Symbol, int]
     ) -> tuple[Mapping[Symbol, int], Mapping[Symbol, int]] | None:
-        """Return the smallest working and failing sizes that differ in the moved symbols only."""
+        """Return the smallest pair of working and failing sizes that differ only in the moved symbols."""
         other: dict[Symbol, Symbol] = {s: Unknown(f"?{n}") for n, s in enumerate(moved)}
         own = {s: own_set(s, self.min_size) for s in self.names}
         premises = [*self.assumed, *(equal(s, size) for s, size in given.items()), *self.condition()]
@@ -132,7 +132,7 @@ class Subject:
         return {s: found[s] for s in self.names}, {s: found[other.get(s, s)] for s in self.names}
 
     def _known(self, given: Mapping[Symbol, int]) -> Knowledge | None:
-        """Return the knowledge that includes the given sizes; None if they contradict the assumptions."""
+        """Return the assumptions combined with the given sizes; None if they contradict each other."""
         own = {s: own_set(s, self.min_size) for s in self.names}
         try:
             return Knowledge(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
@@ -141,9 +141,9 @@ class Subject:
 
 
 def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
-    """Return the question about a result, an environment, a traced function or a model's report.
+    """Return the question of a result, an environment, a traced function or a model's report.
 
-    Raises `ShapeTypeError` for anything else, and `BindingError` where there are no symbols to vary.
+    Raises `ShapeTypeError` for anything else, and `BindingError` if there are no symbols to vary.
     """
     if isinstance(value, (Result, ShapeEnv)):
         value.check_ranks("a plot")
@@ -173,7 +173,7 @@ def _of_result(result: Result) -> Subject:
     about = [set(dims_of(c.requirement)) if d is None else set() for c, d in zip(constraints, sized, strict=True)]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:
-        # Where a dimension is not a size, the rule's requirements on it are not the failure.
+        # Where a dimension is not a valid size, the rule's requirements on it do not count as failures.
         no_sizes = {sized[n] for n in failing if sized[n] is not None}
         return tuple(sorted({p for n in failing if no_sizes.isdisjoint(about[n]) for p in positions[n]}))
 
@@ -220,7 +220,7 @@ def _of_program(env: ShapeEnv) -> Subject:
     operations = [(number[op.name], {place[f] for f in asked}) for op, asked in asking]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:
-        # A program that runs stops at the first operation that refuses: those after it are not reached.
+        # A program stops at the first operation that fails: later ones are not reached.
         return next(((blame,) for blame, asked in operations if not asked.isdisjoint(failing)), ())
 
     return Subject(
@@ -273,13 +273,13 @@ def _of_report(report: Any) -> Subject:
 
 
 def _of_open_model(report: ModelReport, decided_by_data: frozenset[Symbol]) -> Subject:
-    """Return a model's requirements on its inputs, if it also has sizes that data decide."""
+    """Return a model's requirements on its input sizes, if it also has sizes that data decide."""
     env = report._checked.env
     findings = [f for f in report.findings if not f.is_about_data]
     labels = list(dict.fromkeys(f.node for f in findings))
     asked = [f.formula for f in findings if f.formula is not None]
     if report.verdict is Verdict.NEVER:
-        # The findings are the nodes that clash; each of them may hold on its own.
+        # The findings are the nodes that conflict; each of them may hold on its own.
         asked = [FALSE]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Where on a grid of sizes an answer is valid, with the output there, and who is to blame elsewhere."""
+"""Survey a grid of sizes: where an answer is valid, the output there, and who is to blame elsewhere."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Outcome(Enum):
 
 
 class Cell(NamedTuple):
-    """What is so at some sizes.
+    """The outcome at some sizes, with its details.
 
-    ``shape`` is the output where it works, None for a program; ``blamed`` are the positions, among the survey's
-    ``blames``, of all axes that fail, or of the operation that a program stops at.
+    ``shape`` is the output if it works, None for a program; ``blamed`` holds the positions, among the survey's
+    ``blames``, of all axes that fail, or of the operation at which a program stops.
     """
 
     outcome: Outcome
@@ -61,10 +61,10 @@ class Cell(NamedTuple):
 class Survey:
     """An answer at every point of a grid of sizes.
 
-    ``names`` are one symbol or two, and ``sizes`` those that each takes; ``fixed`` are the other symbols' sizes, and
-    ``following`` says in text what those are that follow from these by the assumptions.
-    ``blames`` are all that could fail: axes, or operations in their order. ``rows[j][i]`` is the cell where the
-    second symbol, if there is one, has its size ``j`` and the first one its size ``i``.
+    ``names`` has one or two symbols, and ``sizes`` their sizes; ``fixed`` has the sizes of the other symbols, and
+    ``following`` the text of those sizes that the assumptions determine from these. ``blames`` lists everything that
+    could fail: axes, or operations in order. ``rows[j][i]`` is the cell where the first symbol has its size ``i`` and
+    the second symbol, if there is one, its size ``j``.
     """
 
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ class Survey:
 
     @property
     def outcomes(self) -> set[Outcome]:
-        """What occurs: that it works, fails, or is excluded."""
+        """The outcomes that occur: works, fails, or excluded."""
         return {cell.outcome for row in self.rows for cell in row}
 
 
@@ -94,16 +94,16 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     y_sizes: Iterable[int] | None = None,
     fixed: Sizes | None = None,
 ) -> Survey:
-    """Return where a result, a program or a model is valid, for ``sizes`` of two symbols or of one.
+    """Survey where a result, a program or a model is valid, for ``sizes`` of one or two symbols.
 
-    ``y_sizes`` are the second symbol's sizes if they differ; sizes passed as ``y`` are those of ``x`` alone. Defaults
-    are chosen so that the survey shows both outcomes if both exist: two symbols that the condition relates; the sizes
-    from 0 to 16, or as far as needed, in steps if that is far; and for the other symbols the sizes in ``fixed``, by
-    name or symbol, else the smallest that work. Symbols that the assumptions express in terms of the varying ones
-    follow them. A model with sizes that data decide is valid where suitable data make it valid.
+    ``y_sizes`` gives the second symbol's sizes if they differ; if sizes are passed as ``y``, only ``x`` varies.
+    Defaults are chosen so that the survey shows both outcomes if both exist: two symbols that the condition relates;
+    the sizes from 0 to 16, or as far as needed, with steps over long ranges; and for the other symbols the sizes in
+    ``fixed``, by name or symbol, else the smallest that work. Symbols that the assumptions express in terms of the
+    varying ones follow them. A model with sizes that data decide counts as valid if suitable data make it valid.
 
-    Raises `BindingError` for symbols that the answer does not have, for invalid sizes, and for more than 250,000
-    cells; `DimensionError` for sizes beyond 64 bits, and `ShapeTypeError` for another subject.
+    Raises `BindingError` for symbols that the answer does not have, for invalid sizes, and for more than 250,000 cells;
+    `DimensionError` for sizes beyond 64 bits; and `ShapeTypeError` for any other subject.
 
     >>> from symbcast import broadcast
     >>> found = survey(broadcast("N, 3", "M, 1"), "N", "M", range(1, 4))
@@ -153,7 +153,7 @@ def _is_name(value: Any) -> bool:
 
 
 def _chosen(asked: Subject, x: Any, y: Any) -> tuple[Symbol, ...] | None:
-    """Return the symbols to vary, None where none is named."""
+    """Return the symbols to vary; None if none is named."""
     if x is None:
         if y is not None:
             raise BindingError("no symbol is left for the first axis", "name one: x='N'")
@@ -178,7 +178,7 @@ def _symbol(asked: Subject, given: Any) -> Symbol:
 def _given_sizes(
     asked: Subject, chosen: tuple[Symbol, ...] | None, xs: Any, ys: Any
 ) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
-    """Return the sizes that are given for the first symbol and for the second, None where they are not."""
+    """Return the given sizes for the first symbol and for the second; None for sizes that are not given."""
     if ys is not None and chosen is not None and len(chosen) == 1:
         raise BindingError("sizes were given for a second symbol, but no second symbol", "name it: y='M'")
     first, second = (
@@ -187,12 +187,12 @@ def _given_sizes(
         else ("", "")
     )
     across = None if xs is None else _sizes(first, xs)
-    # Sizes that can be gone through once only were gone through.
+    # One-shot iterables were already consumed.
     return across, across if ys is None else _sizes(second, ys)
 
 
 def _sizes(name: str, given: Any) -> tuple[int, ...]:
-    """Return the sizes of an axis, without consuming an endless iterable."""
+    """Return the sizes of an axis, without consuming an infinite iterable."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise BindingError(f"{given!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
     sizes = tuple(check_size(read_size(name, size)) for size in islice(given, MAX_CELLS + 1))
@@ -215,7 +215,7 @@ def _too_many(problem: str) -> BindingError:
 
 
 def _known(asked: Subject, chosen: tuple[Symbol, ...] | None, given: Sizes | None) -> dict[Symbol, int]:
-    """Return the sizes that are given for symbols that do not vary."""
+    """Return the given sizes of symbols that do not vary."""
     sizes = read_sizes(asked.names, given, {})
     for s in chosen or ():
         name = asked.names[s]
@@ -227,7 +227,7 @@ def _known(asked: Subject, chosen: tuple[Symbol, ...] | None, given: Sizes | Non
 
 
 def _rows(asked: Subject, grid: Grid) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of cells."""
+    """Yield the survey's rows of cells."""
     by_itself = (grid.allowed(s, asked.min_size) for s in asked.names)
     allowed = [v for v in (*by_itself, *map(grid.where, asked.assumed)) if not _is_all_true(v)]
     holding = {n: v for n, v in enumerate(map(grid.where, asked.asked)) if not _is_all_true(v)}
@@ -257,7 +257,7 @@ _EXCLUDED = Cell(Outcome.EXCLUDED, None, ())
 
 
 def _points(rows: Sequence[Sequence[Any]], width: int) -> Sequence[tuple[Any, ...]]:
-    """Return the values in some rows at each point."""
+    """Return the values at each point of several rows."""
     return list(zip(*rows, strict=True)) if rows else [()] * width
 
 

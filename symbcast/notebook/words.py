@@ -1,4 +1,4 @@
-"""The shared wording of plots and the explorer."""
+"""Define the wording that plots and the explorer share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}
 
 
 def question_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
-    """Return the question in short: "numpy: (N, 3), (M, 1)"."""
+    """Return a short form of the question: "numpy: (N, 3), (M, 1)"."""
     if isinstance(subject, Result):
         namer = Namer(subject)
         return f"{rule_text(subject.rule)}: {', '.join(map(namer.shape, subject.operands))}"
@@ -54,7 +54,7 @@ def assumed_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
 
 
 def works_text(axis: int | None) -> str:
-    """Return the legend text for working cells that show the size of an output axis."""
+    """Return the legend text for working cells, in which the sizes of an output axis are written."""
     return "works" if axis is None else f"works, with the size of output axis {axis}"
 
 
@@ -86,7 +86,7 @@ def excluded_text(assumed: str) -> str:
 
 
 def fixed_text(fixed: Mapping[str, int], following: Mapping[str, str] | None = None) -> str:
-    """Return the sizes that do not vary, and those that follow: "K = 3, L = 1"."""
+    """Return the sizes that do not vary, and those that follow from others: "K = 3, L = 1"."""
     shown = [f"{name} = {size}" for name, size in (*fixed.items(), *(following or {}).items())]
     return ", ".join(shown[:6]) + (f" and {len(shown) - 6} more" if len(shown) > 6 else "")
 
@@ -108,7 +108,7 @@ def sizes_shown(sizes: Sequence[int]) -> str:
 
 
 def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, found: Survey) -> str:
-    """Return why a survey shows only one of two existing outcomes, and where the other one is; else nothing."""
+    """Return why a survey shows only one of two possible outcomes, and where the other occurs; else an empty string."""
     wanted = {Outcome.WORKS, Outcome.FAILS}
     if found.outcomes >= wanted:
         return ""

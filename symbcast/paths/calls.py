@@ -35,7 +35,7 @@ class Calls:
     has_data = False
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
-        """Yield the function's result or error at some sizes, twice: both must agree."""
+        """Yield the function's result or error at some sizes twice, because both must agree."""
         yield self._called(at)
         yield self._called(at)
 
@@ -64,7 +64,7 @@ class Calls:
         return False
 
     def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
-        """Return a value as text, with sizes as numbers."""
+        """Return a value as text, with its sizes replaced by numbers."""
         return reprlib.repr(value if at is None else _at(value, at))
 
 

@@ -1,9 +1,9 @@
 """Compare paths with real calls: at pairwise different sizes, at 0 and 1, and where a requirement is violated.
 
-The result of a path is a claim about all its sizes, so one call that disagrees refutes it. A wrong shape shows where
-sizes differ; a missing requirement shows at 0, at 1, or where sizes differ; a requirement that is too strong shows
-where it alone is violated and the function still works. A refuted path is left unknown, and the reason has both sides:
-what the function did, and what the trace predicted.
+The result of a path is a claim about all its sizes, so one call that disagrees refutes it. A wrong shape shows up where
+sizes differ; a missing requirement shows up at 0, at 1, or where sizes differ; a requirement that is too strong shows
+up where only it is violated and the function still works. A refuted path is left unknown, and the reason states both
+what the function did and what the trace predicted.
 
 The number of calls is limited. Each path is always called at sizes as different as it allows; the rest of
 `Limits.calls` is spent on violated requirements first, then on sizes 0 and 1.
@@ -36,21 +36,21 @@ class Raised(NamedTuple):
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:
-        """Return an error that was just caught, with its lines."""
+        """Return an error that was just caught, with the lines of its traceback."""
         return cls(error, tuple(lines_of_error(error)))
 
 
 class RealCalls(Protocol):
-    """A front end's calls of the explored function, with numbers instead of sizes.
+    """Calls of the explored function by a front end, with numbers instead of sizes.
 
     Attributes:
-        has_data: whether calls at the same sizes use different data, so that one may fail and another work.
+        has_data: whether calls at the same sizes use different data, so that one can fail and another work.
     """
 
     has_data: bool
 
     def results(self, at: Sizes) -> Iterator[Any]:
-        """Yield the results of calls at some sizes, or `Raised`; each call has other data, the most useful first."""
+        """Yield the results of calls at some sizes, or `Raised`; data differ between calls, the most useful first."""
 
     def fits(self, found: Any, real: Any, at: Sizes) -> bool:
         """Return whether a real result fits the traced one; data-dependent parts fit anything."""
@@ -71,7 +71,7 @@ class Limits(NamedTuple):
     Attributes:
         calls: the maximum number of calls beyond the first `sure` of each path.
         sure: the number of results compared for each path at pairwise different sizes.
-        effort: the maximum number of formulas evaluated to find sizes to call at.
+        effort: the maximum number of formula evaluations to find sizes for calls.
     """
 
     calls: int = 160
@@ -93,7 +93,7 @@ class _Foreseen(NamedTuple):
 
 @dataclass
 class _Goal:
-    """A search for sizes to call at: the prediction to test, and the sizes that are fixed."""
+    """A search for sizes for a call: the prediction to test, and the sizes that are fixed."""
 
     foreseen: _Foreseen
     fixed: dict[Symbol, int]
@@ -112,9 +112,9 @@ def confirmed(  # noqa: PLR0913 - the exploration, and the calls to compare it w
 ) -> Exploration:
     """Return an exploration without the results that real calls refute.
 
-    A refuted outcome becomes untraced; if a requirement is refuted, everything after it does too. ``names`` are the
-    sizes that a call needs. An outcome with a doubtful error, which tracing itself may have caused, needs a call that
-    agrees.
+    A refuted outcome becomes untraced; if a requirement is refuted, so do all outcomes of paths through it. ``names``
+    are the sizes that a call needs. An outcome with a doubtful error, which tracing itself may have caused, needs a
+    call that agrees.
     """
     try:
         return _Confirming(found, calls, names, assumed, min_size, home, limits or Limits()).confirmed()
@@ -190,7 +190,7 @@ class _Confirming:
             return replace(outcome, raw=None, untraced=untraced)
         return replace(outcome, raw=None, is_confirmed=number in self._met)
 
-    # Choosing the sizes to call at.
+    # Choose the sizes for calls.
 
     def _goals(self) -> Iterator[_Goal]:
         yield from (_Goal(end, {}, True) for end in self._ends)
@@ -202,7 +202,7 @@ class _Confirming:
                 yield from (_Goal(violated, {s: size}) for s in self.names)
 
     def _near(self, goal: _Goal) -> dict[Symbol, int] | None:
-        """Return sizes to call at; for a requirement, preferably sizes that violate nothing else."""
+        """Return sizes for a call; for a requirement, preferably sizes that violate nothing else."""
         foreseen, hand = goal.foreseen, self.outcomes[goal.foreseen.outcome].sizes
         conditions, at = self._conditions(foreseen), None
         later = self._read_steps(self._steps[foreseen.outcome][foreseen.length + 1 :]) if foreseen.is_violated else []
@@ -231,7 +231,7 @@ class _Confirming:
         return step.kind == "require" and self._condition(step.formula).symbols <= self.names.keys()
 
     def _at_hand(self, foreseen: _Foreseen) -> dict[Symbol, int] | None:
-        """Return the sizes that the path was run with, if all its conditions hold there."""
+        """Return the sizes with which the path was run, if all its conditions hold there."""
         hand = self.outcomes[foreseen.outcome].sizes
         at = {s: hand.get(s, 2) for s in self.names}
         return at if all(c.holds(at) for c in self._conditions(foreseen)) else None
@@ -263,7 +263,8 @@ class _Confirming:
     def _hold(self, goal: _Goal, at: Sizes) -> None:
         """Call at some sizes, and withdraw the predictions there if the calls refute them.
 
-        A single wrong result refutes. An error refutes only if no data are found with which the call agrees.
+        A single wrong result refutes a prediction. An error refutes it only if no data are found with which a call
+        agrees.
         """
         possible = self._possible(goal.foreseen, at)
         if possible is None:
@@ -293,7 +294,7 @@ class _Confirming:
             self._refute(possible, unlike[0], at)
 
     def _possible(self, foreseen: _Foreseen, at: Sizes) -> list[_Foreseen] | None:
-        """Return all predictions possible at some sizes, depending on data; None if some of them are unknown."""
+        """Return all predictions that are possible at some sizes, depending on data; None if any is unknown."""
         if not self.found.data:
             return [foreseen]
         if any(self._broken(steps, at) is None for steps in self._open):
@@ -316,7 +317,7 @@ class _Confirming:
         return None
 
     def _is_of_data(self, possible: Sequence[_Foreseen], real: Any) -> bool:
-        """Return whether a call fails at a line whose requirement on data-dependent sizes may be violated."""
+        """Return whether a call fails at a line with a requirement on data-dependent sizes, which may be violated."""
         if not isinstance(real, Raised):
             return False
         steps = (s for f in possible for s in self.outcomes[f.outcome].steps[: f.length])

@@ -9,9 +9,9 @@ from symbcast.paths.conclusions.findings import PathFinding, findings_of
 
 
 class Paths(PathsAnswer):
-    """For which sizes a run works, what it does in each case, and which line requires what."""
+    """The sizes at which a run works, its behaviour in each case, and the line behind each requirement."""
 
     @cached_property
     def findings(self) -> tuple[PathFinding, ...]:
-        """The conjuncts of the condition, each with the line that fails first where it does not hold."""
+        """The conjuncts of the condition, each with the line that fails first where it is violated."""
         return tuple(findings_of(self))

@@ -41,7 +41,7 @@ NOWHERE = Place("", 0)
 
 
 def home_of(function: Any) -> str:
-    """Return the folder that holds the code of a function: that of its package, or that of its file."""
+    """Return the folder that holds the code of a function: its package's, or its file's."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     code = getattr(function, "__code__", None)
@@ -84,7 +84,7 @@ def place_of_error(error: BaseException, root: FrameType | None, home: str) -> P
 
 
 def lines_of_error(error: BaseException) -> list[Place]:
-    """Return the lines in the traceback of an error, outermost first, without those of this package."""
+    """Return the lines in an error's traceback, outermost first, without this package's lines."""
     trace = error.__traceback__
     found: list[Place] = []
     while trace is not None:
@@ -111,9 +111,9 @@ def is_own_fault(error: BaseException) -> bool:
 
 
 def called_by(frame: FrameType | None) -> str:
-    """Return the source of the function that the innermost user frame calls; empty if there is no source.
+    """Return the source text of the function that the innermost user frame calls; empty if there is none.
 
-    That function is compiled code, which has no frame and called the code that runs now.
+    The function has no frame because it is compiled; it called the code that runs now.
     """
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
@@ -140,10 +140,10 @@ def is_formatting(frame: FrameType) -> bool:
 
 
 def message_of(frame: FrameType | None, root: FrameType | None) -> Literal["raise", "warn", ""]:
-    """Return whether the text that a frame makes is used only in an error or only in a warning; empty if neither.
+    """Return whether a frame's text is used only in an error or only in a warning; empty if neither.
 
-    This holds if only a ``raise`` can follow, here or, after a return, in the caller; or a call of a function such as
-    ``warn`` whose result is discarded.
+    This holds if all that can follow, here or, after a return, in the caller, is a ``raise``, or a call of a function
+    such as ``warn`` whose result is discarded.
     """
     while frame is not None and frame is not root:
         follows = _what_follows(frame.f_code, frame.f_lasti)
@@ -158,7 +158,7 @@ _TELLING = frozenset({"warn", "print", "debug", "info", "warning", "error", "cri
 
 @lru_cache(maxsize=4096)
 def _what_follows(code: CodeType, at: int) -> Literal["raise", "warn", "return", "more"]:
-    """Return what the code after an instruction does: it raises, warns, returns, or does more than that."""
+    """Return what follows an instruction: the code raises, warns, returns, or does something else."""
     instructions = list(dis.get_instructions(code))
     here = next((n for n, i in enumerate(instructions) if i.offset >= at), len(instructions))
     called = {i.argval for i in instructions[max(0, here - _NEAR) : here + 1] if i.opname.startswith("LOAD_")}

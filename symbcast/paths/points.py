@@ -1,4 +1,4 @@
-"""Sizes to call a path at: as different from each other as its conditions allow.
+"""Sizes for calls of a path, as different from each other as its conditions allow.
 
 Equal sizes hide mistakes: a result that holds at (2, 2) may fail at (2, 3). So the search starts from preferred sizes,
 which are pairwise different, and repairs them: while a condition is violated, one of its sizes is changed to the value
@@ -57,7 +57,7 @@ class Points:
 
     Attributes:
         symbols: the sizes to find, in order.
-        effort: how many formulas may still be evaluated; at 0 the search finds nothing more.
+        effort: the number of formulas that may still be evaluated; at 0 the search gives up.
     """
 
     def __init__(self, symbols: Sequence[Symbol], min_size: int, effort: int) -> None:
@@ -76,7 +76,7 @@ class Points:
     ) -> dict[Symbol, int] | None:
         """Return sizes near the preferred ones at which all conditions hold; None if none are found.
 
-        ``fixed`` sizes are not changed. ``hand`` are known sizes of a nearby path, which repairs try too.
+        ``fixed`` sizes are not changed. ``hand`` holds known sizes of a nearby path, which repairs also try.
         """
         at = {**self._wanted, **fixed}
         if any(size not in self._domains[s] for s, size in fixed.items()):
@@ -129,7 +129,7 @@ class Points:
 
 
 def _solved(formula: Formula, symbol: Symbol, at: Mapping[Symbol, int]) -> list[int]:
-    """Return the size of a symbol from an equation, if the formula is one and can be solved for the symbol."""
+    """Return the value of a symbol if the formula is an equation that can be solved for it."""
     value = solved_for(formula, symbol)
     size = None if value is None else value_at(value.dim(), at)
     return [] if size is None else [size]

@@ -24,7 +24,7 @@ def explore_paths(
     *,
     max_paths: int = MAX_PATHS,
 ) -> Paths:
-    """Run a function of sizes along all its paths, and return for which sizes it works.
+    """Run a function of sizes along all its paths, and return the sizes at which it works.
 
     ``run`` is called once per path, with one tuple of sizes that behave like ints. It may compute, compare, branch and
     raise, but must be deterministic. Each path is confirmed by calls with numbers up to 4096: pairwise different ones,

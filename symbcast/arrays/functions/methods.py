@@ -165,7 +165,7 @@ def rounded(array: Any, decimals: int = 0, out: Any = None) -> Any:
 
 @method("byteswap")
 def byteswap(array: Any, inplace: bool = False) -> SymbolicArray:
-    """Return the elements with their bytes in the other order."""
+    """Return the elements with their bytes in reverse order."""
     if inplace:
         array.forget()
         return array  # type: ignore[no-any-return]

@@ -36,7 +36,7 @@ def meet(standins: StandIns) -> None:
 
 
 def _meet_random(random: ModuleType, standins: StandIns) -> None:
-    """Make draws arrays without data, both from existing generators and from those that the function creates."""
+    """Replace random draws by arrays without data, for existing generators and for those that the code creates."""
     for kind in (random.Generator, random.RandomState):
         standins.stands_as(kind, drawing(kind))
         standins.stands_for_kind(kind, Draws, attrgetter("real"))
@@ -78,14 +78,14 @@ def _array_api_compat(module: ModuleType) -> Pairs:
 
 
 def _ndimage(module: ModuleType) -> Pairs:
-    """SciPy's image filters: each fills the output array that it is given."""
+    """Return stand-ins for SciPy's image filters: each fills the output array that it is given."""
     names = ("correlate", "correlate1d", "uniform_filter1d", "min_or_max_filter", "min_or_max_filter1d", "rank_filter")
     more = ("spline_filter1d", "fourier_filter", "fourier_shift", "zoom_shift", "geometric_transform")
     return _held(module, (*names, *more), lambda real, *args: None)
 
 
 def _pocketfft(module: ModuleType) -> Pairs:
-    """SciPy's Fourier transforms."""
+    """Yield stand-ins for SciPy's Fourier transforms."""
     yield from _held(module, ["c2c"], lambda real, a, *args, **options: _like(a, np.complex128))
     yield from _held(module, ["r2c"], _half)
     yield from _held(module, ["c2r"], _whole)
@@ -94,7 +94,7 @@ def _pocketfft(module: ModuleType) -> Pairs:
 
 
 def _like(array: Any, double: Any, last: tuple[int, Any] | None = None) -> SymbolicArray:
-    """Return a real or complex array of the same precision and shape, except for the size of one axis."""
+    """Return a real or complex array with an array's precision and shape, except for the size of one axis."""
     dims = list(dims_of(array))
     if last is not None:
         dims[last[0]] = last[1]
@@ -123,7 +123,7 @@ METRICS = frozenset({
 
 
 def _distances(module: ModuleType) -> Pairs:
-    """SciPy's distances between points."""
+    """Yield stand-ins for SciPy's distances between points."""
     yield from _held(module, ["pdist"], _between_each)
     yield from _held(module, ["cdist"], _between_both)
 
@@ -150,7 +150,7 @@ def _between_both(
 
 
 def _sigtools(module: ModuleType) -> Pairs:
-    """SciPy's correlation, which fills the output array that it is given, and its filter, which keeps the shape."""
+    """Yield stand-ins for SciPy's correlation, which fills a given output, and its filter, which keeps the shape."""
     yield from _held(module, ["_correlateND"], lambda real, left, right, out, *args: out)
     yield from _held(module, ["_linear_filter"], _filtered)
 
@@ -177,7 +177,7 @@ def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
 
 
 def _scipy_array_api(module: ModuleType) -> Pairs:
-    """The functions for which SciPy puts shapes into a set, or turns a size into a number."""
+    """Yield stand-ins for the functions in which SciPy puts shapes into a set or converts a size to a number."""
     yield from _held(module, ["xp_promote"], _promoted)
     yield from _held(module, ["_length_nonmasked"], _length)
 
@@ -198,12 +198,12 @@ def _length(real: Any, x: Any, axis: Any, keepdims: bool = False, xp: Any = None
 
 
 def _axis_nan_policy(module: ModuleType) -> Pairs:
-    """The function for which SciPy's statistics put shapes into an integer array to broadcast them."""
+    """Return the stand-in for the function that broadcasts shapes as integer arrays in SciPy's statistics."""
     return _held(module, ["_broadcast_shapes"], _broadcast_but)
 
 
 def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
-    """Broadcast shapes, except for some axes that each shape keeps."""
+    """Broadcast shapes, except along some axes, on which each shape keeps its own size."""
     path, rank = here(), max(map(len, shapes))
     left_out = () if axis is None else axes_of(axis, rank)
     padded = [(1,) * (rank - len(s)) + tuple(map(dim_of, s)) for s in shapes]

@@ -167,7 +167,7 @@ class Converter:
         self.scalar_input = tuple(not dims_of(a) for a in arrays)
 
     def as_arrays(self, **_: Any) -> tuple[Any, ...]:
-        """Return the arrays."""
+        """Return the inputs as arrays."""
         return self._arrays
 
     def result_type(self, *more: Any, **_: Any) -> Any:
@@ -240,7 +240,7 @@ class Distinct(list[Any]):
             self.add(value)
 
     def add(self, value: Any) -> None:
-        """Add a value unless an equal one is present."""
+        """Add a value unless the set contains an equal one."""
         if value not in self:
             self.append(value)
 

@@ -86,7 +86,7 @@ def _as_object(value: Any) -> Any:
 
 
 def _of_numbers(ufunc: Any, values: Sequence[Any]) -> Any:
-    """Apply a function to numbers and sizes: to integers as Python does, to others lazily."""
+    """Apply a function to numbers and sizes: immediately to integers, as Python does, and lazily to others."""
     operation = _OPERATIONS.get(ufunc.__name__)
     if operation is not None and all(map(is_whole, values)):
         # A NumPy number would call the ufunc again.
@@ -169,7 +169,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _truth(ufunc: Any, inputs: Sequence[Any]) -> bool | None:
-    """Return what is known about the truth of a result from that of its operands."""
+    """Return the known truth value of a result, derived from the truth of its operands."""
     known = [getattr(v, "truth", None) for v in inputs]
     match ufunc.__name__:
         case "not_equal" if known[0] is not None and isinstance(inputs[1], (int, float)) and inputs[1] == 0:
@@ -230,7 +230,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
 
 
 def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
-    """Return whether all or any elements are true, if the truth of each is known; in an empty array none are."""
+    """Return whether all or any elements are true, if their common truth is known; empty arrays are as in NumPy."""
     truth: bool | None = getattr(data, "truth", None)
     if truth is None or ufunc.__name__ not in ("logical_and", "logical_or"):
         return None
@@ -240,7 +240,7 @@ def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
 
 
 def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> Span | None:
-    """Return the bounds of the greatest or least elements."""
+    """Return the bounds of the maximum or minimum of the elements."""
     span = contents_of(data).span
     if span is None or ufunc.__name__ not in ("maximum", "minimum"):
         return None

@@ -33,7 +33,7 @@ class TraceAnswer(Paths):
 
     @property
     def shapes(self) -> Any:
-        """The result in its own structure, with arrays as their shapes and sizes as expressions.
+        """The result in its original structure, with shapes instead of arrays and expressions instead of sizes.
 
         None if it differs between cases: see `cases`.
         """

@@ -114,7 +114,7 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
 
 
 def value_text(value: Any) -> str:
-    """Return a result as text: the shapes of its arrays in its own structure."""
+    """Return a result as text, in its original structure, with shapes instead of arrays."""
     if hasattr(value, "dims"):
         return shape_text(value.dims)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Loading modules during a trace: they must see the real functions, as they would without the trace."""
+"""Loading modules during a trace: they must see the real functions, as they would without a trace."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def imports_aside(aside: Aside) -> Iterator[None]:
 
 
 class _Finder(MetaPathFinder):
-    """The first finder asked for a module that is not loaded; it delegates to the others."""
+    """The finder that is asked first for a module that is not loaded; it delegates to the other finders."""
 
     def __init__(self, aside: Aside) -> None:
         self._aside = aside

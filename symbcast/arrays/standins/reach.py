@@ -1,4 +1,4 @@
-"""Where a traced function reads values from, apart from modules: closures, defaults, its globals, its objects."""
+"""Places other than modules from which a traced function reads values: closures, defaults, globals, objects."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MOST = 2000
 
 @dataclass
 class Reach:
-    """Places that hold values by name: ``spaces`` are dicts, ``places`` objects with the attribute that holds one."""
+    """Places that hold values by name: ``spaces`` are dicts, ``places`` pair an object with an attribute's name."""
 
     spaces: list[dict[str, Any]] = field(default_factory=list)
     places: list[tuple[Any, str]] = field(default_factory=list)
 
 
 def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
-    """Return where a function reads values from: its closure, its defaults, and functions reached through these.
+    """Return the places from which a function reads values: its closure, its defaults, and those of functions in them.
 
     Module namespaces are excluded, as are attributes of objects other than the function itself and its arguments.
     """
@@ -81,7 +81,7 @@ def _add_places(found: Reach, function: FunctionType) -> None:
 
 
 def _add_attributes(found: Reach, objects: Iterable[Any]) -> None:
-    """Add the attributes of objects of a user's classes: a generator of random numbers may be one."""
+    """Add the attributes of objects of user classes: one may be a random number generator."""
     for value in objects:
         space = getattr(value, "__dict__", None)
         if type(space) is dict and not isinstance(value, (type, FunctionType)):
@@ -94,7 +94,7 @@ def _is_ours(value: Any) -> bool:
 
 
 def is_full(cell: CellType) -> bool:
-    """Return whether a cell holds something."""
+    """Return whether a cell holds a value."""
     try:
         _ = cell.cell_contents
     except ValueError:

@@ -3,11 +3,11 @@
 Compiled code must not get a stand-in: it casts the result of `numpy.empty` without a check. Compiled code reads
 `numpy.empty` from the module `numpy`, so that module, and every other module that compiled code shares, is not changed.
 Stand-ins go into the namespaces of Python code: there, function names are bound to their stand-ins, and names of shared
-modules to a `ProxyModule`. Only in `builtins` are `len`, `min`, `max` and `__import__` replaced: the first three return
+modules to a `ProxyModule`. `len`, `min`, `max` and `__import__` are replaced in `builtins`: the first three return
 sizes, which compiled code can use only through their methods, and compiled code does not import through `__import__`.
 
 Stand-ins act only in the context of a trace: any other thread or task gets the real function's result. All changes are
-undone whatever happens, also in modules that were loaded during the trace.
+undone whatever happens, including those in modules loaded during the trace.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Namespace:
         takes_globals: whether stand-ins for builtins are put in.
         count: the number of names at the last scan; -1 before the first.
         names: the names whose values have a stand-in.
-        cells: the closure cells of its functions whose values have one.
+        cells: the closure cells of its functions whose values have a stand-in.
         count_within: the number of names during a trace.
     """
 
@@ -150,10 +150,10 @@ class StandIns:
 
     @contextmanager
     def acting(self, reach: Reach | None = None) -> Iterator[None]:
-        """Put the stand-ins where Python code reads the real functions, and restore the real ones at the end.
+        """Install the stand-ins where Python code reads the real functions, and restore the real ones at the end.
 
-        ``reach`` is where the traced function reads values from, apart from modules. Traces in several threads, and
-        nested traces, share the stand-ins.
+        ``reach`` holds the places other than modules from which the traced function reads values. Traces in several
+        threads, and nested traces, share the stand-ins.
         """
         user = object()
         try:
@@ -322,7 +322,7 @@ def _modules() -> list[tuple[str, ModuleType]]:
 
 
 def _is_of_numpy(name: str) -> bool:
-    """Return whether a module is a NumPy package: these re-export functions and contain no running code."""
+    """Return whether a module is a NumPy package, which only re-exports functions and contains no running code."""
     return name.partition(".")[0] == "numpy" and hasattr(sys.modules.get(name), "__path__")
 
 

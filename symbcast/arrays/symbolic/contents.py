@@ -1,4 +1,4 @@
-"""Facts about the elements of an array: which integers occur, which elements are true, and what they depend on."""
+"""Facts about the elements of an array: their integer values, their truth, and what they depend on."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Contents:
 
     @property
     def spread(self) -> Contents:
-        """Facts that remain when elements are reordered, reshaped or repeated."""
+        """Return the facts that remain when elements are reordered, reshaped or repeated."""
         return Contents(self.truth, self.span, is_data=self.is_data)
 
     @property
     def some(self) -> Contents:
-        """Facts about a subset of the elements."""
+        """Return the facts that hold for a subset of the elements."""
         return Contents(self.truth, self.span.bounds if self.span else None, is_data=self.is_data)
 
     @property
     def moved(self) -> Contents:
-        """Facts that remain when all elements are reordered or reshaped, each occurring once."""
+        """Return the facts that remain when all elements are reordered or reshaped, each occurring once."""
         return Contents(
             self.truth, self.span, is_data=self.is_data, true_count=self.true_count, false_count=self.false_count
         )
@@ -55,7 +55,7 @@ class Memory:
     """Elements that several arrays may share: a write through one array changes them for all.
 
     Attributes:
-        writes: how often the elements were written.
+        writes: the number of writes so far.
     """
 
     __slots__ = ("writes",)

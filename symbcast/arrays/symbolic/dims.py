@@ -1,4 +1,4 @@
-"""Convert between shapes as code writes them and dimensions; dtypes and axes of arrays and arguments."""
+"""Convert between shapes as written in code and dimensions; find dtypes and axes of arrays and arguments."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def dims_of(value: Any) -> Dims:
 
 
 def dtype_of(value: Any) -> Any:
-    """Return the dtype of an array; for a Python number, the class that decides its promotion with arrays."""
+    """Return the dtype of an array; for a Python number, the class that determines its promotion with arrays."""
     kind = type(value)
     if kind in WEAK:
         return WEAK[kind]
@@ -95,7 +95,7 @@ def common_dtype(values: Iterable[Any]) -> Any:
 
 
 def example_of(dtype: Any) -> Any:
-    """Return an argument for `numpy.result_type`: a dtype, or for Python's weaker number types an example number."""
+    """Return an argument for `numpy.result_type`: a dtype, or an example number for Python's weaker number types."""
     return dtype(0) if isinstance(dtype, type) and dtype in (int, float, complex) else dtype
 
 

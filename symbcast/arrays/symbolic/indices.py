@@ -49,7 +49,7 @@ def _fields(array: Any, key: Any) -> SymbolicArray | None:
 class _Advanced(NamedTuple):
     """An array used as an index, or an integer next to one: its shape, and the size of the axis that it indexes.
 
-    ``item`` is None for a mask, whose requirements were already added.
+    ``item`` is None for a mask, as its requirements were added before.
     """
 
     item: Any
@@ -221,7 +221,7 @@ def _axes_used(item: Any) -> int:
 
 
 def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[_Advanced, int]:
-    """Return an index array, and how many axes it indexes."""
+    """Return an index array, and the number of axes that it indexes."""
     size = dims[axis] if axis < len(dims) else 1
     if not _is_array(item):
         return _Advanced(item, (), size), 1
@@ -263,7 +263,7 @@ def _place_within(path: Path, place: Dim, size: Dim) -> None:
 
 
 def counted(path: Path, array: Any) -> Dim:
-    """Return how many elements of an array are true: a data-dependent size, unless it depends on sizes only."""
+    """Return the number of true elements of an array: a data-dependent size, unless it depends on sizes only."""
     most, contents = multiply(*array.dims), contents_of(array)
     if contents.truth is not None:
         return most if contents.truth else 0

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 class Span(NamedTuple):
-    """Bounds of the integers in an array; they are meaningless for an array without elements.
+    """Bounds of the integers in an array; meaningless for an array without elements.
 
     Attributes:
         low: the lower bound.
         high: the upper bound.
-        occurs: which integers are elements: all from `low` to `high` (``"all"``), both bounds (``"ends"``), some of
-            those of a larger array (``"part"``), or any within the bounds, depending on data (``"none"``).
+        occurs: which integers are elements: all from `low` to `high` (``"all"``), both bounds (``"ends"``), some of the
+            elements of a larger array (``"part"``), or any within the bounds, depending on data (``"none"``).
     """
 
     low: Dim

@@ -16,7 +16,7 @@ from symbcast.paths.values.size import is_whole
 class Listed:
     """A list with one item for each index of the first axis of an array: a number, or another `Listed`.
 
-    For ``isinstance`` it is a ``list``; NumPy's functions treat it as the array that they would make from it.
+    For ``isinstance`` it is a ``list``; NumPy's functions treat it as the array that they would create from it.
 
     Attributes:
         base: the array.

@@ -31,7 +31,7 @@ class Pattern:
 
     @property
     def negated(self) -> Pattern | None:
-        """The elements that are false, as a pattern; None for those off a diagonal."""
+        """Return the pattern of the false elements; None for those off a diagonal."""
         match self.kind:
             case "lower":
                 return replace(self, kind="upper", k=add(self.k, 1))
@@ -41,20 +41,20 @@ class Pattern:
 
     @property
     def transposed(self) -> Pattern:
-        """The pattern with its axes exchanged."""
+        """Return the pattern with its axes exchanged."""
         kind: Literal["lower", "upper", "diagonal"] = "diagonal"
         if self.kind != "diagonal":
             kind = "upper" if self.kind == "lower" else "lower"
         return Pattern(self.columns, self.rows, kind, multiply(-1, self.k))
 
     def count(self, path: Path) -> Dim:
-        """Return how many elements are true."""
+        """Return the number of true elements."""
         if self.kind == "diagonal":
             return self._diagonal(path)
         if self.kind == "upper":
             return self.transposed.count(path)
-        # Row i has clip(i + k + 1, 0, columns) true elements: the sum of max(0, i + k + 1) less that of
-        # max(0, i + k + 1 - columns), each a triangle number of its last row, less the rows that are not there.
+        # Row i has clip(i + k + 1, 0, columns) true elements: the sum of max(0, i + k + 1) minus that of
+        # max(0, i + k + 1 - columns). Each sum is the triangle number of its last row, minus rows that do not exist.
         last = add(self.rows, self.k)
         return subtract(
             subtract(_triangle(path, last), _triangle(path, self.k)),

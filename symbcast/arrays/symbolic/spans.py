@@ -89,14 +89,14 @@ def _span_of(value: Any) -> Span | None:
 
 
 def _are_independent(shapes: Sequence[Dims]) -> bool:
-    """Return whether every element of each array is combined with every element of the others: no axis is shared."""
+    """Return whether no two arrays share an axis, so that each element is combined with every element of the others."""
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
     return all(sum(d != 1 for d in column) < 2 for column in zip(*padded, strict=True))
 
 
 def _weaker(*spans: Span) -> Any:
-    """Return which bounds occur in a combination of all spans."""
+    """Return which bounds occur when elements of all spans are combined."""
     kinds = {s.occurs for s in spans}
     return next((k for k in ("part", "none", "ends") if k in kinds), "all")
 
@@ -134,7 +134,7 @@ def _floor_divide(path: Path, a: Span, b: Span) -> Span | None:
 
 
 def _remainder(path: Path, a: Span, b: Span) -> Span | None:
-    """Return the remainders; those by 0 are 0 in NumPy."""
+    """Return the bounds of remainders; in NumPy a remainder by 0 is 0."""
     if b.low != b.high or not path.bounds.is_at_least(b.low, 0):
         return None
     most = subtract(b.low, 1)

@@ -25,7 +25,7 @@ _ARRAY = 100
 
 
 class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array without data, as a traced function sees it; for ``isinstance`` it is an ``ndarray``.
+    """An array without data, as a traced function sees it; ``isinstance`` takes it for an ``ndarray``.
 
     Attributes:
         dims: the sizes of its axes.
@@ -71,7 +71,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def contents(self) -> Contents:
-        """Facts about the elements, unless they were changed since."""
+        """The known facts about the elements; writes since they were recorded discard them."""
         if self._writes != self.memory.writes:
             self._contents = Contents(is_data=self._contents.is_data)
             self._writes = self.memory.writes
@@ -105,7 +105,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array__(self, dtype: Any = None, **_: Any) -> Any:
         if isinstance(dtype, np.dtype) and dtype.isbuiltin == 1:
-            # f2py releases the type twice where a conversion fails, so a few refusals would deallocate NumPy's own.
+            # f2py releases the type twice if a conversion fails, so a few failures would deallocate NumPy's own type.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
         name = called_by(sys._getframe(1))
         here().fail_to_trace(f"{name or 'a function'} is not supported: it takes the data of an array")
@@ -154,7 +154,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def flags(self) -> Any:
-        """The flags of an array that owns its data."""
+        """The flags that an array has if it owns its data."""
         return np.empty(1).flags
 
     base = None
@@ -200,7 +200,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.imag[...] = value
 
     def _with(self, dims: Dims) -> SymbolicArray:
-        """Return the same elements in another shape, or in another order in the same shape."""
+        """Return the same elements in another shape, or in another order with the same shape."""
         return SymbolicArray(dims, self.dtype, contents=self.contents.moved, memory=self.memory)
 
     def same(self) -> SymbolicArray:
@@ -210,7 +210,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     # Behaviour as a Python value.
 
     def __len__(self) -> int:
-        # `len` has a stand-in. Other callers want the length only to preallocate, and go on without it.
+        # `len` has a stand-in. Other callers want the length only for preallocation, and continue without it.
         raise TypeError("the length of a symbolic array is a size")
 
     def __iter__(self) -> Iterator[Any]:
@@ -241,13 +241,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         SymbolicArray.taken_at(self, key, value)
 
     def forget(self, *written: Any) -> None:
-        """Drop the facts about the elements, including those of views, after ``written`` values were assigned."""
+        """Discard the facts about the elements, including those of views, after ``written`` values were assigned."""
         is_data = any(getattr(v, "contents", _CONSTANT).is_data for v in written)
         self.memory.writes += 1
         self.contents.is_data |= is_data
 
     def reorder(self) -> None:
-        """Keep only the facts that do not depend on order: the elements were shuffled, including those of views."""
+        """Keep only the facts that do not depend on order, for views too: the elements were shuffled."""
         moved = self.contents.moved
         self.memory.writes += 1
         self._contents, self._writes = moved, self.memory.writes
@@ -317,7 +317,7 @@ def is_of_data(*values: Any) -> bool:
 
 
 def decided_by(found: Any, *values: Any) -> Any:
-    """Return arrays made from some values; if none of the values are data, the elements depend on sizes only."""
+    """Return arrays made from some values; if no value is data, the elements depend on sizes only."""
     if not is_of_data(*values):
         for array in found if isinstance(found, (tuple, list)) else (found,):
             if type(array) is SymbolicArray:

@@ -1,7 +1,7 @@
 """Writes into arrays: assignments, ``ufunc.at``, and functions that modify their first argument.
 
-Each has NumPy's requirements on shapes, and on indices as far as sizes decide them; then the facts about the elements
-are dropped. A writer that is not listed here ends the path if it gets a symbolic array.
+Each enforces NumPy's requirements on shapes, and on indices as far as sizes determine them; then the facts about the
+elements are discarded. A function that is not listed here ends the path if it gets a symbolic array.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def dims_of_index(key: Any) -> Dims:
 
 
 def assign_out(out: Any, found: Dims, dtype: Any, casting: str = "same_kind") -> None:
-    """Write a result into an array of exactly its shape."""
+    """Write a result into an array that must have exactly its shape."""
     given = dims_of(out)
     if len(given) != len(found):
         raise ValueError("the output array must have as many axes as the result")
@@ -107,7 +107,7 @@ def put(array: Any, indices: Any, values: Any, mode: str = "raise") -> None:
 
 
 def whole_indices(indices: Any) -> Any:
-    """Return indices as an integer array; an empty list gives no indices."""
+    """Return indices as an integer array; an empty list gives an empty one."""
     if hasattr(type(indices), "dims") or is_whole(indices):
         if not is_whole(indices) and indices.dtype.kind not in "iub":
             raise TypeError("Cannot cast array data to integers according to the rule 'safe'")

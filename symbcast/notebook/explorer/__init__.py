@@ -1,4 +1,4 @@
-"""The explorer: type shapes, see at once when they broadcast, and why not where they do not."""
+"""Provide the explorer: type shapes, and see at once whether they broadcast, and if not, why."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["Explorer", "explore"]
 
 
-if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+if not TYPE_CHECKING:  # lets type checkers see the names above and reject others
 
     def __getattr__(name: str) -> object:
         if name != "Explorer":

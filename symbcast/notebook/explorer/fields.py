@@ -1,4 +1,4 @@
-"""`explore`: shapes and results of every kind, written into the fields of an explorer."""
+"""Define `explore`, which writes shapes or results of any kind into the fields of an explorer."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     shade: int | None = None,
     **attributes: AttributeLike,
 ) -> Explorer:
-    """Return a widget in which shapes, rule and sizes can be changed, next to the answer.
+    """Return a widget in which shapes, rule and sizes can be changed, with the answer next to them.
 
     Shapes, rule, assumptions and attributes are as in `symbcast.broadcast`, or a single `Result` gives them all; shapes
-    and assumptions in text are shown unchanged, even if invalid. ``compare_with`` is another rule, given as
-    in `symbcast.compare`, to compare on these shapes. ``sizes`` are the initial slider positions, ``over`` the one
-    or two symbols of the map, whose sizes go ``up_to`` (at most 4096, beyond 32 in steps; as many from the least size
-    on if that is larger), and ``shade`` the output axis that shades it. Defaults are chosen so that the map shows
-    something that works and something that fails, if both exist.
+    and assumptions given as text are shown unchanged, even if invalid. ``compare_with`` is another rule to compare on
+    these shapes, as in `symbcast.compare`. ``sizes`` are the initial slider positions, ``over`` names the one or two
+    symbols of the map, ``up_to`` is the largest size on the map (at most 4096, with steps beyond 32; if a symbol's
+    least size is larger, the map shows as many sizes from there), and ``shade`` is the output axis that shades it. By
+    default, the map shows sizes that work and sizes that fail, if both exist.
 
-    Raises a `SymbcastError` for a shape that is neither text nor a shape, an unknown rule or attribute, and invalid
-    sizes; `MissingExtraError` without the extra ``notebook``.
+    Raises a `SymbcastError` if a shape is neither text nor a shape, if a rule or attribute is unknown, or if sizes are
+    invalid; raises `MissingExtraError` without the extra ``notebook``.
     """
     made = explorer_class("explore")
     question = _question(shapes, rule, assume, min_size, attributes)
@@ -70,7 +70,7 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
 
 
 def explorer_class(asked_for: str = "Explorer") -> type[Explorer]:
-    """Return the class of explorers; raise `MissingExtraError` without the extra ``notebook``."""
+    """Return the explorer class; raise `MissingExtraError` without the extra ``notebook``."""
     try:
         from symbcast.notebook.explorer.widget import Explorer
     except ImportError as error:
@@ -79,7 +79,7 @@ def explorer_class(asked_for: str = "Explorer") -> type[Explorer]:
 
 
 def question_of(result: Result) -> Question:
-    """Return the question that a result answers, as text that asks it again.
+    """Return the question that a result answers, as text that reproduces it.
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
     Question(shapes=('?0, N', 'M, ?1'), rule='none', attributes={}, assume='?0 >= 2 and ?0 <= 5 and N >= 2',
@@ -111,7 +111,7 @@ def _question(
 
 
 def _sizes(given: Sizes | None) -> dict[str, int]:
-    """Return sizes by name; raise `BindingError` for invalid sizes, or sizes too large for a page."""
+    """Return sizes by name; raise `BindingError` if they are invalid or too large for a page."""
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
     sizes = {_name(size): read_size(_name(size), value) for size, value in (given or {}).items()}
@@ -122,7 +122,7 @@ def _sizes(given: Sizes | None) -> dict[str, int]:
 
 
 def _attribute_texts(rule: Rule) -> dict[str, str]:
-    """Return the contents of a rule's attribute fields that differ from their defaults."""
+    """Return the texts for those of a rule's attribute fields that differ from their defaults."""
     return {name: _attribute_text(value) for name, value in rule.attributes().items()}
 
 
@@ -137,7 +137,7 @@ def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) 
 def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
     """Yield the known facts about the sizes as text: the bounds of each size, and the assumptions.
 
-    Facts about sizes that are not in the shapes are left out: they change nothing, and as text they are refused.
+    Facts about sizes that are not in the shapes are left out: they have no effect, and would be rejected as text.
     """
     from symbcast.core.program.sizes.premises import own_set
     from symbcast.core.solver.groups.normal_form import put_in, symbols_in
@@ -157,7 +157,7 @@ def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
 
 def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
-    """Return the symbols for names in text, by the names of a result's sizes."""
+    """Return symbols with readable names, given the display names of a result's sizes."""
     return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
 
 

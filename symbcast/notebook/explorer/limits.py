@@ -1,4 +1,4 @@
-"""The limits of an explorer."""
+"""Define the limits of an explorer."""
 
 MAP_UP_TO = 12
 """The largest size on a map, unless it is set, or a larger one is needed to show both outcomes."""

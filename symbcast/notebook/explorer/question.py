@@ -1,4 +1,4 @@
-"""The question in an explorer's fields: read, each fault with the field it is in, and written as Python again."""
+"""Read the question in an explorer's fields, locate each error in its field, and write the question as Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from symbcast.errors import (
 
 
 class Fault(NamedTuple):
-    """What is wrong in a field; ``start`` and ``stop`` are the characters at fault, both 0 where it is all of it."""
+    """An error in a field; ``start`` and ``stop`` delimit the invalid characters, both 0 for the whole field."""
 
     message: str
     start: int = 0
@@ -33,7 +33,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What the fields hold: text as typed, whether or not it can be read."""
+    """The contents of the fields, as typed, whether or not they are valid."""
 
     shapes: tuple[str, ...]
     rule: str = "numpy"
@@ -43,7 +43,7 @@ class Question:
     compare_with: str = ""
 
     def ask(self) -> tuple[Result | None, dict[str, Fault]]:
-        """Return the answer, or None and the fault of each field that has one.
+        """Return the answer and no errors, or None and the error of each invalid field.
 
         Fields are named ``shape 0``, ``rule``, ``attribute axis``, ``assume``, ``min_size`` and ``compare_with``.
 
@@ -65,7 +65,7 @@ class Question:
         return (None, faults) if faults else self._answer(attributes)
 
     def comparison(self, result: Result) -> Comparison | None:
-        """Compare the rule of this question's answer with the other one on the same shapes; None without another.
+        """Compare this question's rule with the other one on the same shapes; None if no other rule is given.
 
         >>> question = Question(("N, 3", "M, 1"), compare_with="none")
         >>> question.comparison(question.ask()[0])
@@ -106,10 +106,10 @@ class Question:
             assume, min_size = self._assumptions(), self.min_size
             return broadcast(*self.shapes, rule=self.rule, assume=assume, min_size=min_size, **attributes), {}
         except (AssumptionError, DimensionError) as error:
-            # The shapes were read by themselves: a dimension that cannot be used is one of the assumptions'.
+            # The shapes were parsed separately: an invalid dimension must come from the assumptions.
             return None, {"assume": Fault(str(error))}
         except SymbcastError as error:
-            # The rule's own words for a number of shapes, or an attribute, that it does not take.
+            # The rule's own message about an unsupported number of shapes or an invalid attribute.
             attribute = error.attribute if isinstance(error, RuleArgumentError) else ""
             at = "rule" if self._parameter(attribute) is None else f"attribute {attribute}"
             return None, {at: _fault(error)}
@@ -118,7 +118,7 @@ class Question:
         return bool(self.compare_with.strip())
 
     def _assumptions(self) -> str | tuple[()]:
-        return self.assume if self.assume.strip() else ()  # as typed, so that an error points at its position
+        return self.assume if self.assume.strip() else ()  # as typed, so that error positions are correct
 
     def _parameter(self, name: str) -> Parameter | None:
         return next((p for p in rule_info(self.rule).parameters if p.name == name), None)
@@ -131,7 +131,7 @@ def quoted(text: str) -> str:
 
 
 def rule_info(rule: str) -> RuleInfo:
-    """Return the description of a rule by its name or an alias; raise `UnknownRuleError` for another name."""
+    """Return the description of a rule by name or alias; raise `UnknownRuleError` if there is none."""
     found = next((r for r in listed_rules() if rule in (r.name, *r.aliases)), None)
     if found is None:
         raise UnknownRuleError(rule, [r.name for r in listed_rules()])

@@ -1,4 +1,4 @@
-"""A static explorer: a page that shows a saved notebook gets the answer and a picture."""
+"""Provide a static explorer: pages that show a saved notebook get the answer and a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOTE = "This is an explorer: run the notebook to change the shapes."
 
 
 def page(result: Result, looking: Looking, comparison: Comparison | None = None) -> str:
-    """Return the answer as HTML, with the map as a picture and the comparison with another rule, if there are any."""
+    """Return the answer as HTML, with a picture of the map and the comparison with another rule, if they exist."""
     parts = [html.render(call.document(result, Room.PAGE))]
     if result.scope is not None and result.scope.names:
         parts.append(_picture(result, looking))
@@ -36,7 +36,7 @@ def _picture(result: Result, looking: Looking) -> str:
         from symbcast.notebook.figures.layout import picture
         from symbcast.notebook.figures.picture import image
     except ImportError:
-        # The words are complete without it.
+        # The text is complete without the picture.
         return html.element("div", html.text(str(MissingExtraError("the picture", "notebook"))))
     found = survey_of(asked := subject_of(result), shown_section(asked, looking, decided=True))
     rank = len(next(iter(found.shapes), ()))

@@ -1,4 +1,4 @@
-"""The content of an explorer, as data for its page: text, numbers and HTML made here."""
+"""Prepare the content of an explorer as data for its page: text, numbers and HTML."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NAME = 40
 
 
 def rules_data() -> list[dict[str, Any]]:
-    """Return the rules to choose from, with the data for their attributes' fields."""
+    """Return the rules to choose from, with the data for their attribute fields."""
     return [
         {
             "name": rule.name,
@@ -69,12 +69,12 @@ def _attribute(parameter: Parameter) -> dict[str, Any]:
 
 
 def faults_data(faults: Mapping[str, Fault]) -> dict[str, list[Any]]:
-    """Return each field's fault as message, start and stop."""
+    """Return each field's error as message, start and stop."""
     return {name: list(fault) for name, fault in faults.items()}
 
 
 class Looking(NamedTuple):
-    """The settings of an explorer other than its question; anything not set is chosen automatically."""
+    """The settings of an explorer other than its question; whatever is not set is chosen automatically."""
 
     sizes: Mapping[str, int]
     over: Sequence[str]
@@ -85,11 +85,11 @@ class Looking(NamedTuple):
 def looked_at(
     result: Result, looking: Looking, decided: bool, sections: dict[Any, Section] | None = None
 ) -> dict[str, Any]:
-    """Return the sliders, the map of sizes, and the steps of the broadcast at the sliders' sizes.
+    """Return the sliders, the map of sizes, and the steps of the broadcast at the slider sizes.
 
-    A slider is a name, its display form, and the size. Sizes are text, since a page's numbers are exact to 2**53
-    only. Defaults are chosen better once the answer is decided; ``sections`` caches them: a slider that moves along
-    the map does not change it. Without sizes there is nothing to set, and the answer is complete by itself.
+    A slider has a name, its display form, and the size. Sizes are text, since a page's numbers are exact only up to
+    2**53. Defaults are better once the answer is decided; ``sections`` caches them: they do not change when a slider
+    moves along the map. Without symbols there is nothing to set, and the answer is complete by itself.
     """
     if result.scope is None or not result.scope.names:
         return {"sizes": [], "bound": "", "map": None, "working": ""}
@@ -105,7 +105,7 @@ def looked_at(
 
 
 def shown_section(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Section] | None = None) -> Section:
-    """Return the sizes on the map: of the symbols that are set, else of the most informative ones once decided."""
+    """Return the map's sizes: of the selected symbols, else of the most informative ones once the answer is decided."""
     kept = {} if kept is None else kept
     wanted = _axes(asked, looking, decided, kept)
     fixed = {s: looking.sizes[name] for s, name in asked.names.items() if s not in wanted and name in looking.sizes}
@@ -138,7 +138,7 @@ def _axes(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Secti
 
 
 def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
-    """Return the range of the map; if it is set, it starts at 0 or at a symbol's least size beyond it."""
+    """Return the range of the map; if set, it starts at 0, or at a symbol's least size if that is beyond the range."""
     up_to = looking.up_to
     if up_to is None:
         return Ranges(MAP_UP_TO, MOST_SIZES)
@@ -149,15 +149,15 @@ def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
 
 
 def _sizes(result: Result, looking: Looking, chosen: Section) -> dict[str, int]:
-    """Return a size for each symbol of a result: the one given, else one of the section's.
+    """Return a size for each symbol of a result: the given one, else one from the section.
 
-    Along the map, these are the sizes of a failing cell if the map has failing and working cells, else small sizes that
-    differ.
+    For the map's symbols, these are the sizes of a failing cell if the map has both failing and working cells, else
+    small sizes that differ.
     """
     assert result.scope is not None
     names, known = result.scope.names, result.scope.knowledge
     found: dict[str, int] = {}
-    # Sizes that the assumptions make equal move with the one that is set.
+    # Sizes that the assumptions make equal move together with the one that is set.
     moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}
     start = dict(zip(chosen.axes, chosen.fails_at or (), strict=False))
     for place, symbol in enumerate((*chosen.axes, *(s for s in names if s not in chosen.axes))):
@@ -183,7 +183,7 @@ def _sizes(result: Result, looking: Looking, chosen: Section) -> dict[str, int]:
 
 
 def answered(result: Result, comparison: Comparison | None) -> dict[str, Any]:
-    """Return the answer: its verdict in a sentence, and all of it as HTML, as is the comparison with another rule."""
+    """Return the answer: its verdict as a sentence, the full answer as HTML, and any comparison as HTML."""
     return {
         "verdict": result.verdict.value,
         "sentence": f"{result.rule.called}: {call.verdict_words(result)}",
@@ -195,7 +195,7 @@ def answered(result: Result, comparison: Comparison | None) -> dict[str, Any]:
 def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
     """Return the call of `symbcast.notebook.explore` that creates an explorer in this state.
 
-    ``state`` holds the keywords of `explore` that are not part of the question, those that differ from their defaults.
+    ``state`` holds those keywords of `explore` that are not part of the question and differ from their defaults.
     """
     more = []
     for name, value in state.items():
@@ -208,7 +208,7 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
         else:
             text = repr(value)
         more.append(f"{name}={text}")
-    # Without shapes the call would use the example's: there, the answer gives the question.
+    # Without shapes the call would use the example's shapes, so the call then passes the answer itself.
     asked = question.arguments() if question.shapes else [question.call()]
     return f"sb.notebook.explore({', '.join([*asked, *more])})"
 
@@ -236,14 +236,14 @@ def _map(result: Result, found: Survey, looking: Looking, decided: bool) -> dict
 
 
 def _note(result: Result, found: Survey) -> str:
-    """Return why a map shows one outcome only, where it does."""
+    """Return the reason why a map shows only one outcome, if it does."""
     if result.verdict in (Verdict.ALWAYS, Verdict.NEVER):
         return condition_text(result)
     return missing_text(result, found)
 
 
 def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) -> list[Any]:
-    """Return a cell as the output's size on the shaded axis and its shape, as the blamed parts, or as excluded."""
+    """A cell: the output's shape and its size on the shaded axis, the kind of failure, or that it is left out."""
     match cell.outcome:
         case Outcome.WORKS:
             assert cell.shape is not None
@@ -255,7 +255,7 @@ def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) 
 
 
 def _blames(found: Survey, kinds: Sequence[Category]) -> list[dict[str, Any]]:
-    """Return the name of each kind of failure, and a mark: the axis, or a letter if there are several."""
+    """Return the name of each kind of failure, and a mark: the axis, or a letter if there is not just one axis."""
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     made = []
     for kind in kinds:
@@ -266,5 +266,5 @@ def _blames(found: Survey, kinds: Sequence[Category]) -> list[dict[str, Any]]:
 
 
 def palette_data() -> dict[str, Any]:
-    """Return the colours of the page, as red, green and blue."""
+    """Return the colours of the page as red, green and blue values."""
     return {"works": channels(FINE), "fault": channels(IMPOSSIBLE), "fails": list(map(channels, FAILURES))}

@@ -1,4 +1,4 @@
-"""The explorer: an anywidget whose traits are the contents of its fields and its display."""
+"""Implement the explorer: an anywidget whose traits hold its field contents and its display."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from symbcast.notebook.sections import Section
 
 _HERE = Path(__file__).parent
 
-# The page knows what was typed there: it needs no echo.
+# The page already has the typed text, so it needs no echo.
 _FIELD = {"sync": True, "echo_update": False}
 
 
 class Explorer(AnyWidget):
     """An interactive broadcast: its fields, and the answer for their current contents.
 
-    ``shapes``, ``rule``, ``attributes``, ``assume`` and ``min_size`` are the question, as text where they are text in
-    the fields; ``compare_with`` is another rule to compare with, or empty; ``sizes`` are the sliders, ``over`` the
-    symbols of the map, ``up_to`` its largest size, ``shade`` the output axis that it is shaded by. Each can be set
-    here, and follows what is typed there. ``result`` is the answer.
+    ``shapes``, ``rule``, ``attributes``, ``assume`` and ``min_size`` are the question, as text where the fields are
+    text fields; ``compare_with`` is another rule to compare with, or empty; ``sizes`` holds the slider sizes, ``over``
+    the symbols of the map, ``up_to`` its largest size, and ``shade`` the output axis that shades it. Each can be set
+    here, and is updated when the user types. ``result`` is the answer.
     """
 
     _esm = _HERE / "explorer.js"
@@ -84,7 +84,7 @@ class Explorer(AnyWidget):
             **state,
         )
         self._ask()
-        # The solver is loaded when a question first needs it; a keystroke should not wait for that.
+        # Load the solver only when a question first needs it; a keystroke should not wait for that.
         import_module("symbcast.core.solver.linear.z3_solver")
         self.observe(self._ask, [f.name for f in fields(Question)])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
@@ -95,7 +95,7 @@ class Explorer(AnyWidget):
 
     @property
     def result(self) -> Result | None:
-        """The answer for the fields' contents; None while one of them cannot be parsed."""
+        """The answer for the fields' contents; None while any of them is invalid."""
         return self._result
 
     def _ask(self, _: Any = None) -> None:
@@ -110,7 +110,7 @@ class Explorer(AnyWidget):
         if self._result is None:
             self.checked = {"serial": self._serial, "faults": faults_data(faults)}
             return
-        # Everything that needs no decision is sent first, so that it appears at once, however hard the question is.
+        # Everything that needs no decision is sent first, so that it appears at once, even if the question is hard.
         self._look(decided=False)
         self._comparison = question.comparison(self._result)
         self.answer = {"serial": self._serial, **answered(self._result, self._comparison)}
@@ -128,7 +128,7 @@ class Explorer(AnyWidget):
         }
 
     def _state(self) -> dict[str, Any]:
-        """Return the explorer's settings other than the question that differ from the defaults."""
+        """Return those of the explorer's settings, other than the question, that differ from the defaults."""
         state: dict[str, Any] = {"compare_with": self.compare_with.strip()}
         state |= {"sizes": dict(self.sizes), "over": list(self.over), "up_to": self.up_to, "shade": self.shade}
         assert self._result is not None
@@ -139,7 +139,7 @@ class Explorer(AnyWidget):
         return {name: value for name, value in state.items() if value != defaults[name]}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Return the widget, and a replacement for notebooks that are only displayed."""
+        """Return the widget, and static HTML for notebooks that are displayed without running."""
         made = super()._repr_mimebundle_(**kwargs)
         if made is not None and self._result is not None:
             made[0]["text/html"] = page(self._result, self._looking(), self._comparison)

@@ -1,4 +1,4 @@
-"""Surveys as plots, for matplotlib."""
+"""Draw surveys as plots with matplotlib."""
 
 from symbcast.notebook.figures.makers import plot, plots
 

@@ -1,4 +1,4 @@
-"""Figure layout: panels, titles, a colour bar and a legend, so that nothing is cut off."""
+"""Lay out figures: panels, titles, a colour bar and a legend, without cutting anything off."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ NEUTRAL: dict[Any, Any] = {
 
 @contextmanager
 def page_style() -> Iterator[None]:
-    """Give the style of a figure of our own: the caller's, and one that suits any page where that is the default."""
+    """Apply the style of our own figures: the caller's, or one that suits any page if the caller's is the default."""
     is_default = (
         all(to_rgb(rcParams[face]) == WHITE for face in ("figure.facecolor", "axes.facecolor"))
         and to_rgb(rcParams["text.color"]) == BLACK
     )
     changed = NEUTRAL if is_default else {}
     kept = {key: rcParams[key] for key in changed}
-    # rc_context would also revert settings of a backend loaded inside it: the one for notebooks makes pyplot
-    # interactive, and shows no second figure where it is not.
+    # rc_context would also revert settings of a backend that is loaded inside it: the notebook backend makes pyplot
+    # interactive, and without that shows no second figure.
     rcParams.update(changed)
     try:
         yield
@@ -72,7 +72,7 @@ def page_style() -> Iterator[None]:
 
 
 def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:
-    """Return a picture of one survey that is not registered with pyplot."""
+    """Return a picture of one survey, without registering it with pyplot."""
     with page_style():
         figure = draw_one(subject, survey, axis, None, _unshown).figure
     assert isinstance(figure, Picture)
@@ -82,7 +82,7 @@ def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:
 def draw_one(
     subject: Any, survey: Survey, axis: int | None, ax: Axes | None, make: Callable[..., Any] | None = None
 ) -> Axes:
-    """Draw one survey into axes, or into a new figure."""
+    """Draw one survey into the given axes, or into a new figure."""
     beside, assumed = 0.0, assumed_text(subject)
     if ax is None:
         ax, inches, room = _new_axes(survey, axis, make or pyplot_picture)
@@ -122,7 +122,7 @@ def pyplot_picture(**options: Any) -> Any:
 
 
 def describe(figure: Any, subject: Any, surveys: Sequence[Survey]) -> None:
-    """Set the description of a picture in words."""
+    """Set the text description of a picture."""
     question, condition = question_text(subject), condition_text(subject)
     texts = [description(question, condition, survey) for survey in surveys[:MOST_DESCRIBED]]
     missing = [missing_text(subject, surveys[0])] if len(surveys) == 1 else []
@@ -133,7 +133,7 @@ def describe(figure: Any, subject: Any, surveys: Sequence[Survey]) -> None:
 def _give_room(ax: Axes, patches: Sequence[Patch]) -> None:
     """Shrink axes to make room for titles and a legend of these patches; they keep at least half of their height.
 
-    Their figure has no layout that does this. A layout set later finds the axes in a part of their former area.
+    Their figure has no layout that does this. If a layout is set later, it starts from the smaller axes.
     """
     width, height = _inches_of(ax)
     legend = _draw_legend_below(ax, patches, 72 * width)
@@ -152,22 +152,22 @@ def _give_room(ax: Axes, patches: Sequence[Patch]) -> None:
 
 
 def _beside(ax: Axes, look: Look) -> float:
-    """Return how many inches of the width of axes a colour bar takes with its numbers."""
+    """Return the width in inches that a colour bar and its numbers take from the axes."""
     if not _has_bar(look):
         return 0.0
     return min(BAR + 0.35 + 0.09 * len(size_text(look.shading.sizes[-1])), 0.4 * _inches_of(ax)[0])
 
 
 def _draw_legend_below(ax: Axes, patches: Sequence[Patch], points: float) -> Any:
-    """Draw a legend of some width under the label of the axes."""
+    """Draw a legend of the given width in points below the axis label."""
     below = ax.transAxes + ScaledTranslation(0, -_below(ax) / 72, ax.figure.dpi_scale_trans)
-    # What is wider than the axes would have the layout make them narrower.
+    # The layout would shrink the axes if the legend were wider.
     options = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "borderaxespad": 0}
     return draw_legend(ax.legend, patches, points, **options)
 
 
 def _high(legend: Any) -> float:
-    """Return how many inches high a legend is."""
+    """Return the height of a legend in inches."""
     return float(legend.get_window_extent().height / legend.get_figure().dpi)
 
 
@@ -190,19 +190,19 @@ def _new_axes(survey: Survey, axis: int | None, make: Callable[..., Any]) -> tup
 
 
 def _left(survey: Survey) -> float:
-    """Return about how many inches the sizes and the name of the second symbol take next to axes."""
+    """Return the approximate width in inches of the second symbol's tick labels and name, next to the axes."""
     return 0.2 if len(survey.names) == 1 else _larger() * (0.5 + 0.09 * len(str(max(survey.sizes[1]))))
 
 
 def _larger() -> float:
-    """Return how much larger letters are than usual; their space in a figure grows with them."""
+    """Return the factor by which the font is larger than usual; text needs that much more space in a figure."""
     return max(1.0, float(rcParams["font.size"]) / 10)
 
 
 def draw_many(
     subject: Any, surveys: Sequence[Survey], panels: Sequence[Mapping[str, int]], columns: int, axis: int | None
 ) -> list[Axes]:
-    """Draw surveys side by side, with one legend and one scale, and return their axes row by row."""
+    """Draw surveys side by side with a common legend and scale, and return their axes row by row."""
     rows = -(-len(surveys) // columns)
     inches = _inches(surveys[0], widest=min(3.4, 11 / columns), highest=3.2)
     size = (max(5.6, columns * (inches[0] + 0.35) + 1.4), rows * (inches[1] + 0.55) + 1.3)
@@ -212,7 +212,7 @@ def draw_many(
     axes = list(grid.flat)
     look = _look(surveys, axis, axes[0])
     are_written = has_bar = False
-    # Common sizes go above all panels, the rest above each panel.
+    # Common sizes go above all panels, other sizes above each panel.
     rest = {n: size for n, size in surveys[0].fixed.items() if all(s.fixed[n] == size for s in surveys)}
     rest = {n: size for n, size in rest.items() if n not in panels[0]}
     for place, (ax, survey, panel) in enumerate(zip(axes, surveys, panels, strict=False)):
@@ -231,7 +231,7 @@ def draw_many(
     room = 72 * (size[0] - _left(surveys[0]) - 0.1)
     fit(title, above, room)
     patches = handles(look, surveys, assumed_text(subject), are_written, has_bar)
-    # Title and legend start at the left of the first axes, wherever the layout puts these.
+    # Title and legend are aligned with the left edge of the first axes, wherever the layout puts them.
     title.set_transform(blended_transform_factory(axes[0].transAxes, figure.transFigure))
     raised = figure.transFigure + ScaledTranslation(0, GAP, figure.dpi_scale_trans)
     beside = blended_transform_factory(axes[0].transAxes, raised)
@@ -243,7 +243,7 @@ def draw_many(
 
 
 def _label_outer(ax: Axes, is_first: bool, is_last: bool) -> None:
-    """Keep the sizes and names of the first axes of a row and of the last ones of a column, which may be shorter."""
+    """Keep tick labels and names only in the first column and at the bottom of each column, which may be shorter."""
     ax.tick_params(labelleft=is_first, labelbottom=is_last)
     if not is_first:
         ax.set_ylabel("")
@@ -261,7 +261,7 @@ def _has_bar(look: Look) -> bool:
 
 
 def _inches(survey: Survey, widest: float, highest: float) -> Inches:
-    """Return how large to draw a survey: with square cells, unless there are far more one way than the other."""
+    """Return a survey's size in inches: with square cells, unless one side has far more cells than the other."""
     across = len(survey.sizes[0])
     roomy = max(CELL, 0.14 + 0.09 * len(str(max(survey.sizes[0]))))
     if len(survey.sizes) == 1:
@@ -273,9 +273,9 @@ def _inches(survey: Survey, widest: float, highest: float) -> Inches:
 
 
 def _write_titles(ax: Axes, question: str, above: str, room: float, missing: str) -> None:
-    """Write lines above axes, at the left: the question, then smaller the sizes, the condition and missing outcomes.
+    """Write lines above the axes, at the left: the question, then in smaller type sizes, condition and missing outcome.
 
-    What is missing is an outcome that the picture does not show.
+    An outcome is missing if it exists, but not at the sizes in the picture.
     """
     small = points_of("small")
     lines = [text for text in (missing, above) if text]
@@ -294,12 +294,12 @@ def _write_titles(ax: Axes, question: str, above: str, room: float, missing: str
             parse_math=False,
             usetex=False,
         )
-        line.set_in_layout(False)  # it may be wider than the axes, which are to keep their width
+        line.set_in_layout(False)  # it may be wider than the axes, which must keep their width
         fit(line, text, room)
 
 
 def _below(ax: Axes) -> float:
-    """Return how many points below the axes a legend clears their ticks and label."""
+    """Return the distance in points below the axes at which a legend clears the ticks and the label."""
     ticks = points_of(rcParams["xtick.labelsize"]) + ax.xaxis.get_tick_padding()
     label = points_of(rcParams["axes.labelsize"]) + ax.xaxis.labelpad
     return 1.2 * (ticks + label) + 8

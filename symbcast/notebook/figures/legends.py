@@ -1,4 +1,4 @@
-"""What the colours and hatches of a plot mean."""
+"""Explain the colours and hatches of a plot in a legend."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LONGEST = 56
 
 
 def handles(look: Look, surveys: Iterable[Survey], assumed: str, are_written: bool, has_bar: bool) -> list[Patch]:
-    """Return a labelled patch for each kind of cell in some surveys.
+    """Return a labelled patch for each kind of cell in several surveys.
 
-    ``are_written`` says that sizes are in the cells, ``has_bar`` that a colour bar explains the shades.
+    ``are_written`` says that sizes are written in the cells, ``has_bar`` that a colour bar explains the shades.
     """
     shading, page = look.shading, look.page
     found: list[Patch] = []
@@ -38,7 +38,7 @@ def handles(look: Look, surveys: Iterable[Survey], assumed: str, are_written: bo
 
 
 def draw_legend(make: Callable[..., Any], patches: Sequence[Patch], points: float, **options: Any) -> Any:
-    """Draw a legend in as many columns as fit into a width in points; ``make`` creates it from patches and options."""
+    """Draw a legend with as many columns as fit a width in points; ``make`` creates it from patches and options."""
     legend = None
     for columns in range(min(len(patches), 4), 0, -1):
         if legend is not None:

@@ -1,4 +1,4 @@
-"""Plots of where a broadcast, a program, a function or a model is valid."""
+"""Plot where a broadcast, a program, a function or a model is valid."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     fixed: Sizes | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot for which sizes of two symbols, or of one, an answer is valid, and return the axes.
+    """Plot the sizes of one or two symbols for which an answer is valid, and return the axes.
 
     Working cells are shaded by the size of an ``axis`` of the output, by default the first one that varies; failing
-    cells are hatched by who is to blame, and cells that the assumptions exclude are bare. If neither ``x`` nor ``y``
-    is given, they are two symbols that the condition relates. Other symbols have the sizes in ``fixed``, else the
-    smallest that work, as written above the plot. ``sizes`` are those of both symbols, unless ``y_sizes`` are given.
-    With ``ax``, only these axes and a colour bar next to them are drawn.
+    cells are hatched by who is to blame, and cells that the assumptions exclude are left plain. If neither ``x`` nor
+    ``y`` is given, two symbols that the condition relates are chosen. Other symbols get the sizes in ``fixed``, else
+    the smallest that work, which are written above the plot. ``sizes`` applies to both symbols, unless ``y_sizes`` is
+    given. If ``ax`` is given, only these axes and a colour bar next to them are drawn.
 
         plot(result, "N", "M", range(17))
         plot(result, "N", range(17))
 
     Raises `MissingExtraError` without matplotlib, `BindingError` for symbols, sizes and axes that the answer does not
-    have, and `ShapeTypeError` for an ``ax`` that is no plain axes.
+    have, and `ShapeTypeError` if ``ax`` is not ordinary matplotlib axes.
     """
     _require_matplotlib("plot")
     _check_axes(ax)
@@ -75,14 +75,14 @@ def plots(  # noqa: PLR0913
     axis: int | None = None,
     fixed: Sizes | None = None,
 ) -> list[Axes]:
-    """Plot an answer once for each size of further symbols, side by side, and return the axes, row by row.
+    """Draw one plot of an answer for each size of further symbols, side by side, and return the axes row by row.
 
-    ``each`` says which: ``{"K": (1, 2, 3)}``; of several symbols, every combination. One legend and one scale are for
-    all. Everything else is as in `plot`.
+    ``each`` gives these sizes, as in ``{"K": (1, 2, 3)}``; with several symbols, every combination is drawn. All plots
+    share one legend and one scale. Everything else is as in `plot`.
 
         plots(result, "N", "M", range(9), each={"K": (1, 2, 3)})
 
-    Raises as `plot` does, and `BindingError` for more than 36 plots.
+    Raises the same errors as `plot`, and `BindingError` for more than 36 plots.
     """
     _require_matplotlib("plots")
     from symbcast.notebook.figures.layout import draw_many, page_style
@@ -92,7 +92,7 @@ def plots(  # noqa: PLR0913
     for name in named:
         if name in given:
             raise BindingError(f"{name} is both in each and fixed at {given[name]}", "give it only once")
-    # Sizes that can be gone through once only serve every plot.
+    # Copy sizes from one-shot iterators, so that every plot can use them.
     sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
     y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
     panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
@@ -103,7 +103,7 @@ def plots(  # noqa: PLR0913
 
 
 def _alike(surveys: list[Survey], subject: Any) -> list[Survey]:
-    """Return surveys over the symbols of the first one and over the sizes of all of them."""
+    """Repeat surveys with the symbols of the first one and the sizes of all of them."""
     first = surveys[0]
     if all((s.names, s.sizes) == (first.names, first.sizes) for s in surveys):
         return surveys
@@ -155,7 +155,7 @@ def _each(subject: Any, each: Any) -> dict[str, list[int]]:
 
 
 def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | None:
-    """Return which axis of the output is shaded, counted from the front; None where there is none to shade."""
+    """Return the output axis to shade, counted from the front; None if there is none."""
     output = subject_of(subject).output
     if axis is not None:
         if output is None:

@@ -1,7 +1,7 @@
-"""The colours and hatches of plots: told apart by all kinds of colour vision, and in print without colour.
+"""Choose the colours and hatches of plots, distinguishable with any colour vision and in black-and-white print.
 
-Where an answer works is a solid green, darker (on a dark page, lighter) for larger sizes; where it fails is a tint, of
-a lightness that no green has, with a hatch that no other failure has; what is excluded is bare.
+Working cells are a solid green, darker (on a dark page, lighter) for larger sizes; failing cells have a tint, with a
+lightness that no green has, and a hatch for each kind of failure; excluded cells are plain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WHITE, BLACK = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
 
 
 class Mark(NamedTuple):
-    """How a kind of failure is drawn: the tint's full colour, which the hatch has, and the hatch."""
+    """The style of a kind of failure: the full colour, from which tint and hatch are derived, and the hatch."""
 
     colour: str
     hatch: str
@@ -30,7 +30,7 @@ MARKS = tuple(map(Mark, FAILURES, HATCHES))
 
 
 class Page:
-    """The colours of a plot on a page: they match its background, light or dark."""
+    """The colours of a plot on a page, matched to its light or dark background."""
 
     def __init__(self, background: str | Colour, ink: str | Colour) -> None:
         self.background: Colour = to_rgb(background)
@@ -42,18 +42,18 @@ class Page:
         return mixed(to_rgb(mark.colour), self.background, 0.34 if self.is_dark else 0.3)
 
     def line(self, mark: Mark) -> Colour:
-        """Return the colour of a hatch: one that shows on the tint."""
+        """Return the colour of a hatch, which must be visible on the tint."""
         towards, share = (WHITE, 0.9) if self.is_dark else (BLACK, 0.8)
         return mixed(mixed(to_rgb(mark.colour), towards, share), to_rgb(self.tint(mark)), 0.7)
 
     @property
     def border(self) -> Colour | Translucent:
-        """What cells are set apart by."""
+        """The colour of the lines between cells."""
         return self.background
 
     @property
     def excluded(self) -> Colour | Translucent:
-        """What an excluded cell is filled with."""
+        """The fill colour of an excluded cell."""
         return mixed(self.ink, self.background, 0.12 if self.is_dark else 0.07)
 
     @property
@@ -71,8 +71,8 @@ class Page:
 class AnyPage(Page):
     """The colours of a plot with a transparent background, for light and dark pages.
 
-    Tints let the page through. Greens and hatches are of a middle lightness, between those that the tints have on white
-    and on black; larger sizes are darker.
+    Tints are translucent. Greens and hatches have a medium lightness, between that of the tints on white and on black;
+    larger sizes are darker.
     """
 
     INK: Colour = (0.475, 0.475, 0.475)
@@ -86,7 +86,7 @@ class AnyPage(Page):
         return (*to_rgb(mark.colour), 0.3)
 
     def line(self, mark: Mark) -> Colour:
-        """Return the colour of a hatch: one that shows on the tint."""
+        """Return the colour of a hatch, which must be visible on the tint."""
         colour = to_rgb(mark.colour)
         found, middle = lightness(colour), 0.46
         if found > middle:
@@ -95,24 +95,24 @@ class AnyPage(Page):
 
     @property
     def border(self) -> Translucent:
-        """What cells are set apart by."""
+        """The colour of the lines between cells."""
         return (0.5, 0.5, 0.5, 0.5)
 
     @property
     def excluded(self) -> Translucent:
-        """What an excluded cell is filled with."""
+        """The fill of an excluded cell."""
         return (0.5, 0.5, 0.5, 0.16)
 
     @property
     def works(self) -> LinearSegmentedColormap:
-        """From the smallest size to the largest."""
+        """The shades from the smallest size to the largest."""
         green = to_rgb(FINE)
         shades = [(0.0, mixed(green, WHITE, 0.72)), (0.4, green), (1.0, mixed(green, BLACK, 0.78))]
         return LinearSegmentedColormap.from_list("sizes", shades)
 
 
 def page_of(face: Any, ink: Any) -> Page:
-    """Return the colours for a plot on a ground, by its colour with its opacity, and with text of a colour."""
+    """Return the colours for a plot with the given background and text colours; a transparent one suits any page."""
     *_, opacity = to_rgba(face)
     return AnyPage() if opacity < 0.5 else Page(to_rgb(face), to_rgb(ink))
 
@@ -123,12 +123,12 @@ def ink_on(colour: Colour) -> Colour:
 
 
 def mixed(colour: Colour, other: Colour, share: float) -> Colour:
-    """Return ``share`` of a colour with the rest of another."""
+    """Mix two colours, with the given ``share`` of the first."""
     red, green, blue = (share * a + (1 - share) * b for a, b in zip(colour, other, strict=True))
     return red, green, blue
 
 
 def lightness(colour: Colour) -> float:
-    """Return how light a colour looks, from 0 to 1: near enough to tell dark from light."""
+    """Return the approximate lightness of a colour, from 0 to 1: accurate enough to distinguish dark from light."""
     red, green, blue = colour
     return 0.299 * red + 0.587 * green + 0.114 * blue

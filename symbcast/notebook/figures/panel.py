@@ -1,4 +1,4 @@
-"""One survey drawn in one pair of axes: shades where it works, hatched tints where it fails, ticks at sizes."""
+"""Draw one survey in one pair of axes: shades where it works, hatched tints where it fails, ticks at sizes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SMALLEST_CELL = 15.0
 
 
 class Look(NamedTuple):
-    """The look that panels of a figure share."""
+    """The style that all panels of a figure share."""
 
     page: Page
     shading: Shading
@@ -41,7 +41,7 @@ class Look(NamedTuple):
 
 
 def draw(ax: Axes, survey: Survey, look: Look, inches: tuple[float, float]) -> bool:
-    """Draw a survey in axes of about the given size; return whether sizes are written into its cells."""
+    """Draw a survey in axes of roughly the given size; return whether sizes are written into its cells."""
     along = survey.sizes[1] if len(survey.sizes) > 1 else (0,)
     frame = _Frame(_Scale(survey.sizes[0]), _Scale(along), inches)
     _draw_works(ax, survey, look.shading, frame)
@@ -78,7 +78,7 @@ class _Scale:
         self.edges = np.array([self.at[0] - half, *(place + half for place in self.at)])
 
     def set_ticks(self, axis: Any, most: int) -> None:
-        """Name sizes on an axis, no more than there is room for."""
+        """Label the sizes on an axis, as many as there is room for."""
         widest = len(str(max(self.sizes)))
         room = max(2, min(MOST_TICKS, most // (widest + 1)))
         if self.step == 1 and len(self.sizes) > room:
@@ -93,7 +93,7 @@ class _Scale:
 
 
 class _Frame(NamedTuple):
-    """Where the cells of a survey lie, and how large all of it is."""
+    """The positions of a survey's cells, and the overall dimensions."""
 
     across: _Scale
     along: _Scale
@@ -116,7 +116,7 @@ def _draw_works(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> No
 
 
 def _region(survey: Survey, frame: _Frame, members: Container[Cell]) -> Path | None:
-    """Return all cells of one kind as one path, so that a hatch covers them without seams."""
+    """Return all cells of one kind as a single path, so that a hatch covers them without seams."""
     vertices: list[tuple[float, float]] = []
     across = frame.across.edges
     for row, (low, high) in zip(survey.rows, pairwise(frame.along.edges), strict=True):
@@ -130,7 +130,7 @@ def _region(survey: Survey, frame: _Frame, members: Container[Cell]) -> Path | N
 
 
 def _runs(belong: Iterable[bool]) -> Iterator[tuple[int, int]]:
-    """Yield where runs of true values start and stop."""
+    """Yield the start and stop of each run of true values."""
     start = 0
     for value, group in groupby(belong):
         stop = start + sum(1 for _ in group)

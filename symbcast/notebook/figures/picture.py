@@ -1,4 +1,4 @@
-"""Figures with a description in words, wherever they are displayed or saved."""
+"""Define figures that keep a text description wherever they are displayed or saved."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _KEYS = {"png": "Description", "svg": "Title", "pdf": "Subject"}
 
 
 class Picture(Figure):
-    """A figure with a ``description`` for those who do not see it.
+    """A figure with a ``description`` for people who cannot see it.
 
-    In a notebook it is an image with that alternative text, on the page's own ground: notebooks put a white one behind
-    images whose own is transparent, unless they are HTML. In a file it is among the metadata.
+    In a notebook it is an HTML image with that alternative text, so that its transparent background shows the page:
+    notebooks put a white background behind other transparent images. In a file the description is part of the metadata.
     """
 
     description: str = ""
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Save the figure, with its description where the format has room for one."""
+        """Save the figure, with its description if the format has a field for it."""
         form = str(options.get("format") or str(fname).rpartition(".")[2]).lower()
         if form in _KEYS and self.description:
             options["metadata"] = {_KEYS[form]: self.description, **(options.get("metadata") or {})}
         super().savefig(fname, **options)
 
     def as_png(self) -> bytes:
-        """Return the figure as an image."""
+        """Return the figure as PNG data."""
         buffer = BytesIO()
         self.savefig(buffer, format="png", bbox_inches="tight")
         return buffer.getvalue()
@@ -60,11 +60,11 @@ class Picture(Figure):
 
 
 def image(data: str | bytes, kind: str, description: str, width: int | None = None) -> str:
-    """Return an image as HTML with its alternative text; ``data`` is text, or already in base64."""
+    """Return an image as HTML with its alternative text; ``data`` is text, or already base64-encoded."""
     if kind == "image/svg+xml":
         data = b64encode(data if isinstance(data, bytes) else data.encode())
     text = data.decode() if isinstance(data, bytes) else data
-    # Written out: the data are long, and are letters and digits that need no escape.
+    # Concatenate without escaping: the data are long, and base64 needs no escaping.
     given = {"alt": description, **({"width": str(width)} if width else {})}
     tag = element("img", "", "max-width:100%;height:auto", **given).removesuffix("></img>")
     return f'{tag} src="data:{kind};base64,{text.strip()}">'

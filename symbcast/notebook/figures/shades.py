@@ -1,4 +1,4 @@
-"""Sizes as colours: the shades of where an answer works."""
+"""Map sizes to colours: the shades of working cells."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_STEPS = 24
 
 
 class Shading:
-    """The shade of each size of an output axis; of a program, which has no output, one shade.
+    """The shade of each size of an output axis; a single shade for a program, which has no output.
 
-    All surveys of a figure share one shading.
+    All surveys in a figure share one shading.
     """
 
     def __init__(self, surveys: Iterable[Survey], axis: int | None, page: Page) -> None:
@@ -43,7 +43,7 @@ class Shading:
             self.norm = BoundaryNorm(_bounds(shades), count)
 
     def value(self, cell: Cell) -> int:
-        """Return the size by which a working cell is shaded."""
+        """Return the size that determines a working cell's shade."""
         return 1 if self.axis is None or cell.shape is None else cell.shape[self.axis]
 
     def colour(self, size: int) -> Colour:
@@ -54,7 +54,7 @@ class Shading:
     def colourbar(self, figure: Any, axes: Any, inches: float, **options: Any) -> Any:
         """Draw a colour bar next to some axes of about the given height."""
         if self.has_steps:
-            # All boxes have the same height, whatever the sizes are, so they are numbered.
+            # All boxes of the bar have the same height, whatever their sizes, so they are placed by number.
             count = len(self.sizes)
             scale = ScalarMappable(Normalize(-0.5, count - 0.5), self.cmap)
             bar = figure.colorbar(scale, ax=axes, **options)
@@ -74,12 +74,12 @@ class Shading:
 
 
 def as_float(size: int) -> float:
-    """Return a size as a float for matplotlib; products of sizes may be too large for one."""
+    """Return a size as a float for matplotlib, even if a product of sizes is too large for one."""
     return float(min(size, 10**300))
 
 
 def size_text(size: int) -> str:
-    """Return a size in few letters.
+    """Return a size as short text.
 
     >>> size_text(65536), size_text(2**70)
     ('65536', '1.18e21')
@@ -89,12 +89,12 @@ def size_text(size: int) -> str:
 
 
 def _bounds(sizes: Sequence[float]) -> Any:
-    """Return boundaries with one size between each two."""
+    """Return boundaries that separate consecutive sizes."""
     middles = [a / 2 + b / 2 for a, b in pairwise(sizes)]
     return np.array([sizes[0] - 0.5, *middles, sizes[-1] + 0.5])
 
 
 def _every(count: int, most: float) -> list[int]:
-    """Return positions at equal distances, no more than asked for."""
+    """Return equally spaced positions, at most the given number."""
     step = next(step for step in (1, 2, 5, 10, 20, 50) if count / step <= max(most, 2))
     return list(range(0, count, step))

@@ -1,4 +1,4 @@
-"""Lines of text that fit into the room that they have."""
+"""Fit lines of text into the available space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def fit(text: Text, words: str, points: float) -> None:
-    """Write words into a text on one line, cut off at a width of ``points``."""
+    """Write one line of text, truncated to a width of ``points``."""
     words = plain(words)
     text.set_text(words)
     scale = 72.0 / text.get_figure().dpi  # type: ignore[union-attr]
@@ -26,5 +26,5 @@ def points_of(size: str | float) -> float:
 
 
 def plain(words: str) -> str:
-    """Return words on one line: a name may hold any character."""
+    """Return text on one line, since a name can contain any character."""
     return "".join(c if c.isprintable() else " " for c in words)

@@ -1,1 +1,1 @@
-"""What the paths of a run say together: regions, conditions, findings, and the answer."""
+"""Conclusions from all paths of a run: regions, conditions, findings, and the answer."""

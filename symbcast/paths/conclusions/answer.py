@@ -1,4 +1,4 @@
-"""The answer about all paths of a run: when it works, the result of each case, and the paths not followed."""
+"""The answer about a run: when it works, the result of each case, and the paths not followed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Case:
 
 
 class PathsAnswer(Answer):
-    """For which sizes a run works, and what it does in each case.
+    """The sizes at which a run works, and its behaviour in each case.
 
     Everything is computed lazily. If some paths were not followed (`complete` is False), `condition` covers the sizes
     known to work, `unexplored` the sizes about which nothing is known, and the verdict is unknown. The condition is
@@ -76,12 +76,12 @@ class PathsAnswer(Answer):
 
     @property
     def paths(self) -> int:
-        """How many paths were followed."""
+        """The number of paths that were followed."""
         return len(self.exploration.outcomes)
 
     @property
     def title(self) -> str:
-        """What was run."""
+        """What was run, for the heading."""
         return f"a run over {', '.join(self.scope.names.values())}"
 
     @property
@@ -91,9 +91,10 @@ class PathsAnswer(Answer):
 
     @property
     def condition(self) -> Condition:
-        """When the run works, over its input sizes, as far as its paths were followed.
+        """The condition on input sizes under which the run works, as far as its paths were followed.
 
-        If the result also depends on data, this is necessary, and sufficient for suitable data: see `data_condition`.
+        If the result also depends on data, the condition is necessary, and sufficient if the data are suitable: see
+        `data_condition`.
         """
         return Condition.of_answer(self.formula, self._subject)
 
@@ -109,7 +110,7 @@ class PathsAnswer(Answer):
 
     @cached_property
     def suitable(self) -> Suitable:
-        """The requirements on inputs alone, and on data."""
+        """The requirements on inputs only, and on data."""
         whole = self._region(lambda end: end.kind == "value")
         own = frozenset(self.exploration.data)
         found = divided(whole, own, self.always, self.input_knowledge) if own else Suitable(whole)
@@ -122,12 +123,12 @@ class PathsAnswer(Answer):
 
     @cached_property
     def unexplored(self) -> Condition:
-        """The sizes about which nothing is known: those of paths that were not followed to their end."""
+        """The sizes about which nothing is known, because their paths were not followed to the end."""
         return Condition(self._region(lambda end: end.kind == "open"))
 
     @cached_property
     def unconfirmed(self) -> Condition:
-        """The sizes of paths that no call with numbers confirmed because none of their sizes are small enough."""
+        """The sizes of paths that were not confirmed by a call because all of their sizes are too large."""
         doubted = [_is_unconfirmed(o) for o in self.exploration.outcomes]
         if not any(doubted):
             return Condition(FALSE)
@@ -174,7 +175,7 @@ class PathsAnswer(Answer):
         ends = dict.fromkeys((b.end.kind, b.end.key) for b in self.failing)
         firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self.failing)}
         order = sorted((firsts[k] for k in ends if k[0] != "open"), key=lambda e: e.kind != "value")
-        with counted_call():  # one call for all cases: there may be as many cases as paths
+        with counted_call():  # one call for all cases: there can be as many cases as paths
             return tuple(self._cases(order))
 
     def _cases(self, ends: Iterable[End]) -> Iterator[Case]:
@@ -196,7 +197,7 @@ class PathsAnswer(Answer):
         return self._named(self.decision.witness())
 
     def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest input sizes at which the run fails whatever the data; None if none are known."""
+        """Return the smallest input sizes at which the run fails for all data; None if none are known."""
         if self.complete:
             return self._named(self.decision.counterexample())
         followed = self._region(lambda end: end.kind in ("value", "open"))
@@ -221,7 +222,7 @@ class PathsAnswer(Answer):
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition that were not proved necessary given the others."""
+        """The conjuncts of the condition that were not proved to be needed next to the others."""
         return tuple(c for c in self.decision.clauses if c in self.decision.unproven)
 
     @property
@@ -299,13 +300,13 @@ class PathsAnswer(Answer):
 
     @cached_property
     def _branches(self) -> list[Branch]:
-        """The paths, each to its end."""
+        """The paths as branches, each with its end."""
         found = [Branch(o.steps, _end_of(o)) for o in self.exploration.outcomes]
         return [*found, *(Branch(a.steps, End("open")) for a in self.exploration.pending)]
 
     @cached_property
     def failing(self) -> list[Branch]:
-        """The paths, plus one failing path per requirement; requirements are turned into decisions."""
+        """The paths, plus one failing path per requirement; requirements become decisions."""
         found: dict[object, Branch] = {}
         for branch in self._branches:
             taken: list[Step] = []
@@ -319,7 +320,7 @@ class PathsAnswer(Answer):
         return list(found.values())
 
     def failing_at(self, sizes: Mapping[Symbol, int]) -> Branch | None:
-        """Return the failing path taken at some sizes; data-dependent sizes not given are tried as 0 to 3."""
+        """Return the failing path at some sizes; data-dependent sizes that are not given are tried as 0 to 3."""
         for number in range(4 if self.exploration.data.keys() - sizes.keys() else 1):
             at: dict[Symbol, int] = {**dict.fromkeys(self.exploration.data, number), **sizes}
             for branch in self.failing:
@@ -333,7 +334,7 @@ def _is_unconfirmed(outcome: Outcome) -> bool:
 
 
 def _failed(error: str, place: Place) -> End:
-    # Compare errors without their messages: a message may contain numbers of one path.
+    # Compare errors without their messages, which may contain numbers specific to one path.
     return End("error", (error.partition(":")[0], place), None, error, place)
 
 

@@ -1,4 +1,4 @@
-"""Regions of runs as short conditions: conjuncts that share sizes are simplified as a group, and each group once."""
+"""Short conditions for regions of runs: conjuncts that share sizes are simplified together, each group once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SIMPLIFIED = 32
 
 
 class Conditions:
-    """Simplifies formulas under the assumptions, with a cache: cases have many conjuncts in common."""
+    """Simplifies formulas under the assumptions; results are cached, because cases share many conjuncts."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
@@ -48,10 +48,10 @@ class Conditions:
 
 
 def _of_differences(formula: Formula, knowledge: Knowledge) -> Formula | None:
-    """Return a conjunction of comparisons of two sizes without the redundant ones.
+    """Return a conjunction of comparisons of two sizes without redundant comparisons.
 
-    None for any other formula, and if several comparisons together bound a difference more tightly than each alone:
-    those need rewriting.
+    Returns None for any other formula, and if several comparisons together bound a difference more tightly than each
+    one does: they need rewriting.
     """
     if len(symbols_in(formula)) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Findings of runs: each conjunct of the condition, with the line that fails first where it does not hold."""
+"""Findings of runs: each conjunct of the condition, and the line that fails first where it is violated."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PathFinding:
-    """A conjunct of the condition of a run; or, if the run works at no known sizes, a line that fails.
+    """A conjunct of a run's condition; if no sizes are known to work, a line that fails.
 
     Attributes:
         file: The file of the line that fails first at `counterexample`; empty if unknown.
         line: Its line number, from 1.
         source: The text of the line.
-        operation: The operation on the line that fails, such as ``"matmul"``; empty if the code itself raises.
+        operation: The failing operation, such as ``"matmul"``; empty if the user's code raises the error.
         operands: The shapes of its operands.
         formula: The requirement.
         text: The requirement as text that `symbcast.Condition` reads back.
         words: The requirement in words.
-        error: The type of the error, and why it is raised.
-        counterexample: The smallest sizes at which this fails and, if possible, nothing else does.
-        sizes_there: The operands at these sizes.
+        error: The type and reason of the error.
+        counterexample: The smallest sizes that violate this conjunct and, if possible, no other.
+        sizes_there: The operands' shapes at these sizes.
         fix: The suggested fix.
     """
 
@@ -59,7 +59,7 @@ class PathFinding:
 
     @property
     def works(self) -> str:
-        """When the run works according to this finding: "works only when N is even"."""
+        """The sizes at which the run works according to this finding, as in "works only when N is even"."""
         return "works for no sizes" if self.formula == FALSE else f"works only when {self.words}"
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class PathFinding:
 
 
 def findings_of(paths: PathsAnswer) -> Iterator[PathFinding]:
-    """Yield the findings of a run: each conjunct, with the line that fails first where it does not hold."""
+    """Yield the findings of a run: each conjunct, and the line that fails first where it is violated."""
     namer = Namer.of(paths.names)
     decision = paths.decision
     if decision.verdict is not Verdict.ALWAYS:

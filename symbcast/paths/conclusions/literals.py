@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Literals:
-    """Formulas, each with its negation: literal ``2*n`` is the form seen first, ``2*n + 1`` its negation."""
+    """Numbered formulas and their negations: literal ``2*n`` is the form seen first, ``2*n + 1`` its negation."""
 
     def __init__(self, domains: Mapping[Symbol, SizeSet]) -> None:
         self.domains = domains
@@ -51,14 +51,14 @@ class Literals:
         return self._numbers[key]
 
     def costs(self) -> list[int]:
-        """Return the cost of each literal: slightly more for each name in it."""
+        """Return the cost of each literal; each name in it adds a little."""
         return [LITERAL_COST + sum(not isinstance(d, int) for d in dims_of(f)) for f in self._formulas]
 
     def within(self, cubes: Sequence[Cube]) -> list[int]:
         """Return, for each literal, a bit mask of the cubes that imply it.
 
-        A literal about one symbol is implied by the set of sizes that a cube leaves that symbol; any other literal only
-        by itself.
+        A cube implies a literal about one symbol if all sizes that the cube leaves for that symbol satisfy it; it
+        implies any other literal only if it contains it.
         """
         found = [0] * len(self._formulas)
         for position, cube in enumerate(cubes):
@@ -87,7 +87,7 @@ class Literals:
 
 
 def _members(sets: Mapping[int, SizeSet], cubes: Sequence[Cube]) -> Iterable[tuple[SizeSet, int]]:
-    """Yield each set of sizes that some cubes leave a symbol, with a bit mask of these cubes."""
+    """Yield each set of sizes that some cubes leave for a symbol, with a bit mask of these cubes."""
     known: dict[Cube, SizeSet | None] = {(): ALL}
     masks: defaultdict[Cube, int] = defaultdict(int)
     for position, cube in enumerate(cubes):

@@ -1,12 +1,12 @@
 """Regions of paths: the sizes at which a run takes some of its paths, as one short formula.
 
-A path is taken where all its decisions and requirements hold: a cube of literals. All sizes are on exactly one path,
-and where two paths part, one has a literal and the other its negation. So if a conjunction of literals of a wanted path
-contains, for each unwanted path, a literal that this path negates, it holds at no size of the unwanted paths. A
-disjunction of such conjunctions that covers all wanted paths is their region. This is a two-level minimisation
-(`symbcast.core.solver.simplification.two_level`) with paths instead of the rows of a truth table. It needs no solver,
-impossible combinations are on no path, and its time grows with the number of paths and steps, not with the number of
-combinations of literals.
+A path is taken where all its decisions and requirements hold: a cube of literals. Every assignment of sizes is on
+exactly one path, and where two paths part, one has a literal and the other its negation. So if a conjunction of
+literals of a wanted path contains, for each unwanted path, a literal that this path negates, it holds at no size of the
+unwanted paths. A disjunction of such conjunctions that covers all wanted paths is their region. This is a two-level
+minimisation (`symbcast.core.solver.simplification.two_level`) with paths instead of the rows of a truth table. It needs
+no solver, and impossible combinations are on no path. Its time grows with the number of paths and steps, not with the
+number of combinations of literals.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class End(NamedTuple):
 
     Attributes:
         kind: ``"value"``, ``"error"``, or ``"open"`` if it is unknown.
-        key: distinguishes ends of the same kind.
+        key: a key that distinguishes ends of the same kind.
         value: the returned value.
         error: the error's type and message.
         place: the line that fails.
@@ -57,9 +57,8 @@ class Branch(NamedTuple):
 class Regions:
     """Disjoint paths that together cover all sizes, and the regions of some of them.
 
-    Literals are numbered as in `symbcast.core.solver.simplification.two_level`: a formula first, then its negation.
-    ``within`` has, for each literal, the paths that imply it; the other table has the paths that do not imply its
-    negation.
+    Literals are numbered as in `symbcast.core.solver.simplification.two_level`: a formula first, then its negation. For
+    each literal, ``within`` has the paths that imply it; the other table has the paths that do not imply its negation.
     """
 
     def __init__(self, branches: Sequence[Branch], domains: Mapping[Symbol, SizeSet]) -> None:
@@ -75,9 +74,9 @@ class Regions:
         self._open_overlapped()
 
     def _open_overlapped(self) -> None:
-        """Take the paths that share sizes with a path of unknown end for unknown too.
+        """Mark paths as unknown if they share sizes with a path whose end is unknown.
 
-        What a real call refuted is unknown from the step in doubt on, and other paths may have the same beginning.
+        A path that a real call refuted is unknown from the doubtful step on, and other paths may share its beginning.
         """
         ahead = [n for n, end in enumerate(self._ends) if end.kind == "open"]
         left = self.within.everywhere & ~sum(1 << n for n in ahead)

@@ -1,9 +1,9 @@
-"""Split a condition into requirements on input sizes alone and requirements on data.
+"""Split a condition into requirements on input sizes only and requirements on data.
 
 A run works at some input sizes if suitable data exist: if the data-dependent sizes can be chosen so that the condition
 holds, together with the facts that always hold for them. `symbcast.core.solver.products.projection` eliminates these
-sizes; the condition implies the result, so the result is necessary. This module proves that it is also sufficient, for
-suitable data: at all input sizes that it allows, one of a few choices makes the condition hold.
+sizes. The condition implies the result, so the result is necessary. This module proves that it is also sufficient if
+the data are suitable: at all input sizes that it allows, one of a few choices makes the condition hold.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Suitable(NamedTuple):
 
 
 def divided(whole: Formula, own: frozenset[Symbol], always: Sequence[Formula], knowledge: Knowledge) -> Suitable:
-    """Return the requirements of a condition on inputs alone, and on data.
+    """Return the requirements of a condition on inputs only, and on data.
 
     ``own`` are the data-dependent sizes, ``always`` the facts that always hold for them, and ``knowledge`` the
     assumptions about the input sizes.
@@ -82,7 +82,7 @@ def _is_sufficient(found: Formula, needs: Formula, own: frozenset[Symbol], knowl
 
 
 def _choices(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> list[Dim]:
-    """Return values to try for a data-dependent size: small numbers, and the terms that it is compared with."""
+    """Return values to try for a data-dependent size: small numbers, and the terms compared with it."""
     numbers = [size.lower, size.lower + 1] if size.upper is None or size.upper > size.lower else [size.lower]
     return list(dict.fromkeys([*numbers, *_compared(size, needs, own)]))
 
@@ -107,9 +107,9 @@ def _comparisons(formula: Formula) -> Iterator[Comparison]:
 
 
 def always_held(branches: Iterable[Branch]) -> list[Formula]:
-    """Return the facts that always hold for data: those that all paths suppose; others hold only after their decisions.
+    """Return the facts about data that all paths suppose; other facts hold only after their paths' decisions.
 
-    On different paths, the same line may make the same size from different arrays.
+    On different paths, the same line can compute a data-dependent size from different arrays.
     """
     found: dict[Symbol, list[frozenset[Formula]]] = {}
     conditional: dict[Formula, list[Formula]] = {}

@@ -1,1 +1,1 @@
-"""Runs of code over symbolic sizes: their steps, their paths, and all paths of one."""
+"""Runs of code over symbolic sizes: steps, paths, and all paths of a run."""

@@ -1,4 +1,4 @@
-"""Explore all paths of a run: each alternative that a run leaves open is taken by a later run, up to a limit."""
+"""Explore all paths of a run: a later run takes each alternative that a run leaves open, up to a limit."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def explored(  # noqa: PLR0913 - the inputs of a run, and its limits
         path.room = limit - len(found.outcomes) - 1 - len(waiting)
         with counting(effort):
             outcome = _outcome(run, path, untold, told)
-        if effort.left < 0:  # code that caught the effort error and went on did so without an answer
+        if effort.left < 0:  # code that caught the effort error and went on got no answer to its comparison
             untraced = UntracedError(f"the runs exceed the budget of {EFFORT} units of effort", outcome.place)
             steps = outcome.steps if path.is_begun_alike() else begun.steps  # it may have reached fewer of them
             outcome = replace(outcome, untraced=untraced, steps=steps)

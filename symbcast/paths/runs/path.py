@@ -1,4 +1,4 @@
-"""One run along one path: its decisions and requirements so far, from which it answers the next question."""
+"""One run along one path: it answers each question from its decisions and requirements so far."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Path(Context):
     Attributes:
         steps: the decisions and requirements, in order.
         questions: the questions, in order; first those of ``begun``, with the same answers.
-        alternatives: the alternatives to try in other runs.
+        alternatives: the alternatives for other runs to try.
         size_class: the class of its sizes, if not `symbcast.paths.values.size.Size`.
         untraced: why the path is unknown; None if it was traced.
-        hashes: whether sizes can be hashed, by their number; False if libraries might keep sizes in their caches.
-        has_told: whether an error that may be caught has a size in its message.
-        diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not.
-        room: how many of its alternatives may still be followed.
+        hashes: whether sizes can be hashed as numbers; False if libraries might keep sizes in their caches.
+        has_told: whether an error with a size in its message may have been caught.
+        diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not differ.
+        room: the number of alternatives that may still be followed.
         numbers: the places where sizes had to become numbers.
     """
 
@@ -129,7 +129,7 @@ class Path(Context):
     def _answered(self, formula: Formula, is_number: bool) -> Question:
         """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
 
-        If there is no room to follow the other answer, or no effort left, it is kept without checking the facts.
+        If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
         """
         answer = holds_at(formula, self._growing.sizes)
         other = negate(formula) if answer else formula
@@ -157,7 +157,7 @@ class Path(Context):
         return Satisfiability.UNKNOWN
 
     def number(self, dim: Dim) -> int:
-        """Return a dimension as a number, to which this path is then restricted."""
+        """Return a dimension as a number, and restrict this path to that number."""
         if isinstance(dim, int):
             return dim
         self.check_current()
@@ -183,12 +183,12 @@ class Path(Context):
             self.fail_to_trace(f"{dim} has no value")
 
     def shown(self, dim: Dim) -> int:
-        """Return a number that a dimension may be on this path, without deciding anything."""
+        """Return a number that a dimension can be on this path, without deciding anything."""
         self._meet(equal(dim, 0))
         return size_at(dim, self._growing.sizes)
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
-        """Return symbols as numbers, to which this path is then restricted."""
+        """Return numbers for symbols, and restrict this path to them."""
         return {s: self.number(s) for s in symbols}
 
     def sized(self, dim: Dim) -> Any:
@@ -249,7 +249,7 @@ class Path(Context):
     # Facts.
 
     def _settled(self, formula: Formula) -> bool | None:
-        """Return whether a formula holds, from known answers and from sizes fixed to numbers; None if neither tells."""
+        """Return whether a formula holds, from known answers and fixed sizes; None if these do not decide it."""
         if formula not in self._known:
             dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
             sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
@@ -303,7 +303,7 @@ class Path(Context):
 
     @property
     def sizes(self) -> Mapping[Symbol, int]:
-        """Sizes at which all decisions and requirements hold, as far as is known."""
+        """Sizes at which, as far as is known, all decisions and requirements hold."""
         return self._growing.sizes
 
     # Where it is.
@@ -323,9 +323,9 @@ class Path(Context):
         return current.get() is self
 
     def is_for_message(self, frame: FrameType) -> bool:
-        """Return whether the text that a frame makes is used only in an error or a warning that is not caught.
+        """Return whether the text that a frame makes is used only in an error or in an uncaught warning.
 
-        An error with a size in its message may be caught, and its handler may raise no other error. Then the path is
+        An error with a size in its message may be caught by a handler that raises no other error. Such a path is
         unknown unless the run ends in an error.
         """
         is_handling = sys.exc_info()[1] not in (None, self._handled)

@@ -31,14 +31,14 @@ class Step(NamedTuple):
     """A decision or a requirement of a path.
 
     Attributes:
-        kind: ``"decide"``: the run took the branch on which the formula holds; ``"require"``: it continues only where
-            the formula holds, and fails with ``error`` elsewhere; ``"suppose"``: the formula holds for all data.
+        kind: ``"decide"``: the run took the branch on which the formula holds; ``"require"``: the run continues only
+            where the formula holds, and fails with ``error`` elsewhere; ``"suppose"``: the formula holds for all data.
         formula: the formula that holds from here on.
-        place: the line responsible.
+        place: the responsible line.
         operation: the operation on the line, such as ``"matmul"``; empty for a decision.
-        reason: why it is required, in words.
+        reason: why the formula is required, in words.
         operands: the shapes of the operands.
-        error: the type of the error raised where it does not hold.
+        error: the type of the error raised where the formula does not hold.
     """
 
     kind: Literal["decide", "require", "suppose"]
@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question that a run asked, and its answer; ``is_open`` says that the facts allow both answers."""
+    """A question that a run asked, and its answer; ``is_open`` says whether the facts allow both answers."""
 
     formula: Formula
     answer: bool
@@ -71,7 +71,7 @@ class Alternative(NamedTuple):
 
     @property
     def refused_numbers(self) -> int:
-        """How many numbers were refused where a size must become a number, plus rows of arrays already iterated."""
+        """The number of values rejected where a size had to become a number, plus rows of arrays already iterated."""
         return sum(q.is_number and q.answer is not _is_equality(q.formula) for q in self.questions)
 
 

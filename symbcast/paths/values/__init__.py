@@ -1,1 +1,1 @@
-"""What a run works with: sizes, numbers and truth values that ask before they answer."""
+"""The values that a run works with: sizes, numbers and truth values that ask the path before they answer."""

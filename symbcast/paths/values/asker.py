@@ -1,4 +1,4 @@
-"""The path interface that sizes and numbers use, and the hook for computing them together with arrays."""
+"""The path interface that sizes and numbers use, and the hook for computing with arrays."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Asker(Protocol):
         """Return whether a formula holds on this path."""
 
     def number(self, dim: Dim) -> int:
-        """Return the number that a dimension is on this path."""
+        """Return the number that a dimension has on this path."""
 
     def shown(self, dim: Dim) -> int:
-        """Return a dimension as a number for text only, without deciding anything."""
+        """Return a number for a dimension for use in text only, without deciding anything."""
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
         """Return the numbers that symbols stand for, and restrict this path to them."""

@@ -38,7 +38,7 @@ MAX_NUMERATOR = 1 << 40
 class Real:
     """A number computed from sizes, such as ``n / 3`` or ``math.sqrt(n)``.
 
-    A quotient of sizes stays a quotient: rounding and comparing it is exact, as it is for a float if both are below
+    A quotient of sizes stays a quotient: it is rounded and compared exactly, as a float is if both sizes are below
     2**53. If the value of any other real is needed, its sizes become numbers on this path.
     """
 
@@ -128,7 +128,7 @@ class Real:
         return self._multiplied(self._binary(operator.mul, other, self), other)
 
     def _multiplied(self, found: Any, other: Any) -> Any:
-        """Return a product; if the other factor is a nonzero constant, note that it is 0 where this number is."""
+        """Return a product; if the other factor is a nonzero constant, record that both are 0 at the same sizes."""
         if type(found) is Real and type(other) in (int, float) and other != 0 and math.isfinite(other):
             found.own_zero = self.own_zero
         return found
@@ -225,7 +225,7 @@ class Real:
 
     @property
     def dtype(self) -> Any:
-        """The NumPy dtype that it counts as."""
+        """The NumPy dtype of the number."""
         import numpy as np
 
         return np.dtype(float)
@@ -241,7 +241,7 @@ class Real:
         return 0.0
 
     def is_integer(self) -> bool:
-        """Return whether the number is whole."""
+        """Return whether the number is an integer."""
         return bool(self.value().is_integer())
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -255,7 +255,7 @@ def ratio_of(value: Any) -> tuple[Dim, int] | None:
     if hasattr(type(value), "dim"):
         return value.dim, 1
     if isinstance(value, float):
-        # Python rounds a quotient before comparing it; compared with a number of few bits, the answer is the same.
+        # Python rounds a quotient before comparing it. If the other number has few bits, the answer is the same.
         above, below = value.as_integer_ratio() if math.isfinite(value) else (0, 0)
         return (above, below) if 0 < below <= MAX_DENOMINATOR and abs(above) < MAX_NUMERATOR else None
     return int(value), 1

@@ -1,4 +1,4 @@
-"""Sizes that behave like ints: arithmetic gives terms, and truth values come from the path that they belong to."""
+"""Sizes that behave like ints: arithmetic returns terms, and the path of a size answers comparisons."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MAX_SHIFT = 63
 class Size:
     """An integer that depends on sizes, on one path of a run.
 
-    For ``isinstance`` it is an ``int``. Where the number itself is needed (``range``, ``int``, a list index, a hash),
-    the path continues with one number, and other paths with other numbers.
+    For ``isinstance`` it is an ``int``. Where an actual number is needed (``range``, ``int``, a list index, a hash),
+    the path continues with one number, and other paths take the other numbers.
     """
 
     __slots__ = ("dim", "path")
@@ -180,7 +180,7 @@ class Size:
         return self.path.number(self.dim)
 
     def _told(self, frame: FrameType) -> Dim:
-        """Return the size as text should show it: its name if nothing can depend on the text, otherwise its number."""
+        """Return a size as text: its name if nothing can depend on the text, otherwise its number."""
         return self.dim if not self.path.is_running() or self.path.is_for_message(frame) else self._number()
 
     def __index__(self) -> int:
@@ -306,10 +306,10 @@ def sized(dim: Dim, path: Asker) -> Any:
 
 
 def smallest(values: list[Any], path: Asker) -> Any:
-    """Return the minimum of sizes and numbers as a term, without deciding which one it is."""
+    """Return the minimum of sizes and numbers as a term, without deciding which is smallest."""
     return sized(reduce(path.bounds.smaller, map(dim_of, values)), path)
 
 
 def greatest(values: list[Any], path: Asker) -> Any:
-    """Return the maximum of sizes and numbers as a term, without deciding which one it is."""
+    """Return the maximum of sizes and numbers as a term, without deciding which is greatest."""
     return sized(reduce(path.bounds.larger, map(dim_of, values)), path)
