@@ -320,7 +320,8 @@ class Operation(Atom):
             case "max":
                 return (max(known) if known else None), None
             case _:
-                return (min(known) if len(known) == len(lows) else None), None
+                highs = [arg.constant for arg in self.args if arg.is_constant] if self.kind == "min" else []
+                return (min(known) if len(known) == len(lows) else None), min(highs, default=None)
 
     @cached_property
     def _symbols(self) -> Mapping[Symbol, None]:

@@ -97,8 +97,10 @@ class Asker:
     under it.
     """
 
-    def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds) -> None:
+    def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds, *, names_cases: bool = False) -> None:
         self.env = env
+        self.names_cases = names_cases
+        """Whether a size that depends on a rare case gets a name, so that sizes made of it stay short."""
         self.runtime = runtime
         """The runtime that the question is about, one of the front end's."""
         self.bounds = bounds
@@ -124,6 +126,8 @@ class Asker:
         """Bounds from an earlier walk, required again when this walk reaches the node."""
         self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
         """Sizes that equal one dimension if a formula holds, and another if it does not."""
+        self.zeros: dict[Dim, Place] = {}
+        """Sizes that select a rare case where they are 0, each with the node to which it matters."""
         self.turns: dict[Symbol, Dim] = {}
         """The symbols for the iteration numbers of loops, each with the number of the last iteration."""
         self.unfollowed: dict[str, str] = {}
@@ -156,8 +160,8 @@ class Asker:
         self.places[place.name] = place
         self.reasons[place.name, asked] = Reason(reason, code, put)
         self.env.require(Assumption(asked), origin=place.name)
-        self._learn(place, least_sizes(asked, self.bounds), reason, code)
-        self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
+        self.learn(place, least_sizes(asked, self.bounds), reason, code)
+        self.learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
 
     def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
         """Require a formula in the first and last iteration; note it if that does not cover those between."""
@@ -169,7 +173,7 @@ class Asker:
             for end in (0, self.turns[turn]):
                 self.require(place, put_in(asked, {turn: end}), reason, code)
 
-    def _learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
+    def learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
         """Record lower bounds that sizes have wherever the model runs."""
         for size, least in found:
             if self.bounds.learn(size, least) and size in self.given:
@@ -285,7 +289,7 @@ class Asker:
         if not self.guards and self.turns.keys().isdisjoint(symbols_of([d for s in shapes for d in s])):
             found = self.env.broadcast(*map(any_shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
             sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
-            self._learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
+            self.learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
             return found
         emission = emission_of(find_rule(rule, attributes), [any_shape_of(s) for s in shapes])
         for constraint in emission.constraints:
@@ -341,11 +345,11 @@ class Asker:
         self._numbers[name] = 2
         return name
 
-    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
-        """Return a size that equals one dimension if a formula holds, and another if it does not."""
+    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim, least: int = 0) -> Symbol:
+        """Return a size that equals one dimension if a formula holds, and another if not; both are at least ``least``."""
         met = {*symbols_in(chosen), *symbols_of((yes, no))}
         is_undecided = not met.isdisjoint(self.turns) or not met.isdisjoint(self.undecided)
-        found = self.symbol(name, text, is_undecided=is_undecided)
+        found = self.symbol(name, text, least, is_undecided=is_undecided)
         self.cases[found] = chosen, yes, no
         # Where a guard fails, neither dimension need be a size; and one without a value, such as the join of sizes that
         # clash, must not constrain this size.

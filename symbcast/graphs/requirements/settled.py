@@ -43,6 +43,7 @@ class Settled:
         self.whole = set(whole)
         self._sizes: dict[Symbol, Dim] = {}
         self._plain: dict[Term, Term] = {}
+        self._plain_inside: dict[Operation, Term] = {}
 
     def copy(self) -> Settled:
         """Return an independent copy."""
@@ -54,6 +55,7 @@ class Settled:
         if quotient is not None and quotient not in self.whole:
             self.whole.add(quotient)
             self._plain.clear()
+            self._plain_inside.clear()
         return quotient is not None
 
     def fix(self, size: Symbol, value: Dim) -> None:
@@ -99,8 +101,12 @@ class Settled:
         return value
 
     def _inside(self, operation: Operation) -> Term:
-        arguments = tuple(map(self._without_quotients, operation.args))
-        return operation if arguments == operation.args else operate(operation.kind, arguments)
+        found = self._plain_inside.get(operation)
+        if found is None:
+            arguments = tuple(map(self._without_quotients, operation.args))
+            found = operation if arguments == operation.args else operate(operation.kind, arguments)
+            self._plain_inside[operation] = found
+        return found
 
     def _multiplied(self, monomial: Monomial, factor: int, quotient: Operation) -> Term | None:
         """Return a multiple of a whole quotient with a smaller divisor, or none."""
