@@ -47,7 +47,7 @@ def _openable(value: Term) -> Iterator[tuple[Monomial, Operation]]:
 
 
 def _is_bounded(atom: Operation, monomial: Monomial, factor: int) -> bool:
-    """Return whether the operation has known bounds that count in its monomial, which has the coefficient ``factor``."""
+    """Return whether known bounds of the operation count in its monomial, whose coefficient is ``factor``."""
     if atom.kind == "//":
         by = atom.args[1]
         return len(monomial) == 1 and by.is_constant and by.constant > 0

@@ -121,7 +121,7 @@ def _copied_where_zero(call: NodeCall, size: Dim, data: Dims, axis: int) -> Dim:
     call.asker.zeros[size] = call.place
     least = int(call.bounds.is_at_least(data[axis], 1))
     text = f"axis {axis}, depending on whether a requested size is 0"
-    return call.asker.by_cases(f"{call.place.name}_dim_{axis}", text, equal(size, 0), data[axis], size, least)
+    return call.asker.by_cases(f"{call.place.name}_dim_{axis}", text, equal(size, 0), data[axis], size, least=least)
 
 
 def content_reshaped(data: Value, shape: Dims) -> Content | None:

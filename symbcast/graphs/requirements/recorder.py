@@ -28,6 +28,7 @@ from symbcast.core.logic.formulas import (
     equal,
     negate,
 )
+from symbcast.core.logic.whole_quotients import cleared
 from symbcast.core.program.operations.operation import emission_of
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.shapes import Shape, any_shape_of
@@ -35,7 +36,7 @@ from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.least_sizes import least_sizes
 from symbcast.graphs.requirements.location import located_reason
-from symbcast.graphs.requirements.settled import Settled, bounded, cleared
+from symbcast.graphs.requirements.settled import Settled, bounded
 from symbcast.graphs.requirements.turns import is_convex
 from symbcast.graphs.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated
@@ -345,8 +346,10 @@ class Asker:
         self._numbers[name] = 2
         return name
 
-    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim, least: int = 0) -> Symbol:
-        """Return a size that equals one dimension if a formula holds, and another if not; both are at least ``least``."""
+    def by_cases(  # noqa: PLR0913 - a name, and both cases
+        self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim, *, least: int = 0
+    ) -> Symbol:
+        """Return a size that equals one dimension if a formula holds, and another if not; at least ``least``."""
         met = {*symbols_in(chosen), *symbols_of((yes, no))}
         is_undecided = not met.isdisjoint(self.turns) or not met.isdisjoint(self.undecided)
         found = self.symbol(name, text, least, is_undecided=is_undecided)
