@@ -30,11 +30,11 @@ def lower_bound(value: Term, steps: int = _MAX_STEPS) -> int | None:
     (0, 0, -1)
     """
     found = value.lower_bound
-    part = next(_openable(value), None) if steps else None
+    part = next(_openable(value), None) if steps > 0 else None
     if part is None:
         return found
     monomial, atom = part
-    better = _by_operation(value, monomial, atom, steps - 1)
+    better = _by_operation(value, monomial, atom, steps - (2 if atom.kind == "join" else 1))
     return found if better is None else better if found is None else max(found, better)
 
 

@@ -310,6 +310,9 @@ class Operation(Atom):
         known = [low for low in lows if low is not None]
         match self.kind:
             case "//":
+                by = self.args[1]
+                if by.is_constant and by.constant > 0:
+                    return (None if lows[0] is None else lows[0] // by.constant), None
                 positive = len(known) == 2 and known[0] >= 0 and known[1] >= 0
                 return (0 if positive else None), None
             case "%":

@@ -22,6 +22,7 @@ def cleared(
     ``defined`` are the operations that are known to have a value, besides those that always have one.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
+    >>> from symbcast.core.algebra.bounds import Bounds
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.logic.formulas import equal
     >>> N, T = symbol("N"), symbol("T")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.terms import Term
 from symbcast.graphs.values.contents import Elements
 from symbcast.graphs.values.value import Value
 
@@ -64,7 +65,7 @@ class Lengths:
 def _dims_of(value: Value) -> Iterator[Dim]:
     yield from value.shape or ()
     if isinstance(value.content, Elements):
-        yield from (item for item in value.content.items if not isinstance(item, int) and hasattr(item, "size"))
+        yield from (item for item in value.content.items if isinstance(item, Term))
 
 
 def _length(dim: Dim) -> int:

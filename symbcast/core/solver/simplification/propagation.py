@@ -8,14 +8,14 @@ require together: products of joins, of which a solver for nonlinear arithmetic 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join, join_members, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.operations import Substitution
-from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, term
+from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import (
     FALSE,
@@ -29,6 +29,7 @@ from symbcast.core.logic.formulas import (
     any_of,
     dims_of,
     equal,
+    expand,
     literals,
     negate,
     one_or_equal,
@@ -36,7 +37,7 @@ from symbcast.core.logic.formulas import (
 )
 from symbcast.core.logic.whole_quotients import cleared, quotient_asked_whole
 from symbcast.core.solver.budget import PROPAGATED, share
-from symbcast.core.solver.groups.normal_form import flattened, normal
+from symbcast.core.solver.groups.normal_form import flattened, normal, symbols_in
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -46,6 +47,8 @@ _STEP = 60
 """Units of effort for simplifying a literal once."""
 _PROBED = 4
 """Disjunctions of more literals are not probed."""
+_SPLITS = 1
+"""By how many other disjunctions the case of a literal is divided."""
 
 
 def propagated(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> list[Formula]:
@@ -99,42 +102,102 @@ def _close(found: list[Formula], bounds: Bounds, *, is_case: bool = False) -> No
 
     If ``is_case``, the constraints are only to be refuted, and a size that equals a term is replaced by it.
     """
-    for _ in range(_ROUNDS):
-        before = list(found)
-        position = 0
-        while position < len(found):
-            others = [*found[:position], *found[position + 1 :]]
-            made = flattened([_Facts(others, bounds, is_case).simplified(found[position])])
-            found[position : position + 1] = [c for c in made if c not in others]
-            if FALSE in made:
-                return
-            position += len(made)
-        if found == before:
+    facts = _Facts(found, bounds, is_case)
+    position = unchanged = 0
+    while unchanged < len(found):
+        position %= len(found)
+        own = found[position]
+        made = [c for c in flattened([facts.simplified(own)]) if c == own or c not in found]
+        if made == [own]:
+            position, unchanged = position + 1, unchanged + 1
+            continue
+        found[position : position + 1] = made
+        if FALSE in made:
             return
+        facts = _Facts(found, bounds, is_case)
+        position, unchanged = position + len(made), 0
 
 
 def _probe(found: list[Formula], bounds: Bounds) -> None:
     """Remove the literals of short disjunctions that cannot hold where no other literal does."""
+    plain, plain_bounds = _with_names([*found, *_joined_pairs(found)], bounds)
+    hard = {s for c in plain if _is_involved(c) for s in symbols_in(c)}
     for position, clause in enumerate(found):
-        parts = literals(clause)
-        if not 1 < len(parts) <= _PROBED:
+        parts = literals(plain[position])
+        if not (1 < len(parts) <= _PROBED and hard.issuperset(symbols_in(plain[position]))):
             continue
-        others = [*found[:position], *found[position + 1 :]]
-        kept = list(parts)
-        for part in parts:
-            rest = [k for k in kept if k is not part]
-            if _is_refuted([part, *map(negate, rest), *others], bounds):
+        others = [c for n, c in enumerate(plain) if n != position and hard.issuperset(symbols_in(c))]
+        known = _Facts(others, plain_bounds, is_case=True)
+        kept = list(range(len(parts)))
+        for n in range(len(parts)):
+            rest = [k for k in kept if k != n]
+            failing = [negate(parts[k]) for k in rest if known.defines(parts[k])]
+            if _is_refuted([parts[n], *failing, *others], plain_bounds, _SPLITS):
                 kept = rest
         if len(kept) < len(parts):
-            found[position] = any_of(kept)
-            if not kept:
-                return
+            found[position] = any_of(literals(clause)[n] for n in kept)
+            return
 
 
-def _is_refuted(constraints: Sequence[Formula], bounds: Bounds) -> bool:
+def _with_names(constraints: Sequence[Formula], bounds: Bounds) -> tuple[list[Formula], Bounds]:
+    """Return constraints with names for their simple operations, and bounds of these too.
+
+    What is refuted of any sizes is refuted of the values of operations.
+    """
+    names: dict[Operation, Term] = {}
+    bounds = bounds.copy()
+    dims = dict.fromkeys(d for c in constraints for d in dims_of(c) if not isinstance(d, int))
+    operations = dict.fromkeys(o for d in dims for o in _operations(d) if not _is_hard(o + constant(1)))
+    facts = _Facts(constraints, bounds, is_case=True)
+    for operation in sorted(operations, key=lambda o: len(o.args)):
+        low = bounds.least(operation)
+        if low is not None and low >= 0 and facts.has_value(operation):
+            smaller = next((j for j in names if _is_part(j, operation)), None)
+            if smaller is None:
+                names[operation] = name = made_symbol(Symbol, f"operation {len(names)}")
+                bounds.learn(name, low)
+            else:
+                rest = (arg for arg in operation.args if arg not in smaller.args)
+                names[operation] = Operation("join", (names[smaller], *rest))
+    put_in = Substitution(names, of_symbols=False)
+    return [with_dims(c, lambda d: d if isinstance(d, int) else put_in.term(d).dim()) for c in constraints], bounds
+
+
+def _is_part(smaller: Operation, joined: Operation) -> bool:
+    """Return whether a join has all members of a smaller one."""
+    return smaller.kind == joined.kind == "join" and set(smaller.args) < set(joined.args)
+
+
+def _joined_pairs(constraints: Sequence[Formula]) -> list[Formula]:
+    """Return which joins in constraints can be joined with one more size: it is the same, or one of both is 1."""
+    joined = [f.dims for f in constraints if isinstance(f, Compatible)]
+    dims = dict.fromkeys(d for f in constraints for d in dims_of(f) if not isinstance(d, int))
+    joins = dict.fromkeys(o for d in dims for o in _operations(d) if o.kind == "join")
+    return [
+        Compatible((size, found))
+        for found in joins
+        for members in joined
+        if set(join_members(found)) < set(members)
+        for size in members
+        if size not in join_members(found)
+    ]
+
+
+def _is_refuted(constraints: Sequence[Formula], bounds: Bounds, splits: int) -> bool:
+    """Return whether constraints contradict each other, by cases of at most ``splits`` disjunctions."""
     found = flattened(constraints)
     _close(found, bounds, is_case=True)
-    return FALSE in found
+    if FALSE in found:
+        return True
+    if not splits:
+        return False
+    for position, clause in enumerate(found):
+        parts = literals(expand(clause) if isinstance(clause, Compatible) else clause)
+        if 1 < len(parts) <= _PROBED:
+            others = [*found[:position], *found[position + 1 :]]
+            if all(_is_refuted([part, *others], bounds, splits - 1) for part in parts):
+                return True
+    return False
 
 
 class _Facts:
@@ -147,13 +210,14 @@ class _Facts:
         joined: sets of sizes that have a join.
     """
 
-    def __init__(self, constraints: Iterable[Formula], bounds: Bounds, is_case: bool) -> None:
+    def __init__(self, constraints: Sequence[Formula], bounds: Bounds, is_case: bool) -> None:
         self.bounds = bounds
         self.is_case = is_case
         self.values: dict[Term, Term] = {}
         self.onto: set[tuple[Dim, Dim]] = set()
         self.whole: set[Operation] = set()
         self.joined: list[frozenset[Dim]] = []
+        self._constraints = constraints
         for constraint in constraints:
             self._take(constraint)
 
@@ -170,20 +234,28 @@ class _Facts:
             case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
                 self.onto.add((data, target))
 
-    def simplified(self, formula: Formula) -> Formula:
-        """Return a formula that is equivalent where the facts hold."""
+    def simplified(self, constraint: Formula) -> Formula:
+        """Return a formula that is equivalent to one of the constraints where all others hold."""
+        if not _is_fact(constraint):
+            return self._simplified(constraint)
+        others = [c for c in self._constraints if c is not constraint]
+        return _Facts(others, self.bounds, self.is_case)._simplified(constraint)
+
+    def _simplified(self, formula: Formula) -> Formula:
         match formula:
             case Comparison():
                 return self._comparison(formula)
             case Compatible(dims):
                 return self._compatible(dims)
             case AllOf(parts):
-                return all_of(map(self.simplified, parts))
+                return all_of(map(self._simplified, parts))
             case AnyOf(parts):
-                return any_of(map(self.simplified, parts))
+                return any_of(map(self._simplified, parts))
         return with_dims(formula, self._written)
 
-    def _compatible(self, dims: Sequence[Dim]) -> Formula:
+    def _compatible(self, dims: tuple[Dim, ...]) -> Formula:
+        if not self.defines(Compatible(dims)):
+            return Compatible(dims)
         kept = list(dict.fromkeys(m for d in dims for m in join_members(self._written(d)) if m != 1))
         for dim in list(kept):
             if any((dim, other) in self.onto for other in kept):
@@ -199,14 +271,16 @@ class _Facts:
         return whole if all(isinstance(p, Compatible) for p in pairs) else all_of(pairs)
 
     def _comparison(self, given: Comparison) -> Formula:
-        charge(_STEP)
+        charge(_STEP * sum(1 if isinstance(dim, int) else 1 + dim.size for dim in dims_of(given)))
         found = with_dims(given, self._written)
         if not isinstance(found, Comparison):
             return found
         if found.operator in ("==", "!="):
             found = cleared(found, self.whole, self.bounds, self)
         decided = self._decided(found)
-        return normal(_ones(_members(found)) if decided is None else decided)
+        if decided is None:
+            decided = normal(_ones(_members(found)))
+        return found if decided == TRUE and not self.defines(found) else decided
 
     def _decided(self, found: Comparison) -> Formula | None:
         is_at_least = self.bounds.is_at_least
@@ -219,12 +293,26 @@ class _Facts:
                 return FALSE if is_at_least(more, 1 - low) else TRUE if is_at_least(less, low) else None
         return None
 
+    def defines(self, formula: Formula) -> bool:
+        """Return whether all sizes in a formula are known to have a value."""
+        return all(isinstance(dim, int) or all(map(self.has_value, dim.operations())) for dim in dims_of(formula))
+
+    def has_value(self, operation: Operation) -> bool:
+        """Return whether an operation is known to have a value."""
+        if operation.is_total or operation in self:
+            return True
+        is_quotient = operation.kind in ("//", "%") and self.bounds.is_at_least(operation.args[1].dim(), 1)
+        is_known = is_quotient or operation.kind in ("min", "max")
+        return is_known and all(self.has_value(inner) for arg in operation.args for inner in arg.operations())
+
     def __contains__(self, value: object) -> bool:
         """Return whether an operation is a join that is known to have a value."""
-        if not isinstance(value, Operation) or value.kind != "join" or not all(a.is_total for a in value.args):
+        if not isinstance(value, Operation) or value.kind != "join":
             return False
-        members = frozenset(a.dim() for a in value.args)
-        return any(members <= joined for joined in self.joined) or all(
+        if not all(self.has_value(inner) for arg in value.args for inner in arg.operations()):
+            return False
+        members = [a.dim() for a in value.args]
+        return any(joined.issuperset(members) for joined in self.joined) or all(
             any({a, b} <= joined for joined in self.joined) or (a, b) in self.onto or (b, a) in self.onto
             for a, b in combinations(members, 2)
         )
@@ -252,12 +340,23 @@ class _Facts:
         return operation
 
     def _shortened(self, joined: Operation) -> Term:
-        members = [a.dim() for a in joined.args]
-        kept = list(members)
-        for member in members:
+        kept = [a.dim() for a in joined.args]
+        for atom, value in self.values.items():
+            members = join_members(atom.dim())
+            if len(members) > 1 and set(members) < set(kept):
+                kept = [*(k for k in kept if k not in members), value.dim()]
+        for member in list(kept):
             if any((member, other) in self.onto for other in kept if other != member):
                 kept.remove(member)
-        return joined if len(kept) == len(members) else term(join(kept))
+        return joined if len(kept) == len(joined.args) else term(join(kept))
+
+
+def _is_fact(constraint: Formula) -> bool:
+    """Return whether other constraints may be simplified by a constraint."""
+    match constraint:
+        case Comparison("==") | Compatible() | AnyOf((Comparison("==", _, 1), Comparison("=="))):
+            return True
+    return False
 
 
 def _replacement(left: Term, right: Term, is_case: bool) -> tuple[Term, Term] | None:
@@ -292,7 +391,7 @@ def _ones(found: Formula) -> Formula:
     ((monomial, number),) = product.coefficients.items()
     if number != 1 or any(atom.lower_bound is None or atom.lower_bound < 0 for atom in monomial):
         return found
-    return all_of(equal(m, 1) for atom in dict.fromkeys(monomial) for m in join_members(atom.dim()))
+    return all_of(equal(atom.dim(), 1) for atom in dict.fromkeys(monomial))
 
 
 def _operations(value: Term) -> Iterator[Operation]:
