@@ -18,9 +18,11 @@ from symbcast.graphs.inputs.given import Given, read_given
 from symbcast.graphs.model import Checked
 from symbcast.graphs.requirements.condition import Conditions
 from symbcast.graphs.requirements.recorder import Asker
+from symbcast.graphs.requirements.refuted_cases import learn_from_refuted
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import OptionalValue, Value
 from symbcast.graphs.walking.deciding import decider_of_content
+from symbcast.graphs.walking.lengths import TooLongError
 
 if TYPE_CHECKING:
     from symbcast.core.shapes import ShapeLike
@@ -100,9 +102,11 @@ class _Walked(NamedTuple):
 
 def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
     """Walk through a model, and again with the bounds it learned, as long as they help and new ones are learned."""
-    walked = partial(_walked, front_end, model, asked)
+    walked = partial(_walked_with_short_sizes, front_end, model, asked)
     found, known = walked(None), 0
     for _ in range(MAX_WALKS - 1):
+        if found.asker.names_cases:
+            learn_from_refuted(found.asker)
         learned = found.asker.learned_count
         if learned == known or not found.asker.bounds.answers_more():
             break
@@ -110,11 +114,21 @@ def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
     return found
 
 
-def _walked(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | None) -> _Walked:
+def _walked_with_short_sizes(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | None) -> _Walked:
+    """Walk through a model; if its sizes become too long, with names for those that depend on cases."""
+    try:
+        return _walked(front_end, model, asked, before)
+    except TooLongError:
+        return _walked(front_end, model, asked, before, names_cases=True)
+
+
+def _walked(
+    front_end: FrontEnd, model: Model, asked: Asked, before: Asker | None, *, names_cases: bool = False
+) -> _Walked:
     """Walk through a model, with all assumptions about its inputs and the bounds from an earlier walk."""
     env = _environment(asked.assume, asked.budget)
     assumptions = tuple(env.assumptions)
-    asker = Asker(env, asked.runtime, Bounds({}))
+    asker = Asker(env, asked.runtime, Bounds({}), names_cases=names_cases)
     walk = front_end.walk(model, front_end, asker)
     inputs = model.read_inputs(env, asked.given, are_open=asked.min_size <= 1)
     for symbol in dict.fromkeys(s for s in inputs.symbols if s not in inputs.integers):

@@ -310,6 +310,9 @@ class Operation(Atom):
         known = [low for low in lows if low is not None]
         match self.kind:
             case "//":
+                by = self.args[1]
+                if by.is_constant and by.constant > 0:
+                    return (None if lows[0] is None else lows[0] // by.constant), None
                 positive = len(known) == 2 and known[0] >= 0 and known[1] >= 0
                 return (0 if positive else None), None
             case "%":
@@ -320,7 +323,8 @@ class Operation(Atom):
             case "max":
                 return (max(known) if known else None), None
             case _:
-                return (min(known) if len(known) == len(lows) else None), None
+                highs = [arg.constant for arg in self.args if arg.is_constant] if self.kind == "min" else []
+                return (min(known) if len(known) == len(lows) else None), min(highs, default=None)
 
     @cached_property
     def _symbols(self) -> Mapping[Symbol, None]:

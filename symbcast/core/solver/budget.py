@@ -31,6 +31,7 @@ EVIDENCE = 200_000
 SAMPLED = 50_000
 """For the smallest of the known samples, where evidence was not found."""
 SHORTENED = 500_000
+PROPAGATED = 200_000
 CONFLICT = 400_000
 REFUTED = 200_000
 

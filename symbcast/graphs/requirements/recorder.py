@@ -28,6 +28,7 @@ from symbcast.core.logic.formulas import (
     equal,
     negate,
 )
+from symbcast.core.logic.whole_quotients import cleared
 from symbcast.core.program.operations.operation import emission_of
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.shapes import Shape, any_shape_of
@@ -35,7 +36,7 @@ from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.least_sizes import least_sizes
 from symbcast.graphs.requirements.location import located_reason
-from symbcast.graphs.requirements.settled import Settled, bounded, cleared
+from symbcast.graphs.requirements.settled import Settled, bounded
 from symbcast.graphs.requirements.turns import is_convex
 from symbcast.graphs.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated
@@ -97,8 +98,10 @@ class Asker:
     requirements are recorded under it.
     """
 
-    def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds) -> None:
+    def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds, *, names_cases: bool = False) -> None:
         self.env = env
+        self.names_cases = names_cases
+        """Whether a size that depends on a rare case gets a name, so that sizes made of it stay short."""
         self.runtime = runtime
         """The runtime that the question is about, one of the front end's."""
         self.bounds = bounds
@@ -124,6 +127,8 @@ class Asker:
         """Bounds from an earlier walk, required again when this walk reaches the node."""
         self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
         """Sizes that equal one dimension if a formula holds, and another if it does not."""
+        self.zeros: dict[Dim, Place] = {}
+        """Sizes that select a rare case where they are 0, each with the node to which it matters."""
         self.turns: dict[Symbol, Dim] = {}
         """The symbols for the iteration numbers of loops, each with the number of the last iteration."""
         self.unfollowed: dict[str, str] = {}
@@ -156,8 +161,8 @@ class Asker:
         self.places[place.name] = place
         self.reasons[place.name, asked] = Reason(reason, code, put)
         self.env.require(Assumption(asked), origin=place.name)
-        self._learn(place, least_sizes(asked, self.bounds), reason, code)
-        self._learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
+        self.learn(place, least_sizes(asked, self.bounds), reason, code)
+        self.learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
 
     def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
         """Require a formula in the first and last iteration; note it as unchecked if that does not cover the others."""
@@ -169,8 +174,8 @@ class Asker:
             for end in (0, self.turns[turn]):
                 self.require(place, put_in(asked, {turn: end}), reason, code)
 
-    def _learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
-        """Record the lower bounds of sizes that hold wherever the model runs."""
+    def learn(self, place: Place, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
+        """Record lower bounds that sizes have wherever the model runs."""
         for size, least in found:
             if self.bounds.learn(size, least) and size in self.given:
                 self.learned.setdefault(place.name, []).append(Learned(place, at_most(least, size), reason, code))
@@ -285,7 +290,7 @@ class Asker:
         if not self.guards and self.turns.keys().isdisjoint(symbols_of([d for s in shapes for d in s])):
             found = self.env.broadcast(*map(any_shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
             sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
-            self._learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
+            self.learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
             return found
         emission = emission_of(find_rule(rule, attributes), [any_shape_of(s) for s in shapes])
         for constraint in emission.constraints:
@@ -342,11 +347,13 @@ class Asker:
         self._numbers[name] = 2
         return name
 
-    def by_cases(self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim) -> Symbol:
-        """Return a size that equals one dimension if a formula holds, and another if it does not."""
+    def by_cases(  # noqa: PLR0913 - a name, and both cases
+        self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim, *, least: int = 0
+    ) -> Symbol:
+        """Return a size that equals one dimension if a formula holds, and another if not; at least ``least``."""
         met = {*symbols_in(chosen), *symbols_of((yes, no))}
         is_undecided = not met.isdisjoint(self.turns) or not met.isdisjoint(self.undecided)
-        found = self.symbol(name, text, is_undecided=is_undecided)
+        found = self.symbol(name, text, least, is_undecided=is_undecided)
         self.cases[found] = chosen, yes, no
         # Where a guard fails, the dimensions need not be valid sizes; and a dimension without a value, such as the join
         # of conflicting sizes, must not constrain this size.

@@ -8,7 +8,6 @@ divided by the common factors of both sides: ``batch*length == 7*batch`` means `
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import gcd
@@ -16,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.algebra.bounds import Bounds
-from symbcast.core.algebra.operations import Substitution, floordiv_terms, operate
-from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, collect, constant, term
+from symbcast.core.algebra.operations import Substitution, floordiv_terms, monomial_quotient, operate
+from symbcast.core.algebra.terms import Operation, Symbol, Term, collect, constant, term
 from symbcast.core.logic.formulas import Comparison, Formula, at_most, equal
+from symbcast.core.logic.whole_quotients import cleared, quotient_asked_whole
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim, Monomial
@@ -43,6 +43,7 @@ class Settled:
         self.whole = set(whole)
         self._sizes: dict[Symbol, Dim] = {}
         self._plain: dict[Term, Term] = {}
+        self._plain_inside: dict[Operation, Term] = {}
 
     def copy(self) -> Settled:
         """Return an independent copy."""
@@ -54,6 +55,7 @@ class Settled:
         if quotient is not None and quotient not in self.whole:
             self.whole.add(quotient)
             self._plain.clear()
+            self._plain_inside.clear()
         return quotient is not None
 
     def fix(self, size: Symbol, value: Dim) -> None:
@@ -92,15 +94,19 @@ class Settled:
                     continue
                 plainer = self._multiplied(monomial, factor, atom) if atom in self.whole else None
                 if plainer is None and (inner := self._inside(atom)) is not atom:
-                    plainer = _product(_without(monomial, (atom,)), factor, inner)
+                    plainer = _product(monomial_quotient(monomial, (atom,)), factor, inner)
                 if plainer is not None:
                     rest = Term({m: c for m, c in value.coefficients.items() if m != monomial})
                     return self._without_quotients(rest + plainer)
         return value
 
     def _inside(self, operation: Operation) -> Term:
-        arguments = tuple(map(self._without_quotients, operation.args))
-        return operation if arguments == operation.args else operate(operation.kind, arguments)
+        found = self._plain_inside.get(operation)
+        if found is None:
+            arguments = tuple(map(self._without_quotients, operation.args))
+            found = operation if arguments == operation.args else operate(operation.kind, arguments)
+            self._plain_inside[operation] = found
+        return found
 
     def _multiplied(self, monomial: Monomial, factor: int, quotient: Operation) -> Term | None:
         """Return a multiple of a whole quotient, simplified to a smaller divisor; None if that is impossible."""
@@ -109,7 +115,7 @@ class Settled:
             return None
         ((atoms, number),) = divisor.coefficients.items()
         common = gcd(factor, number)
-        others = _without(monomial, (quotient, *atoms))
+        others = monomial_quotient(monomial, (quotient, *atoms))
         if others is None or number < 1 or (common == 1 and not atoms):
             return None
         smaller = floordiv_terms(dividend, constant(number // common))
@@ -120,44 +126,8 @@ class Settled:
         return _product(others, factor // common, smaller)
 
 
-def _without(monomial: Monomial, atoms: Iterable[Atom]) -> Monomial | None:
-    """Return a monomial divided by atoms; None if it is not divisible by them."""
-    left = Counter(monomial)
-    left.subtract(atoms)
-    return None if min(left.values(), default=0) < 0 else tuple(left.elements())
-
-
 def _product(monomial: Monomial | None, factor: int, value: Term) -> Term:
     return collect([(term(Term({monomial or (): 1})) * value, factor)])
-
-
-def cleared(found: Comparison, whole: Container[Operation], bounds: Bounds) -> Comparison:
-    """Return an equivalent comparison, given that the quotients in ``whole`` are integers.
-
-    >>> from symbcast.core.algebra.arithmetic import floor_divide
-    >>> from symbcast.core.algebra.symbols import symbol
-    >>> from symbcast.core.logic.formulas import equal
-    >>> N, T = symbol("N"), symbol("T")
-    >>> quotient = floor_divide(N * T, 7)
-    >>> cleared(equal(quotient, N), {quotient}, Bounds({N: 1}))
-    Comparison('==', T, 7)
-    >>> quotient = floor_divide(2 * N, T)
-    >>> cleared(equal(quotient, 2), {quotient}, Bounds({T: 1}))
-    Comparison('==', N, T)
-    """
-    difference = term(found.left) - term(found.right)
-    for quotient in [o for o in difference.operations() if o in whole]:
-        difference = _multiplied_out(difference, quotient, bounds)
-    shared = _common_factor(difference, bounds)
-    by = gcd(*difference.coefficients.values())
-    if not shared and by <= 1 and difference == term(found.left) - term(found.right):
-        return found
-    if shared:
-        divided = {_without(m, shared): c for m, c in difference.coefficients.items()}
-        difference = Term({m: c for m, c in divided.items() if m is not None})
-    positive = Term({m: c // (by or 1) for m, c in difference.coefficients.items() if c > 0})
-    negative = Term({m: -c // (by or 1) for m, c in difference.coefficients.items() if c < 0})
-    return Comparison(found.operator, positive.dim(), negative.dim())
 
 
 def without_whole_quotients(
@@ -178,19 +148,6 @@ def without_whole_quotients(
 def _quotients_of(found: Comparison) -> Iterator[Operation]:
     for side in (found.left, found.right):
         yield from (o for o in term(side).operations() if o.kind == "//")
-
-
-def quotient_asked_whole(found: Comparison) -> Operation | None:
-    """Return the quotient that is whole if ``n % c == 0`` holds."""
-    if found.operator != "==" or found.right != 0:
-        return None
-    remainder = term(found.left)
-    if len(remainder.coefficients) != 1:
-        return None
-    ((monomial, number),) = remainder.coefficients.items()
-    if not number or len(monomial) != 1 or not isinstance(monomial[0], Operation) or monomial[0].kind != "%":
-        return None
-    return Operation("//", monomial[0].args)
 
 
 @lru_cache(maxsize=4096)
@@ -224,30 +181,3 @@ def _without_quotients(value: Term) -> Term:
     if factor > 0:
         return _without_quotients(inside + constant(offset // factor * by))
     return _without_quotients(constant(offset // -factor * by + by - 1) - inside)
-
-
-def _multiplied_out(difference: Term, quotient: Operation, bounds: Bounds) -> Term:
-    """Multiply a difference by a quotient's positive divisor; the quotient may occur in it only as a linear term."""
-    dividend, divisor = quotient.args
-    if not bounds.is_at_least(divisor.dim(), 1):
-        return difference
-    times = difference.coefficients.get((quotient,), 0)
-    rest = difference - quotient.scaled(times)
-    if not times or any(quotient in monomial for monomial in rest.coefficients):
-        return difference
-    return rest * divisor + dividend.scaled(times)
-
-
-def _common_factor(difference: Term, bounds: Bounds) -> list[Atom]:
-    """Return the symbols that divide all monomials, with multiplicity, and are never 0."""
-    monomials = list(difference.coefficients)
-    if not monomials:
-        return []
-    shared: list[Atom] = []
-    left = [list(m) for m in monomials]
-    for atom in monomials[0]:
-        if all(atom in m for m in left) and not isinstance(atom, Operation) and bounds.is_at_least(atom, 1):
-            shared.append(atom)
-            for m in left:
-                m.remove(atom)
-    return shared

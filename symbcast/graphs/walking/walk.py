@@ -12,6 +12,7 @@ from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, SequenceValue, Value
 from symbcast.graphs.walking.deciding import decider_of_content, joined
+from symbcast.graphs.walking.lengths import Lengths
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.graphs.walking.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.graphs.walking.walker import Fork, GraphScope, OpenValues, either
@@ -79,6 +80,7 @@ class Walk:
         self.fork: Fork | None = None
         """Set by an If whose branches give no common value to go on with."""
         self._forks = 0
+        self._lengths = Lengths(asker)
 
     # Graphs.
 
@@ -171,7 +173,7 @@ class Walk:
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of a node and put them into the scope."""
         inputs = [scope.find(name) for name in node.inputs]
-        outputs = self._outputs(node, inputs, scope)
+        outputs = self._lengths.limited(self._outputs(node, inputs, scope), node.title)
         self.mark(node, inputs, outputs)
         for position, name in enumerate(node.outputs):
             if name:

@@ -25,6 +25,7 @@ from symbcast.core.solver.sets.set_formulas import describe, shortest
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.core.solver.sets.smallest import cost
 from symbcast.core.solver.sets.univariate import narrow
+from symbcast.core.solver.simplification.propagation import propagated
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -237,11 +238,15 @@ class Decision:
                 for s, wanted in self.wanted.items()
                 if wanted is not ALL and s not in self.values and (size := wanted.only) is not None
             }
-            if not sizes:
-                # What is literally assumed holds; no solver is needed.
-                return [clause for clause in tied if clause not in knowledge.given]
-            self.values.update(sizes)
-            pending = flattened(put_in(c, sizes) for c in tied)
+            if sizes:
+                self.values.update(sizes)
+                pending = flattened(put_in(c, sizes) for c in tied)
+                continue
+            # What is assumed word for word holds: that is not for a solver to find out.
+            tied = [clause for clause in tied if clause not in knowledge.given]
+            pending = propagated(tied, {s: wanted.least() or 0 for s, wanted in self.wanted.items()})
+            if pending == tied:
+                return tied
 
     def _narrow(self, symbol: Symbol, clause: Formula) -> bool:
         narrowed = narrow(self.wanted[symbol], clause)
