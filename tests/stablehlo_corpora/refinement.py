@@ -22,7 +22,7 @@ CONTEXT = mlir.make_ir_context()
 CONTEXT.allow_unregistered_dialects = True
 
 Sizes = Sequence[int | None]
-LIMITS = ("failed to legalize", "explicitly marked illegal", "failed to materialize")
+LIMITS = ("failed to legalize", "explicitly marked illegal", "failed to materialize", "must be statically shaped")
 """The words of passes that cannot say anything of a module."""
 
 
@@ -119,7 +119,7 @@ def _jax_refined(module: ir.Module, asserted: bool) -> ir.Module:
 def refined(
     text: str, shapes: Sequence[Sizes | None], values: Mapping[int, int] = {}, asserted: bool = True
 ) -> list | str:
-    """Return the sizes of what ``main`` returns (None where the refinement finds none), or why it is refused.
+    """Return the sizes of what ``main`` returns, or why it is refused. They are None if the refinement stops somewhere.
 
     ``shapes`` has the sizes of each argument, or None for one that stays as it is; ``values`` the integers in scalar
     arguments. Without ``asserted``, assertions are dropped. Raises `NoAnswerError` if StableHLO's passes cannot say.
@@ -140,7 +140,18 @@ def refined(
             if any(limit in str(error) for limit in LIMITS):
                 raise NoAnswerError(_error(error)) from error
             return _error(error)
-        return [list(s) if (s := sizes_of(t)) is not None else None for t in main_of(module).type.results]
+        found = [sizes_of(t) for t in main_of(module).type.results]
+        # An operator whose result stays dynamic was not verified, and neither was what uses it.
+        is_known = not _has_dynamic_sizes(module.operation)
+        return [s and [size if is_known else None for size in s] if s != () else [] for s in found]
+
+
+def _has_dynamic_sizes(operation) -> bool:
+    """Return whether an operation, or one inside it, has a result with a dynamic size."""
+    if any(None in (sizes_of(value.type) or ()) for value in operation.results):
+        return True
+    inner = (o for region in operation.regions for block in region for o in block)
+    return any(_has_dynamic_sizes(o.operation) for o in inner)
 
 
 def asserted_at(text: str, shapes: Sequence[Sizes | None]) -> bool:
