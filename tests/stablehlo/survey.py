@@ -45,6 +45,28 @@ RUNS: dict[str, Callable[[Row], Iterator[Run]]] = {
 """How the rows of each file are read."""
 
 
+LENIENT = {
+    "torch_index_select": "its verifier checks nothing",
+    "ops_stablehlo 522": "the verifier of einsum checks nothing",
+    "ops_stablehlo 523": "the verifier of einsum checks nothing",
+    "infer_chlo 1": "the verifier of chlo.broadcast_* takes static sizes that clash",
+    "chlo_add": "the verifier of chlo.broadcast_* takes static sizes that clash",
+    "ops_stablehlo 20": "the result of reduce_scatter need not have the size that its groups give",
+    "ops_stablehlo 22": "the result of reduce_scatter need not have the size that its groups give",
+    "ops_stablehlo 40": "the result of reduce_scatter need not have the size that its groups give",
+    "ops_stablehlo 41": "the result of reduce_scatter need not have the size that its groups give",
+}
+"""Modules that StableHLO's verifier takes at sizes that its specification forbids."""
+TYPES = ("ops_stablehlo 42",)
+"""Tests of element types that the verifier looks at only where shapes are static."""
+
+
+def known_leniency(name: str, outcome: Outcome) -> bool:
+    """Return whether an outcome is the verifier's fault and not ours."""
+    short = name.removesuffix(" open").removesuffix(" results")
+    return short in TYPES or (outcome.kind == "refused, but runs" and short in LENIENT)
+
+
 def outcomes(kind: str, row: Row) -> tuple[Any, list[Outcome]]:
     """Return the report about a row's module, and how it compares with the runs."""
     report = sb.stablehlo.check(row["text"], min_size=0 if kind == "verifier" else 1)
@@ -69,7 +91,7 @@ def main() -> None:
         total += counted(found)
         took = time.perf_counter() - before
         unknown.update({f"{u.op_type if hasattr(u, 'op_type') else u}"[:100] for u in report.unanalysed})
-        worst = next((o for o in found if o.kind not in ("agrees", "open")), None)
+        worst = next((o for o in found if o.kind not in ("agrees", "open") and not known_leniency(row["name"], o)), None)
         kinds = {o.kind for o in found}
         modules["wrong" if worst else "open" if "open" in kinds else "whole"] += 1
         if worst is not None:
