@@ -9,12 +9,131 @@ from stablehlo_corpora.random_modules import Module, array, kind, opened, reduce
 INT = "tensor<i32>"
 
 
-class Program:
-    """Draws a program: a pool of tensors with dynamic sizes, and a pool of integers."""
+class Tensors:
+    """Integers as StableHLO's scalar tensors."""
 
-    def __init__(self, seed: object) -> None:
-        self.draw = random.Random(f"program {seed}")
+    kind = INT
+    element = "i32"
+
+    def __init__(self) -> None:
         self.lines: list[str] = []
+
+    def line(self, text: str) -> str:
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def argument(self, name: str) -> str:
+        return name
+
+    def constant(self, number: int) -> str:
+        return self.line(f"stablehlo.constant dense<{number}> : {INT}")
+
+    def size(self, name: str, type_: str, axis: int) -> str:
+        return self.line(f'"stablehlo.get_dimension_size"({name}) {{dimension = {axis} : i64}} : ({type_}) -> {INT}')
+
+    def binary(self, operator: str, x: str, y: str) -> str:
+        return self.line(f"stablehlo.{operator} {x}, {y} : {INT}")
+
+    def unary(self, operator: str, x: str) -> str:
+        return self.line(f"stablehlo.{operator} {x} : {INT}")
+
+    def wider(self, x: str, times: int) -> str:
+        wide = self.line(f"stablehlo.convert {x} : ({INT}) -> tensor<i64>")
+        factor = self.line(f"stablehlo.constant dense<{times}> : tensor<i64>")
+        made = self.line(f"stablehlo.multiply {wide}, {factor} : tensor<i64>")
+        return self.line(f"stablehlo.convert {made} : (tensor<i64>) -> {INT}")
+
+    def compare(self, direction: str, x: str, y: str) -> str:
+        return self.line(f"stablehlo.compare {direction}, {x}, {y} : ({INT}, {INT}) -> tensor<i1>")
+
+    def choose(self, test: str, x: str, y: str) -> str:
+        return self.line(f"stablehlo.select {test}, {x}, {y} : tensor<i1>, {INT}")
+
+    def vector(self, parts: list[str]) -> str:
+        made = [self.line(f"stablehlo.reshape {p} : ({INT}) -> tensor<1xi32>") for p in parts]
+        kinds = ", ".join(["tensor<1xi32>"] * len(made))
+        return self.line(f"stablehlo.concatenate {', '.join(made)}, dim = 0 : ({kinds}) -> tensor<{len(made)}xi32>")
+
+    def require(self, test: str) -> None:
+        options = 'error_message = "must hold", has_side_effect = true'
+        self.lines.append(f"stablehlo.custom_call @shape_assertion({test}) {{{options}}} : (tensor<i1>) -> ()")
+
+    def joined_shape(self, x: tuple[str, int, str], y: tuple[str, int, str]) -> str:
+        """Return the broadcast shape of two tensors of one rank, and require that there is one."""
+        parts = []
+        for axis in range(x[1]):
+            ours, theirs = (self.size(t[0], t[2], axis) for t in (x, y))
+            one = self.constant(1)
+            tests = [self.compare("EQ", *pair) for pair in ((ours, theirs), (ours, one), (theirs, one))]
+            either = self.line(f"stablehlo.or {tests[0]}, {tests[1]} : tensor<i1>")
+            self.require(self.line(f"stablehlo.or {either}, {tests[2]} : tensor<i1>"))
+            parts.append(self.choose(tests[1], theirs, ours))
+        return self.vector(parts)
+
+
+class Indices(Tensors):
+    """The same integers as values of type ``index``, by the dialects arith, tensor and shape."""
+
+    kind = "index"
+    element = "index"
+    NAMES = {
+        **{"add": "addi", "subtract": "subi", "multiply": "muli", "divide": "divsi", "remainder": "remsi"},
+        **{"maximum": "maxsi", "minimum": "minsi"},
+    }
+
+    def argument(self, name: str) -> str:
+        taken = self.line(f"tensor.extract {name}[] : {INT}")
+        return self.line(f"arith.index_cast {taken} : i32 to index")
+
+    def constant(self, number: int) -> str:
+        return self.line(f"arith.constant {number} : index")
+
+    def size(self, name: str, type_: str, axis: int) -> str:
+        return self.line(f"tensor.dim {name}, {self.constant(axis)} : {type_}")
+
+    def binary(self, operator: str, x: str, y: str) -> str:
+        return self.line(f"arith.{self.NAMES[operator]} {x}, {y} : index")
+
+    def unary(self, operator: str, x: str) -> str:
+        negated = self.binary("subtract", self.constant(0), x)
+        if operator == "negate":
+            return negated
+        if operator == "abs":
+            return self.binary("maximum", x, negated)
+        return self.binary("minimum", self.binary("maximum", x, self.constant(-1)), self.constant(1))
+
+    def wider(self, x: str, times: int) -> str:
+        return self.binary("multiply", x, self.constant(times))
+
+    def compare(self, direction: str, x: str, y: str) -> str:
+        names = {"EQ": "eq", "NE": "ne", "LT": "slt", "LE": "sle", "GT": "sgt", "GE": "sge"}
+        return self.line(f"arith.cmpi {names[direction]}, {x}, {y} : index")
+
+    def choose(self, test: str, x: str, y: str) -> str:
+        return self.line(f"arith.select {test}, {x}, {y} : index")
+
+    def vector(self, parts: list[str]) -> str:
+        return self.line(f"tensor.from_elements {', '.join(parts)} : tensor<{len(parts)}xindex>")
+
+    def require(self, test: str) -> None:
+        super().require(self.line(f"tensor.from_elements {test} : tensor<i1>"))
+
+    def joined_shape(self, x: tuple[str, int, str], y: tuple[str, int, str]) -> str:
+        kind = f"tensor<{x[1]}xindex>"
+        first, second = (self.line(f"shape.shape_of {t[0]} : {t[2]} -> {kind}") for t in (x, y))
+        witness = self.line(f"shape.cstr_broadcastable {first}, {second} : {kind}, {kind}")
+        inner = f"%j{len(self.lines)} = shape.broadcast {first}, {second} : {kind}, {kind} -> {kind} "
+        inner += f"shape.assuming_yield %j{len(self.lines)} : {kind}"
+        return self.line(f"shape.assuming {witness} -> ({kind}) {{ {inner} }}")
+
+
+class Program:
+    """Draws a program: a pool of tensors with dynamic sizes, and a pool of integers in one of two spellings."""
+
+    def __init__(self, seed: object, spelling: type[Tensors]) -> None:
+        self.draw = random.Random(f"program {seed}")
+        self.write = spelling()
         self.arguments: list[tuple[tuple[int | None, ...], str]] = []
         self.tensors: list[tuple[str, int, str]] = []
         """Name, rank and type of each."""
@@ -24,13 +143,15 @@ class Program:
             self.arguments.append((sizes, "f32"))
             self.tensors.append((f"%arg{n}", len(sizes), kind(sizes)))
         if self.draw.random() < 0.4:
-            self.integers.append(f"%arg{len(self.arguments)}")
+            self.integers.append(self.write.argument(f"%arg{len(self.arguments)}"))
             self.arguments.append(((), "i32"))
+        self.flag = f"%arg{len(self.arguments)}"
+        """A truth value that nothing knows."""
+        self.arguments.append(((), "i1"))
+        self.functions: list[str] = []
 
     def line(self, text: str) -> str:
-        name = f"%v{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        return name
+        return self.write.line(text)
 
     def tensor(self, rank: int | None = None) -> tuple[str, int, str] | None:
         found = [t for t in self.tensors if rank in (None, t[1])]
@@ -46,20 +167,21 @@ class Program:
         if ranked and self.draw.random() < 0.8:
             name, rank, type_ = self.draw.choice(ranked)
             axis = self.draw.randrange(rank)
-            made = self.line(f'"stablehlo.get_dimension_size"({name}) {{dimension = {axis} : i64}} : ({type_}) -> {INT}')
-            self.integers.append(made)
-            return made
-        return self.line(f"stablehlo.constant dense<{self.draw.randint(-1, 4)}> : {INT}")
+            self.integers.append(self.write.size(name, type_, axis))
+            return self.integers[-1]
+        return self.write.constant(self.draw.randint(-1, 4))
 
     def vector(self, count: int) -> str:
-        parts = [self.line(f"stablehlo.reshape {self.integer()} : ({INT}) -> tensor<1xi32>") for _ in range(count)]
-        kinds = ", ".join(["tensor<1xi32>"] * count)
-        return self.line(f"stablehlo.concatenate {', '.join(parts)}, dim = 0 : ({kinds}) -> tensor<{count}xi32>")
+        return self.write.vector([self.integer() for _ in range(count)])
+
+    def vectors(self, count: int) -> str:
+        """Return the type of a vector of integers."""
+        return f"tensor<{count}x{self.write.element}>"
 
     def test(self) -> str:
         direction = self.draw.choice(("EQ", "NE", "LT", "LE", "GT", "GE"))
         x, y = self.integer(), self.integer()
-        return self.line(f"stablehlo.compare {direction}, {x}, {y} : ({INT}, {INT}) -> tensor<i1>")
+        return self.write.compare(direction, x, y)
 
     # Steps.
 
@@ -67,47 +189,44 @@ class Program:
         operator = self.draw.choice(("add", "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum"))
         x, y = self.integer(), self.integer()
         if operator in ("divide", "remainder"):
-            y = self.line(f"stablehlo.constant dense<{self.draw.randint(2, 4)}> : {INT}")
-        self.integers.append(self.line(f"stablehlo.{operator} {x}, {y} : {INT}"))
+            y = self.write.constant(self.draw.choice((2, 3, 4, 2, 3, -2)))
+        self.integers.append(self.write.binary(operator, x, y))
 
     def change(self) -> None:
         operator = self.draw.choice(("abs", "negate", "sign"))
-        self.integers.append(self.line(f"stablehlo.{operator} {self.integer()} : {INT}"))
+        self.integers.append(self.write.unary(operator, self.integer()))
 
     def choice(self) -> None:
         test, x, y = self.test(), self.integer(), self.integer()
-        self.integers.append(self.line(f"stablehlo.select {test}, {x}, {y} : tensor<i1>, {INT}"))
+        self.integers.append(self.write.choose(test, x, y))
 
     def longer(self) -> None:
-        wide = self.line(f"stablehlo.convert {self.integer()} : ({INT}) -> tensor<i64>")
-        two = self.line(f"stablehlo.constant dense<{self.draw.randint(1, 3)}> : tensor<i64>")
-        made = self.line(f"stablehlo.multiply {wide}, {two} : tensor<i64>")
-        self.integers.append(self.line(f"stablehlo.convert {made} : (tensor<i64>) -> {INT}"))
+        self.integers.append(self.write.wider(self.integer(), self.draw.randint(1, 3)))
 
     def iota(self) -> None:
         rank = self.draw.randint(1, 2)
         shape = self.vector(rank)
-        self.add(self.line(f"stablehlo.dynamic_iota {shape}, dim = 0 : (tensor<{rank}xi32>) -> {opened(rank)}"), rank)
+        self.add(self.line(f"stablehlo.dynamic_iota {shape}, dim = 0 : ({self.vectors(rank)}) -> {opened(rank)}"), rank)
 
     def reshaped(self) -> None:
         name, _, type_ = self.tensor()
         rank = self.draw.randint(1, 2)
         if self.draw.random() < 0.5:
-            sizes = [self.line(f'"stablehlo.get_dimension_size"({name}) {{dimension = {n} : i64}} : ({type_}) -> {INT}') for n in range(type_.count("x"))]
+            sizes = [self.write.size(name, type_, n) for n in range(type_.count("x"))]
             product = sizes[0]
             for size in sizes[1:]:
-                product = self.line(f"stablehlo.multiply {product}, {size} : {INT}")
-            shape, rank = self.line(f"stablehlo.reshape {product} : ({INT}) -> tensor<1xi32>"), 1
+                product = self.write.binary("multiply", product, size)
+            shape, rank = self.write.vector([product]), 1
         else:
             shape = self.vector(rank)
-        made = self.line(f"stablehlo.dynamic_reshape {name}, {shape} : ({type_}, tensor<{rank}xi32>) -> {opened(rank)}")
+        made = self.line(f"stablehlo.dynamic_reshape {name}, {shape} : ({type_}, {self.vectors(rank)}) -> {opened(rank)}")
         self.add(made, rank)
 
     def broadcast(self) -> None:
         name, rank, type_ = self.tensor()
         wanted = self.draw.randint(rank, 2) if rank < 2 else 2
         shape, dims = self.vector(wanted), sorted(self.draw.sample(range(wanted), rank))
-        types = f"({type_}, tensor<{wanted}xi32>) -> {opened(wanted)}"
+        types = f"({type_}, {self.vectors(wanted)}) -> {opened(wanted)}"
         made = self.line(f'"stablehlo.dynamic_broadcast_in_dim"({name}, {shape}) {{broadcast_dimensions = {array(dims)}}} : {types}')
         self.add(made, wanted)
 
@@ -137,16 +256,16 @@ class Program:
     def part(self) -> None:
         name, rank, type_ = self.tensor()
         starts, limits = self.vector(rank), self.vector(rank)
-        steps = self.line(f"stablehlo.constant dense<{[self.draw.randint(1, 2) for _ in range(rank)]}> : tensor<{rank}xi32>")
-        types = f"({type_}, {', '.join([f'tensor<{rank}xi32>'] * 3)}) -> {opened(rank)}"
+        steps = self.write.vector([self.write.constant(self.draw.randint(1, 2)) for _ in range(rank)])
+        types = f"({type_}, {', '.join([self.vectors(rank)] * 3)}) -> {opened(rank)}"
         self.add(self.line(f'"stablehlo.real_dynamic_slice"({name}, {starts}, {limits}, {steps}) : {types}'), rank)
 
     def padded(self) -> None:
         name, rank, type_ = self.tensor()
         value = self.line("stablehlo.constant dense<0.0> : tensor<f32>")
         low, high = self.vector(rank), self.vector(rank)
-        inner = self.line(f"stablehlo.constant dense<{[self.draw.randint(0, 1) for _ in range(rank)]}> : tensor<{rank}xi32>")
-        types = f"({type_}, tensor<f32>, {', '.join([f'tensor<{rank}xi32>'] * 3)}) -> {opened(rank)}"
+        inner = self.write.vector([self.write.constant(self.draw.randint(0, 1)) for _ in range(rank)])
+        types = f"({type_}, tensor<f32>, {', '.join([self.vectors(rank)] * 3)}) -> {opened(rank)}"
         self.add(self.line(f'"stablehlo.dynamic_pad"({name}, {value}, {low}, {high}, {inner}) : {types}'), rank)
 
     def summed(self) -> None:
@@ -158,24 +277,77 @@ class Program:
             self.add(self.line(f'"stablehlo.reduce"({found[0]}, {zero}) {reducer()} {{dimensions = {dims}}} : {types}'), 1)
 
     def asserted(self) -> None:
-        self.lines.append(
-            f'stablehlo.custom_call @shape_assertion({self.test()}) {{error_message = "must hold", has_side_effect = true}} : (tensor<i1>) -> ()'
-        )
+        self.write.require(self.test())
+
+    def stretched(self) -> None:
+        found = self.tensor()
+        other = self.tensor(found[1])
+        shape, dims = self.write.joined_shape(found, other), array(range(found[1]))
+        types = f"({found[2]}, {self.vectors(found[1])}) -> {opened(found[1])}"
+        made = f'"stablehlo.dynamic_broadcast_in_dim"({found[0]}, {shape}) {{broadcast_dimensions = {dims}}} : {types}'
+        self.add(self.line(made), found[1])
+
+    def inner(self, x: str, type_: str, rank: int, label: str) -> tuple[str, str]:
+        """Return the text of an operation or two on a value of a region or a function, and the result's name."""
+        result, made = opened(rank), f"%{label}"
+        form = self.draw.choice(("negate", "add", "concatenate", "transpose", "pad"))
+        if form == "add":
+            return f'{made} = "stablehlo.add"({x}, {x}) : ({type_}, {type_}) -> {result}', made
+        if form == "concatenate":
+            axis = self.draw.randrange(rank)
+            text = f'"stablehlo.concatenate"({x}, {x}) {{dimension = {axis} : i64}} : ({type_}, {type_}) -> {result}'
+            return f"{made} = {text}", made
+        if form == "transpose" and rank == 2:
+            return f'{made} = "stablehlo.transpose"({x}) {{permutation = array<i64: 1, 0>}} : ({type_}) -> {result}', made
+        if form == "pad":
+            low, high, none = ([n] * rank for n in (1, self.draw.choice((-1, 0)), 0))
+            parts = f"edge_padding_low = {array(low)}, edge_padding_high = {array(high)}, interior_padding = {array(none)}"
+            zero = f"{made}z = stablehlo.constant dense<0.0> : tensor<f32>"
+            return f'{zero} {made} = "stablehlo.pad"({x}, {made}z) {{{parts}}} : ({type_}, tensor<f32>) -> {result}', made
+        return f'{made} = "stablehlo.negate"({x}) : ({type_}) -> {result}', made
+
+    def branched(self) -> None:
+        name, rank, type_ = self.tensor()
+        other = self.tensor(rank)
+        label = f"b{len(self.write.lines)}"
+        first, result = self.inner(name, type_, rank, label)
+        then = f"{first} stablehlo.return {result} : {opened(rank)}"
+        otherwise = f"stablehlo.return {other[0]} : {other[2]}"
+        self.add(self.line(f'"stablehlo.if"({self.flag}) ({{ {then} }}, {{ {otherwise} }}) : (tensor<i1>) -> {opened(rank)}'), rank)
+
+    def looped(self) -> None:
+        name, rank, type_ = self.tensor()
+        label, kind_ = f"w{len(self.write.lines)}", opened(rank)
+        first, result = self.inner(f"%{label}x", kind_, rank, label)
+        test = f"^bb0(%{label}t: {kind_}): stablehlo.return {self.flag} : tensor<i1>"
+        body = f"^bb0(%{label}x: {kind_}): {first} stablehlo.return {result} : {kind_}"
+        self.add(self.line(f'"stablehlo.while"({name}) ({{ {test} }}, {{ {body} }}) : ({type_}) -> {kind_}'), rank)
+
+    def called(self) -> None:
+        name, rank, type_ = self.tensor()
+        number, result = len(self.functions), opened(rank)
+        first, made = self.inner("%x", type_, rank, "y")
+        self.functions.append(f"func.func private @g{number}(%x: {type_}) -> {result} {{ {first} return {made} : {result} }}")
+        self.add(self.line(f"func.call @g{number}({name}) : ({type_}) -> {result}"), rank)
+        if self.draw.random() < 0.3:
+            again = [t for t in self.tensors if t[2] == type_]
+            self.add(self.line(f"func.call @g{number}({self.draw.choice(again)[0]}) : ({type_}) -> {result}"), rank)
 
     def module(self) -> Module:
         steps = ("arithmetic", "arithmetic", "change", "choice", "longer", "iota", "reshaped", "broadcast", "broadcast")
-        steps += ("joined", "added", "added", "turned", "product", "part", "padded", "summed", "asserted")
+        steps += ("joined", "added", "added", "turned", "product", "part", "padded", "summed", "asserted", "stretched", "stretched")
+        steps += ("branched", "looped", "called", "called")
         for _ in range(self.draw.randint(2, 7)):
             getattr(self, self.draw.choice(steps))()
         taken = ", ".join(f"%arg{n}: {kind(*a)}" for n, a in enumerate(self.arguments))
         # The refinement drops what no result needs, and then refuses nothing for it.
         results = self.tensors[sum(bool(sizes) for sizes, _ in self.arguments) :] or self.tensors[:1]
         types, names = ", ".join(t for *_, t in results), ", ".join(name for name, *_ in results)
-        body = "\n  ".join(self.lines)
+        body = "\n  ".join(self.write.lines)
         text = f"func.func @main({taken}) -> ({types}) {{\n  {body}\n  return {names} : {types}\n}}\n"
-        return Module("program", text, tuple(sizes for sizes, _ in self.arguments))
+        return Module("program", text + "\n".join(self.functions), tuple(sizes for sizes, _ in self.arguments))
 
 
-def program(seed: object) -> Module:
-    """Return a random program; the same for the same seed."""
-    return Program(seed).module()
+def program(seed: object, spelling: type[Tensors] = Tensors) -> Module:
+    """Return a random program; the same for the same seed, in either spelling."""
+    return Program(seed, spelling).module()

@@ -22,7 +22,7 @@ CONTEXT = mlir.make_ir_context()
 CONTEXT.allow_unregistered_dialects = True
 
 Sizes = Sequence[int | None]
-LIMITS = ("failed to legalize", "explicitly marked illegal", "failed to materialize", "must be statically shaped", "expects static")
+LIMITS = ("failed to legalize", "explicitly marked illegal", "failed to materialize", "must be statically shaped", "expects static", "Cannot parse module")
 """The words of passes that cannot say anything of a module."""
 
 
