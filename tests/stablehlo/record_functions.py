@@ -1,6 +1,6 @@
-"""Record what exported functions of JAX do at small sizes: the function itself, and StableHLO's refinement of the module.
+"""Record what exported functions of JAX do at small sizes, and what StableHLO's refinement says of their modules.
 
-``python tests/stablehlo/record_functions.py`` exports the functions of ``stablehlo_corpora/functions.py`` with symbolic
+``python tests/stablehlo/record_functions.py`` exports the functions and networks of ``stablehlo_corpora`` with symbolic
 shapes and writes ``tests/data/stablehlo/functions.jsonl.gz``. Each run has the arguments' shapes, the shapes that the
 function gives (null where it fails), the shapes that the module gives without its assertions (or why it is refused),
 and whether the assertions hold.
@@ -17,7 +17,8 @@ from typing import Any
 
 import jax
 from jax import export
-from stablehlo_corpora.functions import Case, all_cases
+from stablehlo_corpora.functions import Case
+from stablehlo_corpora.networks import all_cases
 from stablehlo_corpora.refinement import arguments, asserted_at, refined
 
 DATA = Path(__file__).parents[1] / "data" / "stablehlo" / "functions.jsonl.gz"
@@ -36,8 +37,12 @@ def bindings(specs: list[jax.ShapeDtypeStruct], name: str) -> list[list[tuple[in
     names = sorted({v for d in dims for v in d._get_vars()})
     drawing = random.Random(name)
     values = list(itertools.product(SIZES, repeat=len(names)))
-    chosen = [dict(zip(names, v, strict=True)) for v in (values if len(values) <= MOST else drawing.sample(values, MOST))]
-    found = [[tuple(int(d._evaluate(at)) if not isinstance(d, int) else d for d in s.shape) for s in specs] for at in chosen]
+    chosen = [
+        dict(zip(names, v, strict=True)) for v in (values if len(values) <= MOST else drawing.sample(values, MOST))
+    ]
+    found = [
+        [tuple(int(d._evaluate(at)) if not isinstance(d, int) else d for d in s.shape) for s in specs] for at in chosen
+    ]
     for shapes in drawing.choices(found, k=MOST // 2):
         places = [(n, axis) for n, s in enumerate(specs) for axis, d in enumerate(s.shape) if not isinstance(d, int)]
         n, axis = drawing.choice(places)

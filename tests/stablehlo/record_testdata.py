@@ -44,7 +44,12 @@ def bindings_of(text: str) -> list[dict[str, Any]]:
         outputs = [(shapes, refined(text, shapes, values)) for shapes in tried]
         shapes, output = next((o for o in outputs if not isinstance(o[1], str)), outputs[0])
         recorded.append({"shapes": shapes, "values": values, "outputs": output})
-    numbers = [s for a, shape in zip(taken, recorded[0]["shapes"], strict=True) for s, d in zip(shape or (), a.sizes, strict=False) if d is None]
+    numbers = [
+        s
+        for a, shape in zip(taken, recorded[0]["shapes"], strict=True)
+        for s, d in zip(shape or (), a.sizes, strict=False)
+        if d is None
+    ]
     if numbers:
         shapes = shapes_of(taken, [*numbers[:-1], numbers[-1] + 1])
         values = recorded[0]["values"]

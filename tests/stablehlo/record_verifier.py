@@ -1,8 +1,8 @@
 """Record what StableHLO's verifier says of dynamic versions of its own tests, at the tests' sizes and around them.
 
 ``python tests/stablehlo/record_verifier.py CHECKOUT`` reads ``infer_*.mlir``, ``verify_*.mlir`` and ``ops_*.mlir`` in
-``stablehlo/tests`` of a checkout of openxla/stablehlo and writes ``tests/data/stablehlo/verifier.jsonl.gz``. A test whose
-error no size can cause has no dynamic version that parses: it is the parser's.
+``stablehlo/tests`` of a checkout of openxla/stablehlo and writes ``tests/data/stablehlo/verifier.jsonl.gz``. A test
+whose error no size can cause has no dynamic version that parses: it is the parser's.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def main() -> None:
     DATA.write_bytes(gzip.compress("\n".join(json.dumps(r, separators=(",", ":")) for r in rows).encode(), mtime=0))
     refused = sum(run[1] is None for row in rows for run in row["runs"])
     counted = {kind: sum(a[0] == kind for a in answers) for kind in ("ok", "error", "crash")}
-    print(f"{len(asked)} functions ({counted}), {len(rows)} dynamic versions of {len({r['name'].rpartition(' ')[0] for r in rows})},")
+    named = {r["name"].rpartition(" ")[0] for r in rows}
+    print(f"{len(asked)} functions ({counted}), {len(rows)} dynamic versions of {len(named)},")
     print(f"{sum(len(r['runs']) for r in rows)} bindings, {refused} refused, {DATA.stat().st_size} bytes")
     for (name, _), (kind, said) in zip(asked, answers, strict=True):
         if kind != "ok":

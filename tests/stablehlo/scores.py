@@ -58,7 +58,9 @@ def _kind(report: Any, run: Run, is_whole: bool) -> str:
         return "agrees" if run.outputs is None else "refused, but runs" if _is_refined(run) else "open"
     if run.outputs is None:
         return "accepted, but fails" if is_whole else "open"
-    pairs = [(told and shape_at(told, sizes), real) for told, real in zip(report.outputs.values(), run.outputs, strict=True)]
+    pairs = [
+        (told and shape_at(told, sizes), real) for told, real in zip(report.outputs.values(), run.outputs, strict=True)
+    ]
     if any(_differ(told, real) for told, real in pairs):
         return "another shape"
     is_open = any(real is not None and (told is None or None in told) for told, real in pairs)

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import symbcast as sb
 from stablehlo.scores import Outcome, Run, compared, counted, rows
+
+import symbcast as sb
 
 Row = dict[str, Any]
 
@@ -88,7 +89,9 @@ def main() -> None:
         total += counted(found)
         took = time.perf_counter() - before
         unknown.update({f"{u.op_type if hasattr(u, 'op_type') else u}"[:100] for u in report.unanalysed})
-        worst = next((o for o in found if o.kind not in ("agrees", "open") and not known_leniency(row["name"], o)), None)
+        worst = next(
+            (o for o in found if o.kind not in ("agrees", "open") and not known_leniency(row["name"], o)), None
+        )
         kinds = {o.kind for o in found}
         modules["wrong" if worst else "open" if "open" in kinds else "whole"] += 1
         if worst is not None:
@@ -96,7 +99,8 @@ def main() -> None:
             print(f"WRONG {row['name']}: {worst.kind} at {run.shapes} {run.values or ''}, gives {run.outputs}; we say")
             print(f"    {report.condition}, {[str(s) for s in report.outputs.values()]}; {dict(counted(found))}")
         elif "open" in kinds:
-            print(f"OPEN {row['name']}: {[str(u)[:150] for u in report.unanalysed][:3]} {[str(s) for s in report.outputs.values()]}")
+            unknown_parts = [str(u)[:150] for u in report.unanalysed][:3]
+            print(f"OPEN {row['name']}: {unknown_parts} {[str(s) for s in report.outputs.values()]}")
         if took > 2:
             print(f"SLOW {row['name']}: {took:.1f} s")
     print(dict(modules), dict(total), dict(unknown.most_common(20)))

@@ -1,7 +1,8 @@
-"""Hold reports about random modules against StableHLO: ``python tests/stablehlo/survey_random.py COUNT [OPERATOR] [SEED]``.
+"""Hold reports about random modules against StableHLO: ``survey_random.py COUNT [OPERATOR] [SEED]``.
 
-COUNT modules of each operator are drawn, or COUNT programs of several operators if OPERATOR is "programs" or "indices"; those that the verifier refuses with dynamic sizes are passed over. Each is
-refined at sizes from 0 to 4, at most 40 bindings. Wrong answers are printed with the module.
+COUNT modules of each operator are drawn, or COUNT programs of several operators if OPERATOR is "programs" or "indices".
+Those that the verifier refuses with dynamic sizes are passed over. Each is refined at sizes from 0 to 4, at most 40
+bindings. Wrong answers are printed with the module.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import sys
 from collections import Counter, defaultdict
 from typing import Any
 
-import symbcast as sb
-from stablehlo.scores import Run, compared, counted
+from stablehlo.scores import Outcome, Run, compared, counted
 from stablehlo.survey import known_leniency
 from stablehlo_corpora.children import run_all
-from stablehlo_corpora.random_modules import MAKERS, Module, module
-from stablehlo_corpora.random_programs import Indices, program
+from stablehlo_corpora.random_modules import MAKERS, module
+from stablehlo_corpora.random_programs import program
 from stablehlo_corpora.refinement import CONTEXT, NoAnswerError, ir, refined
+from stablehlo_corpora.spellings import Indices
+from stablehlo_corpora.writer import Module
+
+import symbcast as sb
 
 MOST = 40
 
@@ -37,7 +41,10 @@ def bindings(asked: Module, seed: object) -> list[Binding]:
     else:
         values = [tuple(drawing.randint(0, 4) for _ in range(slots)) for _ in range(MOST // 2)]
         # Equal sizes meet most requirements.
-        values += [tuple(drawing.choice(pair) for _ in range(slots)) for pair in drawing.choices(((1, 2), (2, 4), (3, 3), (4, 4), (2, 2), (1, 3)), k=MOST // 2)]
+        values += [
+            tuple(drawing.choice(pair) for _ in range(slots))
+            for pair in drawing.choices(((1, 2), (2, 4), (3, 3), (4, 4), (2, 2), (1, 3)), k=MOST // 2)
+        ]
     found = []
     for value in dict.fromkeys(values):
         left = iter(value)
@@ -63,41 +70,48 @@ def runs_of(asked: Module) -> list[Run] | None:
     return found
 
 
-def main() -> None:
-    count, only = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
-    seed = sys.argv[3] if len(sys.argv) > 3 else "0"
-    asked = [module(o, f"{seed} {n}") for o in MAKERS if only in ("", o) for n in range(count)]
-    if only == "programs":
-        asked = [program(f"{seed} {n}") for n in range(count)]
-    # The refinement knows no arith and no shape dialect: it answers for the same program in StableHLO's operators.
-    others = {}
+def drawn(count: int, only: str, seed: str) -> list[tuple[Module, str]]:
+    """Return modules for StableHLO, and the text for us: another spelling of the same program for "indices".
+
+    The refinement knows neither arith nor shape: it answers for the same program in StableHLO's operators.
+    """
     if only == "indices":
-        asked = [program(f"{seed} {n}") for n in range(count)]
-        others = {made.text: program(f"{seed} {n}", Indices).text for n, made in enumerate(asked)}
+        return [(program(f"{seed} {n}"), program(f"{seed} {n}", Indices).text) for n in range(count)]
+    if only == "programs":
+        found = [program(f"{seed} {n}") for n in range(count)]
+    else:
+        found = [module(o, f"{seed} {n}") for o in ([only] if only else MAKERS) for n in range(count)]
+    return [(made, made.text) for made in found]
+
+
+def score(made: Module, text: str, runs: list[Run]) -> tuple[Counter[str], str]:
+    """Return the counts of outcomes, and the first wrong one in words."""
+    try:
+        report: Any = sb.stablehlo.check(text, min_size=0)
+    except sb.SymbcastError as error:
+        return Counter(error=1), f"ERROR {type(error).__name__}: {error}\n{text}"
+    found = list(compared(report, runs))
+    counts = counted(found) + Counter(modules=1, runs=sum(run.outputs is not None for run in runs))
+    for kind, run in found:
+        if kind not in ("agrees", "open") and not known_leniency(made.operator, Outcome(kind, run)):
+            told = f"{report.condition}, {[str(s) for s in report.outputs.values()]} {report.unanalysed}"
+            where = f"{run.shapes} {run.values}, gives {run.outputs}"
+            return counts, f"WRONG {made.operator}: {kind} at {where}; we say\n    {told}\n{text}"
+    return counts, ""
+
+
+def main() -> None:
+    count, only, seed = int(sys.argv[1]), *(sys.argv[2:] + ["", "0"][len(sys.argv[2:]) :])
+    asked = drawn(count, only, seed)
     per: dict[str, Counter[str]] = defaultdict(Counter)
-    shown: Counter[str] = Counter()
-    for made, (kind, runs) in zip(asked, run_all(runs_of, asked), strict=True):
+    for (made, text), (kind, runs) in zip(asked, run_all(runs_of, [m for m, _ in asked]), strict=True):
         if kind != "ok" or runs is None:
-            per[made.operator]["refused" if kind == "ok" else f"oracle {kind}"] += 1
+            per[made.operator]["refused" if kind == "ok" else f"StableHLO: {kind}"] += 1
             continue
-        per[made.operator]["modules"] += 1
-        try:
-            report: Any = sb.stablehlo.check(others.get(made.text, made.text), min_size=0)
-        except Exception as error:
-            per[made.operator]["error"] += 1
-            print(f"ERROR {type(error).__name__}: {error}\n{made.text}")
-            continue
-        found = list(compared(report, runs))
-        per[made.operator].update(counted(found))
-        per[made.operator]["runs"] += sum(run.outputs is not None for run in runs)
-        for outcome in found:
-            if outcome.kind not in ("agrees", "open") and not known_leniency(made.operator, outcome):
-                shown[made.operator] += 1
-                if shown[made.operator] <= 3:
-                    run = outcome.run
-                    print(f"WRONG {made.operator}: {outcome.kind} at {run.shapes} {run.values}, gives {run.outputs}; we say")
-                    print(f"    {report.condition}, {[str(s) for s in report.outputs.values()]} {report.unanalysed}\n{others.get(made.text, made.text)}")
-                break
+        counts, wrong = score(made, text, runs)
+        per[made.operator] += counts
+        if wrong:
+            print(wrong)
     for operator, numbers in per.items():
         print(operator, dict(numbers))
     print(dict(sum(per.values(), Counter())))

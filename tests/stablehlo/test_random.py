@@ -6,12 +6,13 @@ import pytest
 
 pytest.importorskip("jaxlib")
 
-import symbcast as sb
 from stablehlo.scores import compared
 from stablehlo.survey import known_leniency
 from stablehlo.survey_random import runs_of
 from stablehlo_corpora.random_modules import MAKERS, module
 from stablehlo_corpora.random_programs import program
+
+import symbcast as sb
 
 
 def held(made):

@@ -1,4 +1,4 @@
-"""Modules held against StableHLO's recorded answers; the folder's record_*.py and survey.py say where they come from."""
+"""Modules held against StableHLO's recorded answers, which ``record_*.py`` in this folder made."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ import re
 from typing import NamedTuple
 
 from jaxlib.mlir import ir
-
 from stablehlo_corpora.refinement import CONTEXT, block_of, sizes_of, tensor, update_type
 
 UNKNOWN = 2
@@ -109,7 +108,10 @@ def _text_version(text: str) -> list[Version]:
     if signature is None or text.count("func.func") != 1:
         return []
     kinds = re.findall(r"%[\w.]+\s*:\s*(tensor<[^%]*>)", signature[1])
-    before = [tuple(UNKNOWN if n == "?" else int(n) for n in m[1].split("x")[:-1]) if (m := _TENSOR.match(k)) else None for k in kinds]
+    before = [
+        tuple(UNKNOWN if n == "?" else int(n) for n in m[1].split("x")[:-1]) if (m := _TENSOR.match(k)) else None
+        for k in kinds
+    ]
     opened = re.sub(r"(?<!> : )" + _TENSOR.pattern, lambda m: f"tensor<{'?x' * m[1].count('x')}{m[2]}>", text)
     named = re.sub(r"(func\.func (?:public |private )?)@[\w$.-]+", r"\1@main", opened, count=1)
     return [Version("open", re.sub(r"//.*", "", named), tuple(before))]

@@ -34,7 +34,8 @@ def nested(depth: int) -> str:
     inside = "stablehlo.return %x : tensor<?xf32>"
     opened = "".join(f'%v{n} = "stablehlo.if"(%c) ({{\n' for n in range(depth))
     closed = "".join(
-        f"}}, {{ stablehlo.return %x : tensor<?xf32> }}) : (tensor<i1>) -> tensor<?xf32>\nstablehlo.return %v{n} : tensor<?xf32>\n"
+        "}, { stablehlo.return %x : tensor<?xf32> }) : (tensor<i1>) -> tensor<?xf32>\n"
+        f"stablehlo.return %v{n} : tensor<?xf32>\n"
         for n in reversed(range(1, depth))
     )
     last = "}, { stablehlo.return %x : tensor<?xf32> }) : (tensor<i1>) -> tensor<?xf32>\nreturn %v0 : tensor<?xf32>\n}"
@@ -49,7 +50,9 @@ def calls(depth: int, times: int) -> str:
         values = ["%x", *(f"%v{t}" for t in range(times))]
         lines = [f"{values[t + 1]} = call @f{n + 1}({values[t]}) : ({kind}) -> {kind}" for t in range(times)]
         name = "@main" if n == 0 else f"private @f{n}"
-        made.append(f"func.func {name}(%x: {kind}) -> {kind} {{\n" + "\n".join(lines) + f"\nreturn {values[-1]} : {kind}\n}}")
+        made.append(
+            f"func.func {name}(%x: {kind}) -> {kind} {{\n" + "\n".join(lines) + f"\nreturn {values[-1]} : {kind}\n}}"
+        )
     return "\n".join(made)
 
 
@@ -63,10 +66,12 @@ def loops(depth: int) -> str:
             return f"stablehlo.return {value} : {kind}"
         n += 1
         own = n
-        test = f"^bb0(%t{own}: {kind}): %c{own} = stablehlo.constant dense<true> : tensor<i1> stablehlo.return %c{own} : tensor<i1>"
+        test = f"^bb0(%t{own}: {kind}): %c{own} = stablehlo.constant dense<true> : tensor<i1> "
+        test += f"stablehlo.return %c{own} : tensor<i1>"
         inner = loop(level - 1, f"%b{own}")
-        made = f'%w{own} = "stablehlo.while"({value}) ({{ {test} }}, {{ ^bb0(%b{own}: {kind}): {inner} }}) : ({kind}) -> {kind}\n'
-        return made + f"stablehlo.return %w{own} : {kind}"
+        body = f"^bb0(%b{own}: {kind}): {inner}"
+        made = f'%w{own} = "stablehlo.while"({value}) ({{ {test} }}, {{ {body} }}) : ({kind}) -> {kind}'
+        return f"{made}\nstablehlo.return %w{own} : {kind}"
 
     lines.append(loop(depth, "%x").rpartition("stablehlo.return")[0])
     return f"func.func @main(%x: {kind}) -> {kind} {{\n{lines[0]}\nreturn %w1 : {kind}\n}}"
@@ -99,28 +104,64 @@ def _texts() -> Iterator[tuple[str, str]]:
     yield "an empty module", "module {}\n"
     yield "half a module", ADD[: len(ADD) // 2]
     yield "no body", "func.func private @main(tensor<?xf32>) -> tensor<?xf32>\n"
-    yield "an unknown dialect", f'{body} {{\n %0 = "alien.op"(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}'
-    yield "an unknown operator", f'{body} {{\n %0 = "stablehlo.alien"(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}'
+    yield (
+        "an unknown dialect",
+        f'{body} {{\n %0 = "alien.op"(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}',
+    )
+    yield (
+        "an unknown operator",
+        f'{body} {{\n %0 = "stablehlo.alien"(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}',
+    )
     yield "an unknown type", "func.func @main(%x: !alien.type) -> !alien.type {\n return %x : !alien.type\n}"
     yield "unranked", "func.func @main(%x: tensor<*xf32>) -> tensor<*xf32> {\n return %x : tensor<*xf32>\n}"
     yield "quantized", "func.func @main(%x: tensor<?x!quant.uniform<i8:f32, 1.0>>) {\n return\n}"
-    yield "itself", f"{body} {{\n %0 = call @main(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}"
-    yield "each other", ADD.replace("stablehlo.add %x, %y : tensor<?x4xf32>", "call @g(%x, %y) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>") + (
-        ADD.replace("@main", "private @g").replace("stablehlo.add %x, %y : tensor<?x4xf32>", "call @main(%x, %y) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>")
+    yield (
+        "itself",
+        f"{body} {{\n %0 = call @main(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}",
     )
-    yield "a call of nothing", f"{body} {{\n %0 = call @none(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}"
+    yield (
+        "each other",
+        ADD.replace(
+            "stablehlo.add %x, %y : tensor<?x4xf32>",
+            "call @g(%x, %y) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>",
+        )
+        + (
+            ADD.replace("@main", "private @g").replace(
+                "stablehlo.add %x, %y : tensor<?x4xf32>",
+                "call @main(%x, %y) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>",
+            )
+        ),
+    )
+    yield (
+        "a call of nothing",
+        f"{body} {{\n %0 = call @none(%x) : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}}",
+    )
     yield "a name twice", ADD + ADD
     yield "a division by zero in the verifier", DIVIDES_BY_ZERO
     yield "a huge size", ADD.replace("x4x", "x9223372036854775807x")
     yield "a size that is too large", ADD.replace("x4x", "x92233720368547758070x")
     yield "a negative size", ADD.replace("x4x", "x-4x")
     rank = "x".join("?" * 3000)
-    yield "3,000 axes", f"func.func @main(%x: tensor<{rank}xf32>) -> tensor<{rank}xf32> {{\n return %x : tensor<{rank}xf32>\n}}"
+    yield (
+        "3,000 axes",
+        f"func.func @main(%x: tensor<{rank}xf32>) -> tensor<{rank}xf32> {{\n return %x : tensor<{rank}xf32>\n}}",
+    )
     many = ", ".join(f"%a{n}: tensor<?xf32>" for n in range(5000))
     yield "5,000 arguments", f"func.func @main({many}) -> tensor<?xf32> {{\n return %a0 : tensor<?xf32>\n}}"
-    yield "names that clash", ADD.replace("%y: tensor<?x4xf32>", '%y: tensor<?x4xf32> loc("x")').replace("%x: tensor<?x4xf32>", '%x: tensor<?x4xf32> loc("x")')
-    yield "names that are no names", ADD.replace("%y: tensor<?x4xf32>", '%y: tensor<?x4xf32> loc("rank(x) or \\22 + 1")')
-    yield "several blocks", "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n cf.br ^next(%x : tensor<?xf32>)\n^next(%y: tensor<?xf32>):\n return %y : tensor<?xf32>\n}"
+    yield (
+        "names that clash",
+        ADD.replace("%y: tensor<?x4xf32>", '%y: tensor<?x4xf32> loc("x")').replace(
+            "%x: tensor<?x4xf32>", '%x: tensor<?x4xf32> loc("x")'
+        ),
+    )
+    yield (
+        "names that are no names",
+        ADD.replace("%y: tensor<?x4xf32>", '%y: tensor<?x4xf32> loc("rank(x) or \\22 + 1")'),
+    )
+    yield (
+        "several blocks",
+        f"{body} {{\n cf.br ^next(%x : tensor<?xf32>)\n^next(%y: tensor<?xf32>):\n return %y : tensor<?xf32>\n}}",
+    )
     yield "100 nested branches", nested(100)
     yield "1,000 nested branches", nested(1000)
     yield "5,000 nested branches", nested(5000)
@@ -131,7 +172,9 @@ def _texts() -> Iterator[tuple[str, str]]:
     yield "200 loops in loops", loops(200)
     yield "100,000 brackets", "module {" * 100_000
     yield "10 MB of operations", chain(170_000)
-    yield "10 MB of a constant", f"func.func @main() -> tensor<1250000xi64> {{\n %0 = stablehlo.constant dense<\"0x{'01' * 10_000_000}\"> : tensor<1250000xi64>\n return %0 : tensor<1250000xi64>\n}}"
+    kind = "tensor<1250000xi64>"
+    constant = f'stablehlo.constant dense<"0x{"01" * 10_000_000}"> : {kind}'
+    yield "10 MB of a constant", f"func.func @main() -> {kind} {{\n %0 = {constant}\n return %0 : {kind}\n}}"
     yield "10 MB of text", "stablehlo " * 1_000_000
 
 

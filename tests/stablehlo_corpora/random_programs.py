@@ -4,128 +4,8 @@ from __future__ import annotations
 
 import random
 
-from stablehlo_corpora.random_modules import Module, array, kind, opened, reducer
-
-INT = "tensor<i32>"
-
-
-class Tensors:
-    """Integers as StableHLO's scalar tensors."""
-
-    kind = INT
-    element = "i32"
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def line(self, text: str) -> str:
-        name = f"%v{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    def argument(self, name: str) -> str:
-        return name
-
-    def constant(self, number: int) -> str:
-        return self.line(f"stablehlo.constant dense<{number}> : {INT}")
-
-    def size(self, name: str, type_: str, axis: int) -> str:
-        return self.line(f'"stablehlo.get_dimension_size"({name}) {{dimension = {axis} : i64}} : ({type_}) -> {INT}')
-
-    def binary(self, operator: str, x: str, y: str) -> str:
-        return self.line(f"stablehlo.{operator} {x}, {y} : {INT}")
-
-    def unary(self, operator: str, x: str) -> str:
-        return self.line(f"stablehlo.{operator} {x} : {INT}")
-
-    def wider(self, x: str, times: int) -> str:
-        wide = self.line(f"stablehlo.convert {x} : ({INT}) -> tensor<i64>")
-        factor = self.line(f"stablehlo.constant dense<{times}> : tensor<i64>")
-        made = self.line(f"stablehlo.multiply {wide}, {factor} : tensor<i64>")
-        return self.line(f"stablehlo.convert {made} : (tensor<i64>) -> {INT}")
-
-    def compare(self, direction: str, x: str, y: str) -> str:
-        return self.line(f"stablehlo.compare {direction}, {x}, {y} : ({INT}, {INT}) -> tensor<i1>")
-
-    def choose(self, test: str, x: str, y: str) -> str:
-        return self.line(f"stablehlo.select {test}, {x}, {y} : tensor<i1>, {INT}")
-
-    def vector(self, parts: list[str]) -> str:
-        made = [self.line(f"stablehlo.reshape {p} : ({INT}) -> tensor<1xi32>") for p in parts]
-        kinds = ", ".join(["tensor<1xi32>"] * len(made))
-        return self.line(f"stablehlo.concatenate {', '.join(made)}, dim = 0 : ({kinds}) -> tensor<{len(made)}xi32>")
-
-    def require(self, test: str) -> None:
-        options = 'error_message = "must hold", has_side_effect = true'
-        self.lines.append(f"stablehlo.custom_call @shape_assertion({test}) {{{options}}} : (tensor<i1>) -> ()")
-
-    def joined_shape(self, x: tuple[str, int, str], y: tuple[str, int, str]) -> str:
-        """Return the broadcast shape of two tensors of one rank, and require that there is one."""
-        parts = []
-        for axis in range(x[1]):
-            ours, theirs = (self.size(t[0], t[2], axis) for t in (x, y))
-            one = self.constant(1)
-            tests = [self.compare("EQ", *pair) for pair in ((ours, theirs), (ours, one), (theirs, one))]
-            either = self.line(f"stablehlo.or {tests[0]}, {tests[1]} : tensor<i1>")
-            self.require(self.line(f"stablehlo.or {either}, {tests[2]} : tensor<i1>"))
-            parts.append(self.choose(tests[1], theirs, ours))
-        return self.vector(parts)
-
-
-class Indices(Tensors):
-    """The same integers as values of type ``index``, by the dialects arith, tensor and shape."""
-
-    kind = "index"
-    element = "index"
-    NAMES = {
-        **{"add": "addi", "subtract": "subi", "multiply": "muli", "divide": "divsi", "remainder": "remsi"},
-        **{"maximum": "maxsi", "minimum": "minsi"},
-    }
-
-    def argument(self, name: str) -> str:
-        taken = self.line(f"tensor.extract {name}[] : {INT}")
-        return self.line(f"arith.index_cast {taken} : i32 to index")
-
-    def constant(self, number: int) -> str:
-        return self.line(f"arith.constant {number} : index")
-
-    def size(self, name: str, type_: str, axis: int) -> str:
-        return self.line(f"tensor.dim {name}, {self.constant(axis)} : {type_}")
-
-    def binary(self, operator: str, x: str, y: str) -> str:
-        return self.line(f"arith.{self.NAMES[operator]} {x}, {y} : index")
-
-    def unary(self, operator: str, x: str) -> str:
-        negated = self.binary("subtract", self.constant(0), x)
-        if operator == "negate":
-            return negated
-        if operator == "abs":
-            return self.binary("maximum", x, negated)
-        return self.binary("minimum", self.binary("maximum", x, self.constant(-1)), self.constant(1))
-
-    def wider(self, x: str, times: int) -> str:
-        return self.binary("multiply", x, self.constant(times))
-
-    def compare(self, direction: str, x: str, y: str) -> str:
-        names = {"EQ": "eq", "NE": "ne", "LT": "slt", "LE": "sle", "GT": "sgt", "GE": "sge"}
-        return self.line(f"arith.cmpi {names[direction]}, {x}, {y} : index")
-
-    def choose(self, test: str, x: str, y: str) -> str:
-        return self.line(f"arith.select {test}, {x}, {y} : index")
-
-    def vector(self, parts: list[str]) -> str:
-        return self.line(f"tensor.from_elements {', '.join(parts)} : tensor<{len(parts)}xindex>")
-
-    def require(self, test: str) -> None:
-        super().require(self.line(f"tensor.from_elements {test} : tensor<i1>"))
-
-    def joined_shape(self, x: tuple[str, int, str], y: tuple[str, int, str]) -> str:
-        kind = f"tensor<{x[1]}xindex>"
-        first, second = (self.line(f"shape.shape_of {t[0]} : {t[2]} -> {kind}") for t in (x, y))
-        witness = self.line(f"shape.cstr_broadcastable {first}, {second} : {kind}, {kind}")
-        inner = f"%j{len(self.lines)} = shape.broadcast {first}, {second} : {kind}, {kind} -> {kind} "
-        inner += f"shape.assuming_yield %j{len(self.lines)} : {kind}"
-        return self.line(f"shape.assuming {witness} -> ({kind}) {{ {inner} }}")
+from stablehlo_corpora.spellings import Tensors
+from stablehlo_corpora.writer import Module, array, kind, opened, reducer
 
 
 class Program:
@@ -219,7 +99,9 @@ class Program:
             shape, rank = self.write.vector([product]), 1
         else:
             shape = self.vector(rank)
-        made = self.line(f"stablehlo.dynamic_reshape {name}, {shape} : ({type_}, {self.vectors(rank)}) -> {opened(rank)}")
+        made = self.line(
+            f"stablehlo.dynamic_reshape {name}, {shape} : ({type_}, {self.vectors(rank)}) -> {opened(rank)}"
+        )
         self.add(made, rank)
 
     def broadcast(self) -> None:
@@ -227,7 +109,9 @@ class Program:
         wanted = self.draw.randint(rank, 2) if rank < 2 else 2
         shape, dims = self.vector(wanted), sorted(self.draw.sample(range(wanted), rank))
         types = f"({type_}, {self.vectors(wanted)}) -> {opened(wanted)}"
-        made = self.line(f'"stablehlo.dynamic_broadcast_in_dim"({name}, {shape}) {{broadcast_dimensions = {array(dims)}}} : {types}')
+        made = self.line(
+            f'"stablehlo.dynamic_broadcast_in_dim"({name}, {shape}) {{broadcast_dimensions = {array(dims)}}} : {types}'
+        )
         self.add(made, wanted)
 
     def joined(self) -> None:
@@ -245,7 +129,9 @@ class Program:
     def turned(self) -> None:
         found = self.tensor(2)
         if found:
-            made = self.line(f'"stablehlo.transpose"({found[0]}) {{permutation = {array([1, 0])}}} : ({found[2]}) -> {opened(2)}')
+            made = self.line(
+                f'"stablehlo.transpose"({found[0]}) {{permutation = {array([1, 0])}}} : ({found[2]}) -> {opened(2)}'
+            )
             self.add(made, 2)
 
     def product(self) -> None:
@@ -274,7 +160,9 @@ class Program:
             zero = self.line("stablehlo.constant dense<0.0> : tensor<f32>")
             dims = array([self.draw.randrange(2)])
             types = f"({found[2]}, tensor<f32>) -> {opened(1)}"
-            self.add(self.line(f'"stablehlo.reduce"({found[0]}, {zero}) {reducer()} {{dimensions = {dims}}} : {types}'), 1)
+            self.add(
+                self.line(f'"stablehlo.reduce"({found[0]}, {zero}) {reducer()} {{dimensions = {dims}}} : {types}'), 1
+            )
 
     def asserted(self) -> None:
         self.write.require(self.test())
@@ -298,12 +186,20 @@ class Program:
             text = f'"stablehlo.concatenate"({x}, {x}) {{dimension = {axis} : i64}} : ({type_}, {type_}) -> {result}'
             return f"{made} = {text}", made
         if form == "transpose" and rank == 2:
-            return f'{made} = "stablehlo.transpose"({x}) {{permutation = array<i64: 1, 0>}} : ({type_}) -> {result}', made
+            return (
+                f'{made} = "stablehlo.transpose"({x}) {{permutation = array<i64: 1, 0>}} : ({type_}) -> {result}',
+                made,
+            )
         if form == "pad":
             low, high, none = ([n] * rank for n in (1, self.draw.choice((-1, 0)), 0))
-            parts = f"edge_padding_low = {array(low)}, edge_padding_high = {array(high)}, interior_padding = {array(none)}"
+            parts = (
+                f"edge_padding_low = {array(low)}, edge_padding_high = {array(high)}, interior_padding = {array(none)}"
+            )
             zero = f"{made}z = stablehlo.constant dense<0.0> : tensor<f32>"
-            return f'{zero} {made} = "stablehlo.pad"({x}, {made}z) {{{parts}}} : ({type_}, tensor<f32>) -> {result}', made
+            return (
+                f'{zero} {made} = "stablehlo.pad"({x}, {made}z) {{{parts}}} : ({type_}, tensor<f32>) -> {result}',
+                made,
+            )
         return f'{made} = "stablehlo.negate"({x}) : ({type_}) -> {result}', made
 
     def branched(self) -> None:
@@ -313,7 +209,12 @@ class Program:
         first, result = self.inner(name, type_, rank, label)
         then = f"{first} stablehlo.return {result} : {opened(rank)}"
         otherwise = f"stablehlo.return {other[0]} : {other[2]}"
-        self.add(self.line(f'"stablehlo.if"({self.flag}) ({{ {then} }}, {{ {otherwise} }}) : (tensor<i1>) -> {opened(rank)}'), rank)
+        self.add(
+            self.line(
+                f'"stablehlo.if"({self.flag}) ({{ {then} }}, {{ {otherwise} }}) : (tensor<i1>) -> {opened(rank)}'
+            ),
+            rank,
+        )
 
     def looped(self) -> None:
         name, rank, type_ = self.tensor()
@@ -327,7 +228,9 @@ class Program:
         name, rank, type_ = self.tensor()
         number, result = len(self.functions), opened(rank)
         first, made = self.inner("%x", type_, rank, "y")
-        self.functions.append(f"func.func private @g{number}(%x: {type_}) -> {result} {{ {first} return {made} : {result} }}")
+        self.functions.append(
+            f"func.func private @g{number}(%x: {type_}) -> {result} {{ {first} return {made} : {result} }}"
+        )
         self.add(self.line(f"func.call @g{number}({name}) : ({type_}) -> {result}"), rank)
         if self.draw.random() < 0.3:
             again = [t for t in self.tensors if t[2] == type_]
@@ -335,7 +238,19 @@ class Program:
 
     def module(self) -> Module:
         steps = ("arithmetic", "arithmetic", "change", "choice", "longer", "iota", "reshaped", "broadcast", "broadcast")
-        steps += ("joined", "added", "added", "turned", "product", "part", "padded", "summed", "asserted", "stretched", "stretched")
+        steps += (
+            "joined",
+            "added",
+            "added",
+            "turned",
+            "product",
+            "part",
+            "padded",
+            "summed",
+            "asserted",
+            "stretched",
+            "stretched",
+        )
         steps += ("branched", "looped", "called", "called")
         for _ in range(self.draw.randint(2, 7)):
             getattr(self, self.draw.choice(steps))()

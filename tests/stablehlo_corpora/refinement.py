@@ -2,8 +2,8 @@
 
 The sizes are written into the types of the arguments of ``main``, and integers into scalar arguments; everything else
 stays as it is. Then the verifier runs, and the refinement that JAX runs before it compiles: it inlines calls, refines
-shapes (``stablehlo-refine-shapes``), replaces dynamic operators by static ones (``stablehlo-canonicalize-dynamism``) and
-checks assertions, with a verification after each.
+shapes (``stablehlo-refine-shapes``), replaces dynamic operators by static ones
+(``stablehlo-canonicalize-dynamism``) and checks assertions, with a verification after each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ CONTEXT = mlir.make_ir_context()
 CONTEXT.allow_unregistered_dialects = True
 
 Sizes = Sequence[int | None]
-LIMITS = ("failed to legalize", "explicitly marked illegal", "failed to materialize", "must be statically shaped", "expects static", "Cannot parse module")
+LIMITS = (
+    "failed to legalize",
+    "explicitly marked illegal",
+    "failed to materialize",
+    "must be statically shaped",
+    "expects static",
+    "Cannot parse module",
+)
 """The words of passes that cannot say anything of a module."""
 
 
