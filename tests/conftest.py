@@ -23,6 +23,8 @@ if find_spec("torch") is None:  # scripts and helpers that load it as they are i
         "exported/record_guards.py",
         "exported/run_models.py",
     ]
+if find_spec("jax") is None:
+    collect_ignore += ["stablehlo", "stablehlo_corpora"]
 
 ALIKE = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("quick", max_examples=15, **ALIKE)
