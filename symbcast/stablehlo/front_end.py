@@ -1,0 +1,23 @@
+"""The StableHLO front end."""
+
+from __future__ import annotations
+
+from symbcast.graphs.front_end import FrontEnd
+from symbcast.stablehlo.node_call import UNASSERTED, HloCall
+from symbcast.stablehlo.operators.families import OPERATORS
+from symbcast.stablehlo.reader import read
+from symbcast.stablehlo.report import HloReport
+from symbcast.stablehlo.walk import HloWalk
+
+FRONT_END = FrontEnd(
+    name="stablehlo",
+    read=read,
+    operators=OPERATORS,
+    report=HloReport,
+    runtimes={
+        "stablehlo": "what the StableHLO specification says, with the module's assertions",
+        UNASSERTED: "what the StableHLO specification says, without the module's assertions",
+    },
+    call=HloCall,
+    walk=HloWalk,
+)

@@ -1,0 +1,153 @@
+"""One operation with its known inputs: all that an operator function needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from symbcast.graphs.values.contents import is_size
+from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.walker import Walker
+from symbcast.stablehlo.attributes import TensorType, attribute_of, keyword_of, tensor_type
+from symbcast.stablehlo.mlir import dialect
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.graph import Graph
+    from symbcast.graphs.values.contents import Content
+
+
+UNASSERTED = "unasserted"
+"""The runtime to ask about to leave out the assertions of a module."""
+
+
+class Stretch(NamedTuple):
+    """The size of an axis of an operand, that of the result's axis which it becomes, and the hint about it, if any."""
+
+    size: Dim
+    result: Dim
+    hint: str
+
+
+class HloWalker(Walker, Protocol):
+    """The walk as operators of StableHLO see it.
+
+    Attributes:
+        stretches: the axes that dynamic broadcasts may stretch, by node and axis.
+        futures: the values in tuples and futures, by name.
+    """
+
+    stretches: dict[tuple[str, int], Stretch]
+    futures: dict[str, Sequence[Value]]
+
+
+class HloCall(NodeCall):
+    """An operation with its inputs. MLIR has checked its types: ranks, attributes, and sizes that are numbers."""
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute as a number, a text, a list or an array; None if there is none."""
+        return attribute_of(self.node.raw, name)
+
+    def keyword(self, name: str) -> str:
+        """Return the word of an enumeration, such as ``LT``."""
+        return keyword_of(self.node.raw.attributes[name])
+
+    def dimensions(self, name: str, kind: str) -> Any:
+        """Return dimension numbers of a kind such as ``GatherDimensionNumbers``."""
+        return getattr(dialect("stablehlo"), kind)(self.node.raw.attributes[name])
+
+    @cached_property
+    def types(self) -> list[TensorType | None]:
+        """The types of the results."""
+        return [tensor_type(r.type) for r in self.node.raw.results]
+
+    def type_of(self, position: int) -> TensorType:
+        """Return the type of a result that is a tensor of known rank."""
+        found = self.types[position]
+        if found is None or found.sizes is None:
+            self.give_up("its result is no tensor of known rank")
+        return found
+
+    def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
+        """Return a result with the element type of its type."""
+        found = self.types[output]
+        return Value(shape, 0 if found is None else found.dtype, content)
+
+    def shapes(self) -> list[Dims]:
+        """Return the shapes of all inputs."""
+        return [self.shape(n) for n in range(len(self.inputs))]
+
+    def alike(self, shapes: Sequence[Dims], reason: str) -> Dims:
+        """Require that shapes be equal, and return them: numbers where one has a number."""
+        first, *others = shapes
+        for other in others:
+            self.same_shape(other, first, reason)
+        return tuple(next((d for d in sizes if isinstance(d, int)), sizes[0]) for sizes in zip(*shapes, strict=True))
+
+    def wanted(self, position: int) -> tuple[Dim, ...]:
+        """Return the sizes that an input holds, none negative; those that data decide are new sizes.
+
+        A number in the type of the first result stands for an unknown size.
+        """
+        static = self.type_of(0).sizes or ()
+        items = self._items(position, len(static))
+        found: list[Dim] = []
+        for axis, item in enumerate(items):
+            known = static[axis]
+            if is_size(item):
+                self.is_size(item, "a size must not be negative")
+                found.append(item)
+                continue
+            name = self.input_name(position)
+            self.note(f"not checked: element {axis} of {name} must be a size", is_about_data=True, by=[position])
+            fresh = self.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]) if known is None else known
+            found.append(fresh)
+        return tuple(found)
+
+    def places(self, position: int, rank: int) -> list[Dim | None]:
+        """Return the integers that an input holds, one for each of ``rank`` axes; None for unknown ones."""
+        return [item if is_size(item) else None for item in self._items(position, rank)]
+
+    def _items(self, position: int, count: int) -> Sequence[object]:
+        (length,) = self.shape(position)
+        self.equal(length, count, f"{self.input_name(position)} must have {count} elements, one for each axis")
+        items = self.elements(position)
+        return items if items is not None and len(items) == count else [None] * count
+
+    @property
+    def own_walk(self) -> HloWalker:
+        """The walk, with what only this front end keeps."""
+        return cast("HloWalker", self.walk)
+
+    @property
+    def is_unasserted(self) -> bool:
+        """Whether the question is what the operations require without the module's assertions."""
+        return self.asker.runtime == UNASSERTED
+
+    def has_attribute(self, name: str) -> bool:
+        """Return whether an attribute is given, even one without a value."""
+        return name in self.node.raw.attributes
+
+    def declared(self, position: int) -> Dims | None:
+        """Return the shape that the type of a result declares, with new sizes for open ones; None for no tensor."""
+        kind = self.types[position]
+        if kind is None or kind.sizes is None:
+            return None
+        return tuple(
+            self.fresh(f"{position}_{axis}", f"axis {axis} of result {position}", most=most) if size is None else size
+            for axis, (size, most) in enumerate(zip(kind.sizes, kind.bounds, strict=True))
+        )
+
+    def width(self, value: Any) -> int:
+        """Return how many bits an element of one of MLIR's values has."""
+        kind = str(value.type.element_type)
+        bits = int(re.search(r"\d+", kind)[0])  # type: ignore[index]
+        return 2 * bits if kind.startswith("complex") else bits
+
+    def run(self, graph: str, inputs: Sequence[Value]) -> list[Value]:
+        """Walk through a region, or the function that is called, and return its outputs."""
+        found: Graph = self.node.graphs[graph]
+        return self.walk.within(found, self.scope, inputs)

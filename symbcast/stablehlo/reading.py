@@ -1,0 +1,112 @@
+"""Modules from files, bytes, text and objects. What comes from outside is parsed in a child process first.
+
+MLIR's parser recurses and can overflow the stack: 5,000 nested ``stablehlo.if`` end the process. The child parses with
+half of the usual stack, so whatever it survives is safe here.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from symbcast.batch.endings import DiedError, TimedOutError
+from symbcast.batch.isolation import Isolated
+from symbcast.errors import ModelError, ShapeTypeError
+from symbcast.stablehlo.mlir import bindings, parsed
+
+_STACK = 1 << 22
+_SECONDS = 60
+"""Only a guard against a parser that hangs: MLIR reads 10 MB in less than a second."""
+_TEXT = "text of a module"
+
+
+class Read(NamedTuple):
+    """A module, the name of where it comes from, and its file, if any."""
+
+    source: str
+    path: Path | None
+    module: Any
+
+
+def read_module(model: Any) -> Read:
+    """Return a module from a path, bytes, text, an ``ir.Module`` or a ``jax.export.Exported``.
+
+    Raises `ModelError` for anything that MLIR does not read.
+    """
+    ir = bindings()
+    if isinstance(model, ir.Module):
+        return Read(_name_of(model), None, model)
+    artifact = getattr(model, "mlir_module_serialized", None)
+    if isinstance(artifact, bytes):
+        return Read(str(getattr(model, "fun_name", "exported")), None, parsed(artifact))
+    if isinstance(model, (bytes, bytearray)):
+        return Read("bytes of a module", None, _parsed_apart("bytes of a module", bytes(model)))
+    if isinstance(model, str) and ("\n" in model or "{" in model):
+        return Read(_TEXT, None, _parsed_apart(_TEXT, model))
+    if isinstance(model, (str, os.PathLike)):
+        path = Path(model)
+        return Read(str(path), path, _parsed_apart(str(path), _contents(path)))
+    hint = "give a path, text, bytes, an ir.Module or a jax.export.Exported"
+    raise ShapeTypeError(model, "a StableHLO module", hint)
+
+
+def _name_of(module: Any) -> str:
+    attributes = module.operation.attributes
+    return str(attributes["sym_name"].value) if "sym_name" in attributes else "module"
+
+
+def _contents(path: Path) -> bytes:
+    if not path.is_file():
+        raise ModelError(str(path), "there is no such file", "give the path of a module, such as model.mlir")
+    return path.read_bytes()
+
+
+def _parsed_apart(source: str, data: str | bytes) -> Any:
+    """Return a module that a child process could parse; raises `ModelError` if it could not."""
+    if not data:
+        raise ModelError(source, "is empty", "give a module with a function")
+    if isinstance(data, bytes) and not data.startswith(b"ML\xefR"):
+        data = _as_text(source, data)
+    again = "it may be truncated, or of a version that this jaxlib does not read"
+    try:
+        problem = _probe_apart(data)
+    except DiedError:
+        raise ModelError(source, "MLIR's parser crashes on it", "it may be nested too deeply") from None
+    except TimedOutError as error:
+        raise ModelError(source, f"MLIR's parser {error}", again) from None
+    if problem:
+        raise ModelError(source, f"MLIR does not read it: {problem}", again)
+    return parsed(data)
+
+
+def _as_text(source: str, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise ModelError(source, "is neither MLIR bytecode nor text", "write the module again") from None
+
+
+def probe(data: str | bytes) -> str:
+    """Parse a module and forget it; return why that failed, or an empty text."""
+    found: list[str] = []
+
+    def work() -> None:
+        try:
+            parsed(data)
+            found.append("")
+        except ValueError as error:
+            found.append(str(error))
+
+    before = threading.stack_size(_STACK)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    return found[0]
+
+
+_probe_apart: Isolated[str | bytes, str] = Isolated(probe, _SECONDS)

@@ -1,0 +1,103 @@
+"""The walk through a module: constants, the sizes that types promise, and what decides elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.deciding import decider_of_made, joined
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.walk import Walk
+from symbcast.stablehlo.attributes import TensorType, tensor_type
+from symbcast.stablehlo.constant import Held
+from symbcast.stablehlo.node_call import HloCall, Stretch
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.graph import Node
+    from symbcast.graphs.requirements.recorder import Asker
+    from symbcast.graphs.walking.answering import Answering
+    from symbcast.graphs.walking.walker import GraphScope
+
+_CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
+
+
+class HloWalk(Walk):
+    """A walk through one function; see `symbcast.graphs.walking.walk` for what it keeps."""
+
+    def __init__(self, model: Any, front_end: Answering, asker: Asker) -> None:
+        super().__init__(model, front_end, asker)
+        self.stretches: dict[tuple[str, int], Stretch] = {}
+        """The axes that dynamic broadcasts may stretch, by node and axis."""
+        self.futures: dict[str, Sequence[Value]] = {}
+        """The values in tuples and futures, by name."""
+
+    def node(self, node: Node, scope: GraphScope) -> None:
+        """Compute the outputs of an operation and add them to the scope."""
+        kind = tensor_type(node.raw.results[0].type) if node.op_type in _CONSTANTS else None
+        if kind is None:
+            super().node(node, scope)
+            return
+        scope.values[node.outputs[0]] = Held(node.raw.attributes["value"], kind)
+
+    def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return outputs with the element types of their types; require the sizes that the types promise."""
+        types = cast("HloCall", call).types
+        if not types:  # the end of the function
+            return outputs
+        return [v if t is None else _typed(call, n, v, t) for n, (v, t) in enumerate(zip(outputs, types, strict=False))]
+
+    def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
+        """Note an operation without an answer, and return what its result types say."""
+        self.leave(call.place, reason)
+        own = cast("HloCall", call)
+        return [own.made(own.declared(n), output=n) for n in range(len(own.types))]
+
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of an output that are not known exactly."""
+        return decider_of_output(node.op_type.rpartition(".")[2], inputs)
+
+
+def _typed(call: NodeCall, position: int, value: Value, kind: TensorType) -> Value:
+    """Return a result as its type describes it."""
+    if value.shape is None or kind.sizes is None:
+        return value if value.dtype else Value(value.shape, kind.dtype, value.content)
+    if len(value.shape) != len(kind.sizes):
+        call.refuse(f"result {position} must have rank {len(kind.sizes)}, as its type says")
+    dims: list[Dim] = []
+    for axis, (dim, size, most) in enumerate(zip(value.shape, kind.sizes, kind.bounds, strict=True)):
+        if size is not None:
+            call.equal(dim, size, f"axis {axis} of the result must be {size}, as its type says")
+        elif most is not None:
+            call.at_most(dim, most, f"axis {axis} of the result must be at most {most}, the bound in its type")
+        dims.append(dim if size is None else size)
+    shape = tuple(dims)
+    if shape == value.shape and value.dtype == kind.dtype:
+        return value
+    made = Value(shape, kind.dtype, value.content)
+    made.decided_by = value.decided_by
+    return made
+
+
+_SHAPES_ONLY = frozenset(("get_dimension_size", "dim", "shape_of", "num_elements", "dynamic_iota", "iota", "rank"))
+_RANDOM = frozenset(("rng", "rng_bit_generator", "infeed", "recv", "replica_id", "partition_id"))
+_OF_FIRST = frozenset((
+    "broadcast_in_dim", "dynamic_broadcast_in_dim", "reshape", "dynamic_reshape", "transpose", "reverse", "slice",
+    "real_dynamic_slice", "dynamic_slice", "gather", "dynamic_gather", "convert", "extract", "sort",
+    "optimization_barrier",
+))  # fmt: skip
+"""Operations that copy elements of their first operand."""
+_MOVED = frozenset(("concatenate", "pad", "dynamic_pad", "dynamic_update_slice", "select", "from_elements"))
+
+
+def decider_of_output(name: str, inputs: Sequence[Value | None]) -> Decider:
+    """Return what decides the unknown elements of an output of an operation."""
+    if name in _SHAPES_ONLY:
+        return Decider.SIZES
+    if name in _RANDOM:
+        return Decider.DATA
+    if name in _OF_FIRST and joined(inputs[:1]):
+        return decider_of_made(inputs[:1], is_moving=True)
+    return decider_of_made(inputs, is_moving=name in _OF_FIRST or name in _MOVED)
