@@ -40,7 +40,7 @@ class HloNode(Node):
         super().__init__(
             op.name, [names.of(v) for v in op.operands], [names.of(v) for v in op.results], name=place, raw=op
         )
-        self._names = names
+        self.names = names
         self.program = program
 
     @cached_property
@@ -49,13 +49,13 @@ class HloNode(Node):
         if self.op_type in CALLS:
             return {"called": self.program.graph(self.raw.attributes[CALLS[self.op_type]].value)}
         regions = (r for r in self.raw.regions if len(r.blocks))
-        return {str(n): region_graph(r, self._names, self.program) for n, r in enumerate(regions)}
+        return {str(n): region_graph(r, self.names, self.program) for n, r in enumerate(regions)}
 
     @property
     def line(self) -> Line | None:
         """The line of the text, or of the user's code, that it comes from."""
         file, number = self._line
-        file = self._names.file if file == "-" else file
+        file = self.names.file if file == "-" else file
         return Line.of(file, number) if file and number else None
 
     @property
@@ -102,13 +102,13 @@ class Functions:
         self.file = file
         self.state = bindings().AsmState(module.operation)
         operations = [op.operation for op in module.body.operations]
-        self.ops = {op.attributes["sym_name"].value: op for op in operations if op.name == "func.func"}
+        self.functions = {op.attributes["sym_name"].value: op for op in operations if op.name == "func.func"}
         self._graphs: dict[str, Graph] = {}
 
     def graph(self, name: str) -> Graph:
         """Return the graph of a function that is called; raises `LookupError` for one without a body."""
         if name not in self._graphs:
-            op = self.ops.get(name)
+            op = self.functions.get(name)
             if op is None or not len(op.regions[0].blocks):
                 raise LookupError(f"the function {name} has no body")
             names = Names(self.state, f"{name}:", self.file)
@@ -117,7 +117,7 @@ class Functions:
 
     def top(self, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Graph:
         """Return the graph of the function that is checked, with names of its inputs and outputs for users."""
-        block = self.ops[name].regions[0].blocks[0]
+        block = self.functions[name].regions[0].blocks[0]
         own = {a.get_name(self.state): called for a, called in zip(block.arguments, inputs, strict=True)}
         names = Names(self.state, "", self.file, own)
         nodes = [HloNode(op.operation, names, self) for op in block.operations]

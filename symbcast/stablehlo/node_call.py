@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.graph import Graph
     from symbcast.graphs.values.contents import Content
+    from symbcast.stablehlo.graph import HloNode
 
 
 UNASSERTED = "unasserted"
@@ -46,6 +47,8 @@ class HloWalker(Walker, Protocol):
 
 class HloCall(NodeCall):
     """An operation with its inputs. MLIR has checked its types: ranks, attributes, and sizes that are numbers."""
+
+    node: HloNode
 
     def attribute(self, name: str) -> Any:
         """Return an attribute as a number, a text, a list or an array; None if there is none."""
@@ -87,12 +90,12 @@ class HloCall(NodeCall):
             self.same_shape(other, first, reason)
         return tuple(next((d for d in sizes if isinstance(d, int)), sizes[0]) for sizes in zip(*shapes, strict=True))
 
-    def wanted(self, position: int) -> tuple[Dim, ...]:
+    def wanted(self, position: int, output: int = 0) -> tuple[Dim, ...]:
         """Return the sizes that an input holds, none negative; those that data decide are new sizes.
 
-        A number in the type of the first result stands for an unknown size.
+        A number in the type of the result stands for an unknown size.
         """
-        static = self.type_of(0).sizes or ()
+        static = self.type_of(output).sizes or ()
         items = self._items(position, len(static))
         found: list[Dim] = []
         for axis, item in enumerate(items):

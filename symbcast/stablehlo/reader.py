@@ -29,13 +29,13 @@ class HloModel(Model):
     """A function of a module; ``raw`` is the module."""
 
     def __init__(self, read: Read, function: str | None) -> None:
-        self.functions = Functions(read.module, str(read.path or ""))
-        name = _chosen(read.source, self.functions.ops, function)
-        op = self.functions.ops[name]
-        inner = _count(read.source, name, self.functions.ops)
-        self._arguments = _Arguments(op, self.functions)
+        program = Functions(read.module, str(read.path or ""))
+        name = _chosen(read.source, program.functions, function)
+        op = program.functions[name]
+        inner = _count(read.source, name, program.functions)
+        self._arguments = _Arguments(op, program)
         outputs = _output_names(op)
-        graph = self.functions.top(name, self._arguments.names, outputs)
+        graph = program.top(name, self._arguments.names, outputs)
         super().__init__(read.source, graph, path=read.path, raw=read.module, inner=inner)
 
     def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
@@ -133,10 +133,10 @@ class _Arguments:
     that is read from it, else ``<argument>_<axis>``.
     """
 
-    def __init__(self, op: Any, functions: Functions) -> None:
+    def __init__(self, op: Any, program: Functions) -> None:
         taken: set[str] = set()
         arguments = list(op.regions[0].blocks[0].arguments)
-        passed, constants = _passed(op, functions), dict(enumerate(_constants(op)))
+        passed, constants = _passed(op, program), dict(enumerate(_constants(op)))
         names = (constants.get(n) or _name_in(a.location) or passed.names.get(n) for n, a in enumerate(arguments))
         self.names = [free_name(name or f"arg{n}", taken) for n, name in enumerate(names)]
         self._variables = passed.variables
@@ -177,10 +177,10 @@ class _Passed(NamedTuple):
     variables: dict[tuple[int, int], str]
 
 
-def _passed(op: Any, functions: Functions) -> _Passed:
+def _passed(op: Any, program: Functions) -> _Passed:
     found = _Passed({}, {})
     for call in (inner.operation for inner in op.regions[0].blocks[0].operations):
-        called = functions.ops.get(attribute_of(call, "callee")) if call.name == "func.call" else None
+        called = program.functions.get(attribute_of(call, "callee")) if call.name == "func.call" else None
         if called is None or not len(called.regions[0].blocks):
             continue
         for value, parameter in zip(call.operands, called.regions[0].blocks[0].arguments, strict=True):

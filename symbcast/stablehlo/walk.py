@@ -12,6 +12,7 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
 from symbcast.stablehlo.attributes import TensorType, tensor_type
 from symbcast.stablehlo.constant import Held
+from symbcast.stablehlo.idioms import contents_of_idioms
 from symbcast.stablehlo.node_call import HloCall, Stretch
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.walking.answering import Answering
     from symbcast.graphs.walking.walker import GraphScope
 
+_WITH_IDIOMS = frozenset({"func.call", "stablehlo.select"})
 _CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
 
 
@@ -44,9 +46,13 @@ class HloWalk(Walk):
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with the element types of their types; require the sizes that the types promise."""
-        types = cast("HloCall", call).types
+        own = cast("HloCall", call)
+        types = own.types
         if not types:  # the end of the function
             return outputs
+        if call.node.op_type in _WITH_IDIOMS and all(t is not None and t.sizes == () for t in types):
+            contents = contents_of_idioms(own)
+            outputs = [v if c is None else v.with_content(c) for v, c in zip(outputs, contents, strict=True)]
         return [v if t is None else _typed(call, n, v, t) for n, (v, t) in enumerate(zip(outputs, types, strict=False))]
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:

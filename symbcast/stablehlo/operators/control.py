@@ -6,14 +6,20 @@ A module is compiled for the sizes of its inputs: every branch and every body mu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import TRUE, Formula, equal
-from symbcast.graphs.values.contents import is_size
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.graphs.values.contents import Elements, is_size, sizes_of
 from symbcast.graphs.values.elements import truth
+from symbcast.graphs.values.numbers import INTEGERS
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.walker import either
 from symbcast.stablehlo.node_call import HloCall
-from symbcast.stablehlo.registry import operator
+from symbcast.stablehlo.registry import OPERATORS, operator
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
 
 # Calls.
 
@@ -113,27 +119,62 @@ _ROUNDS = 8
 @operator("while", constraints="C1 C2 C3")
 def while_(call: HloCall) -> Sequence[Value]:
     """A body that runs as long as a condition holds; the values that it carries keep their shapes."""
+    carried, counters = _in_any_iteration(call)
+    before = set(call.asker.reasons)
+    call.run("0", carried)
+    for n, (one, later) in enumerate(zip(carried, call.run("1", carried), strict=True)):
+        if one.shape is not None and later.shape is not None:
+            call.same_shape(later.shape, one.shape, f"value {n} must keep its shape")
+        elif one.shape is not later.shape:
+            call.note(f"not checked: value {n} must keep its shape")
+    if any(not counters.isdisjoint(symbols_in(formula)) for _, formula in call.asker.reasons.keys() - before):
+        call.note("not checked: what its body requires in every iteration")
+    return [_without(value) if _is_counter(value, counters) else value for value in carried]
+
+
+def _in_any_iteration(call: HloCall) -> tuple[list[Value], set[Symbol]]:
+    """Return the carried values in any iteration, and the sizes that stand for integers that change.
+
+    An integer that starts at 0 or more, and does not become negative, is such a size; other elements that change are
+    not known. By induction this holds in all iterations.
+    """
     carried = [call.value(n) for n in range(len(call.inputs))]
+    counters: set[Symbol] = set()
     for _ in range(_ROUNDS):
         with call.asker.trying(call.walk.trying()):
-            after = call.run("1", carried)
-        changed = [v.content != w.content and v.content is not None for v, w in zip(carried, after, strict=True)]
-        if not any(changed):
-            break
-        carried = [_any_time(v) if c else v for v, c in zip(carried, changed, strict=True)]
-    else:
-        carried = [_any_time(v) for v in carried]
-    call.run("0", carried)
-    for n, (before, later) in enumerate(zip(carried, call.run("1", carried), strict=True)):
-        if before.shape is not None and later.shape is not None:
-            call.same_shape(later.shape, before.shape, f"value {n} must keep its shape")
-        elif before.shape is not later.shape:
-            call.note(f"not checked: value {n} must keep its shape")
-    return carried
+            pairs = list(zip(carried, call.run("1", carried), strict=True))
+            open_values = [n for n, (one, later) in enumerate(pairs) if not _is_kept(call, one, later, counters)]
+        if not open_values:
+            return carried, counters
+        for n in open_values:
+            carried[n] = _counted(call, n, carried[n], counters)
+    return [_without(v) for v in carried], set()
 
 
-def _any_time(value: Value) -> Value:
-    """Return a value whose elements change from iteration to iteration."""
+def _is_kept(call: HloCall, one: Value, later: Value, counters: set[Symbol]) -> bool:
+    """Return whether a value in any iteration also describes the next one."""
+    if _is_counter(one, counters):
+        sizes = sizes_of(later.content, later.shape)
+        return sizes is not None and call.bounds.is_at_least(sizes[0], 0)
+    return one.content is None or one.content == later.content
+
+
+def _is_counter(value: Value, counters: set[Symbol]) -> bool:
+    return isinstance(value.content, Elements) and value.shape == () and value.content.items[0] in counters
+
+
+def _counted(call: HloCall, position: int, value: Value, counters: set[Symbol]) -> Value:
+    """Return a value whose elements change: one integer that is not negative becomes a new size."""
+    sizes = sizes_of(value.content, value.shape) if value.shape == () and value.dtype in INTEGERS else None
+    if sizes is None or _is_counter(value, counters) or not call.bounds.is_at_least(sizes[0], 0):
+        return _without(value)
+    counter = call.fresh(f"counter_{position}", f"carried value {position} in any iteration")
+    counters.add(counter)
+    return value.with_content(Elements((counter,)))
+
+
+def _without(value: Value) -> Value:
+    """Return a value whose elements are not known."""
     return Value(value.shape, value.dtype)
 
 
@@ -141,17 +182,27 @@ def _any_time(value: Value) -> Value:
 
 
 @operator("custom_call")
-def custom_call(call: HloCall) -> Sequence[Value]:
-    """A call of code outside the module; of these, only JAX's assertions and shardings are known."""
+def custom_call(call: HloCall) -> Value | Sequence[Value]:
+    """A call of code outside the module; an operator ``custom_call.<target>`` answers for it if there is one."""
     target = call.text("call_target_name")
-    if target == "shape_assertion":
-        return _asserted(call)
-    if target == "Sharding" and len(call.inputs) == 1:
-        return [call.value(0)]
-    return call.give_up(f"{target} is code outside the module")
+    found = OPERATORS.get(("", f"custom_call.{target}"))
+    if found is not None:
+        return found(call)
+    places = call.attribute("indices_of_shape_operands")
+    if places is None:
+        call.give_up(f"{target} is code outside the module")
+    call.note(f"not checked: what {target} requires, which is code outside the module")
+    return [call.made(call.wanted(int(place), n), output=n) for n, place in enumerate(places)]
 
 
-def _asserted(call: HloCall) -> Sequence[Value]:
+@operator("custom_call.Sharding")
+def sharding(call: HloCall) -> Value:
+    """The operand, distributed over devices."""
+    return call.value(0)
+
+
+@operator("custom_call.shape_assertion")
+def shape_assertion(call: HloCall) -> Sequence[Value]:
     """Require a condition on sizes, with the message that JAX gives for it."""
     items = call.elements(0)
     formula = truth(items[0]) if items else None

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import floor_divide
+from symbcast.core.algebra.arithmetic import add, floor_divide
+from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import negate
-from symbcast.graphs.operators.elementwise import chosen, clipped, of_each, of_several
+from symbcast.graphs.operators.elementwise import chosen, of_each, of_several
 from symbcast.graphs.operators.making import filled
-from symbcast.graphs.values.contents import Element, is_size
+from symbcast.graphs.values.contents import Element, Elements, is_size
 from symbcast.graphs.values.elements import BINARY, Binary, truth
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
-from symbcast.graphs.values.tensors import cast
+from symbcast.graphs.values.tensors import cast, combined
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
@@ -252,9 +254,30 @@ def clamp(call: HloCall) -> Value:
     for bound in (low, high):
         if bound:
             shape = call.alike([shape, bound], "a bound must have the shape of the operand")
-    least, most = (call.elements(n) or (None,) for n in (0, 2))
-    is_followed = call.dtype(1) in INTEGERS and not low and not high
-    return call.made(shape, clipped(call.value(1), least, most, call.asker) if is_followed else None)
+    return call.made(shape, _clamped(call, shape) if call.dtype(1) in INTEGERS else None)
+
+
+def _clamped(call: HloCall, shape: Dims) -> Content | None:
+    """Return elements limited to bounds; one that data decide is a new size above the lower bound, up to the upper."""
+    sizes = numbers_of(shape)
+    if sizes is None or prod(sizes) > _FEW or call.value(0).content is None or call.value(2).content is None:
+        return None
+    fresh = iter(call.fresh(f"clamped_{n}", f"element {n} above the lower bound", by=[1]) for n in range(prod(sizes)))
+    data = call.value(1)
+    if data.content is None:
+        data = Value(shape, data.dtype, Elements((None,) * prod(sizes)))
+
+    def clamp_one(low: Element, item: Element, high: Element) -> Element:
+        if not is_size(low) or not is_size(high):
+            return None
+        above = add(low, next(fresh)) if item is None else BINARY["Max"](call.asker, data.dtype, item, low)
+        return BINARY["Min"](call.asker, data.dtype, above, high)
+
+    return combined([call.value(0), data, call.value(2)], shape, clamp_one, call.asker)
+
+
+_FEW = 16
+"""How many elements are clamped one by one: starts of slices have one for each axis."""
 
 
 # Operators that copy their operands.

@@ -125,6 +125,16 @@ def top_k(call: HloCall) -> list[Value]:
     return [call.made((*dims[:-1], count), output=n) for n in range(2)]
 
 
+@operator("custom_call.stablehlo.dynamic_top_k")
+def dynamic_top_k(call: HloCall) -> list[Value]:
+    """What ``top_k`` does, with an operand for ``k``."""
+    dims, sizes = call.shape(0), call.sizes(1)
+    count = sizes[0] if sizes else call.fresh("k", "k", by=[1], most=dims[-1])
+    call.is_size(count, "k must not be negative")
+    call.at_most(count, dims[-1], "the last axis must have at least k elements")
+    return [call.made((*dims[:-1], count), output=n) for n in range(2)]
+
+
 @operator("tensor.extract", "shape.get_extent")
 def extract(call: HloCall) -> Value:
     """One element."""

@@ -88,12 +88,7 @@ def broadcast(call: HloCall) -> Value:
 @operator("reshape", constraints="C2")
 def reshape(call: HloCall) -> Value:
     """The elements in the shape of the result's type, which has as many."""
-    static = call.type_of(0).sizes or ()
-    if None in static:
-        return _reshaped(
-            call, tuple(call.fresh(f"size_{n}", f"axis {n}") if s is None else s for n, s in enumerate(static))
-        )
-    return _reshaped(call, tuple(s for s in static if s is not None))
+    return _reshaped(call, call.declared(0) or ())
 
 
 @operator("dynamic_reshape", constraints="C2 C4")
@@ -237,10 +232,7 @@ def concatenate(call: HloCall) -> Value:
 @operator("iota")
 def iota(call: HloCall) -> Value:
     """Numbers that count along an axis, in the shape of the result's type."""
-    static = call.type_of(0).sizes or ()
-    return _counting(
-        call, tuple(call.fresh(f"size_{n}", f"axis {n}") if s is None else s for n, s in enumerate(static))
-    )
+    return _counting(call, call.declared(0) or ())
 
 
 @operator("dynamic_iota", constraints="C2")

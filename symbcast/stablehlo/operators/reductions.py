@@ -5,7 +5,7 @@ from __future__ import annotations
 from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.contents import Content
 from symbcast.graphs.values.numbers import BOOL
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.operators.reductions import reduce as reduced_shape
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
@@ -102,8 +102,10 @@ def rng_bit_generator(call: HloCall) -> list[Value]:
         call.equal(state, 128 // bits, "the state must have 128 bits")
     elif algorithm == "PHILOX":
         call.one_of(state, (128 // bits, 192 // bits), "the state must have 128 or 192 bits")
-    static: Dims = tuple(
-        call.fresh(f"size_{n}", f"axis {n} of the result") if s is None else s
-        for n, s in enumerate(call.type_of(1).sizes or ())
-    )
-    return [call.made((state,)), call.made(static, output=1)]
+    return [call.made((state,)), call.made(call.declared(1), output=1)]
+
+
+@operator("custom_call.stablehlo.dynamic_rng_bit_generator")
+def dynamic_rng_bit_generator(call: HloCall) -> list[Value]:
+    """The next state of a generator, and random bits in a shape that an operand holds."""
+    return [call.made(call.shape(0)), call.made(call.wanted(1, 1), output=1)]

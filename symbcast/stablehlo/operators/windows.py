@@ -19,11 +19,11 @@ class Window(NamedTuple):
     """A window along one axis: its own size, and the padding and the gaps of the axis."""
 
     size: Dim
-    stride: int
+    stride: Dim
     low: Dim
     high: Dim
-    base_dilation: int
-    dilation: int
+    base_dilation: Dim
+    dilation: Dim
 
 
 def positions(call: HloCall, size: Dim, window: Window) -> Dim:
@@ -39,10 +39,16 @@ def _windows(
     call: HloCall, sizes: Sequence[Dim], padding: Sequence[tuple[Dim, Dim]], names: Sequence[str]
 ) -> list[Window]:
     """Return the windows of an operation; ``names`` are the attributes for strides and the two dilations."""
-    ones = [1] * len(sizes)
-    strides, bases, dilations = (call.integers(n) or ones if n else ones for n in names)
+    strides, bases, dilations = (_each(call, name, len(sizes)) for name in names)
     parts = zip(sizes, strides, padding, bases, dilations, strict=True)
     return [Window(size, stride, *ends, base, dilation) for size, stride, ends, base, dilation in parts]
+
+
+def _each(call: HloCall, name: str, count: int) -> list[int]:
+    found = (call.integers(name) if name else None) or [1] * count
+    if len(found) != count:
+        call.refuse(f"{name} must have {count} numbers, one for each axis of the window, but has {len(found)}")
+    return found
 
 
 def _padding(call: HloCall, count: int) -> list[tuple[Dim, Dim]]:
@@ -61,6 +67,23 @@ def reduce_window(call: HloCall) -> list[Value]:
     windows = _windows(call, sizes, _padding(call, len(sizes)), _REDUCED)
     shape = tuple(positions(call, d, w) for d, w in zip(dims, windows, strict=True))
     return [call.made(shape, output=n) for n in range(count)]
+
+
+@operator("custom_call.stablehlo.dynamic_reduce_window")
+def dynamic_reduce_window(call: HloCall) -> list[Value]:
+    """What ``reduce_window`` does, with operands for windows, strides, dilations and padding."""
+    count = (len(call.inputs) - 5) // 2
+    dims = call.alike(call.shapes()[:count], "all inputs must have the same shape")
+    sizes, strides, bases, dilations, padding = (call.sizes(n) for n in range(2 * count, 2 * count + 5))
+    if sizes is None or strides is None or bases is None or dilations is None or padding is None:
+        call.give_up("its windows are not known")
+    shape: list[Dim] = []
+    for n, size in enumerate(dims):
+        for number in (sizes[n], strides[n], bases[n], dilations[n]):
+            call.at_most(1, number, "windows, strides and dilations must be at least 1")
+        window = Window(sizes[n], strides[n], padding[2 * n], padding[2 * n + 1], bases[n], dilations[n])
+        shape.append(positions(call, size, window))
+    return [call.made(tuple(shape), output=n) for n in range(count)]
 
 
 @operator("select_and_scatter", constraints="C2 C11")
@@ -88,6 +111,8 @@ def convolution(call: HloCall) -> Value:
 def dynamic_conv(call: HloCall) -> Value:
     """What ``convolution`` does, with an operand for the padding."""
     count = len(call.shape(0)) - 2
+    for name in _CONVOLVED:
+        _each(call, name, count)
     found = call.sizes(2)
     call.same_shape(call.shape(2), (count, 2), "the padding must have two numbers for each axis")
     if found is None or len(found) != 2 * count:
