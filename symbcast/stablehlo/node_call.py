@@ -16,6 +16,7 @@ from symbcast.stablehlo.mlir import dialect
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.logic.formulas import Formula
     from symbcast.graphs.graph import Graph
     from symbcast.graphs.values.contents import Content
     from symbcast.stablehlo.graph import HloNode
@@ -33,14 +34,24 @@ class Stretch(NamedTuple):
     hint: str
 
 
+class Asserted(NamedTuple):
+    """An assertion of a module: its node, and what it requires, in words and as a formula."""
+
+    node: str
+    text: str
+    formula: Formula
+
+
 class HloWalker(Walker, Protocol):
     """The walk as operators of StableHLO see it.
 
     Attributes:
         stretches: the axes that dynamic broadcasts may stretch, by node and axis.
         futures: the values in tuples and futures, by name.
+        assertions: what the module asserts.
     """
 
+    assertions: list[Asserted]
     stretches: dict[tuple[str, int], Stretch]
     futures: dict[str, Sequence[Value]]
 

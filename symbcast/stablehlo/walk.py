@@ -13,7 +13,7 @@ from symbcast.graphs.walking.walk import Walk
 from symbcast.stablehlo.attributes import TensorType, tensor_type
 from symbcast.stablehlo.constant import Held
 from symbcast.stablehlo.idioms import contents_of_idioms
-from symbcast.stablehlo.node_call import HloCall, Stretch
+from symbcast.stablehlo.node_call import Asserted, HloCall, Stretch
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -35,6 +35,8 @@ class HloWalk(Walk):
         """The axes that dynamic broadcasts may stretch, by node and axis."""
         self.futures: dict[str, Sequence[Value]] = {}
         """The values in tuples and futures, by name."""
+        self.assertions: list[Asserted] = []
+        """What the module asserts."""
 
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of an operation and add them to the scope."""

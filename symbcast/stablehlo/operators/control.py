@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import TRUE, Formula, equal
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.text.printing import dim_text
 from symbcast.graphs.values.contents import Elements, is_size, sizes_of
 from symbcast.graphs.values.elements import truth
 from symbcast.graphs.values.numbers import INTEGERS
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.walker import either
-from symbcast.stablehlo.node_call import HloCall
+from symbcast.stablehlo.node_call import Asserted, HloCall
 from symbcast.stablehlo.registry import OPERATORS, operator
 
 if TYPE_CHECKING:
@@ -208,17 +209,23 @@ def shape_assertion(call: HloCall) -> Sequence[Value]:
     formula = truth(items[0]) if items else None
     if formula is None:
         call.note("not checked: what it asserts is not known")
-    elif not call.is_unasserted:
-        call.require(formula, assertion_of(call.text("error_message")))
+        return ()
+    sizes = [call.sizes(n) for n in range(1, len(call.inputs))]
+    text = assertion_of(call.text("error_message"), ["?" if not found else dim_text(found[0]) for found in sizes])
+    call.own_walk.assertions.append(Asserted(call.place.name, text, formula))
+    if not call.is_unasserted:
+        call.require(formula, text)
     return ()
 
 
-def assertion_of(message: str) -> str:
-    """Return what an assertion requires: the first sentences of JAX's message, without the specifications.
+def assertion_of(message: str, sizes: Sequence[str]) -> str:
+    """Return what an assertion requires: JAX's message with its sizes, without the specifications.
 
-    >>> assertion_of("Expected value >= 1 for 'b'. Using the following polymorphic shapes specifications: ...")
-    "the module asserts it: Expected value >= 1 for 'b'"
+    >>> assertion_of("Expected {0} >= 1. Using the following polymorphic shapes specifications: ...", ["N"])
+    'the module asserts it: Expected N >= 1'
     """
     said = message.partition(" Using the following")[0]
     said = said.removeprefix("Input shapes do not match the polymorphic shapes specification. ")
+    for n, size in enumerate(sizes):
+        said = said.replace(f"{{{n}}}", size)
     return f"the module asserts it: {said.strip().rstrip('.')}"
