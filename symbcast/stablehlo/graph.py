@@ -6,7 +6,7 @@ name of their function: ``divmod:%3``. A node has the name in its location, such
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -123,14 +123,3 @@ class Functions:
         nodes = [HloNode(op.operation, names, self) for op in block.operations]
         nodes[-1].outputs = outputs
         return Graph(nodes, inputs, outputs, name=name)
-
-
-def operations_in(op: Any) -> Iterator[Any]:
-    """Yield all operations within an operation, at any depth."""
-    pending = [op]
-    while pending:
-        for region in pending.pop().regions:
-            for block in region.blocks:
-                for inner in block.operations:
-                    yield inner.operation
-                    pending.append(inner.operation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -58,6 +59,17 @@ def parsed(data: str | bytes) -> Any:
     except (ir.MLIRError, UnicodeDecodeError) as error:
         raise ValueError(_told(str(error))) from None
     return module
+
+
+def operations_in(op: Any) -> Iterator[Any]:
+    """Yield all operations within an operation, at any depth."""
+    pending = [op]
+    while pending:
+        for region in pending.pop().regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    yield inner.operation
+                    pending.append(inner.operation)
 
 
 def _told(message: str) -> str:

@@ -98,7 +98,8 @@ class HloCall(NodeCall):
         """Require that shapes be equal, and return them: numbers where one has a number."""
         first, *others = shapes
         for other in others:
-            self.same_shape(other, first, reason)
+            if other != first:
+                self.same_shape(other, first, reason)
         return tuple(next((d for d in sizes if isinstance(d, int)), sizes[0]) for sizes in zip(*shapes, strict=True))
 
     def wanted(self, position: int, output: int = 0) -> tuple[Dim, ...]:

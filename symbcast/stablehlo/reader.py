@@ -15,9 +15,9 @@ from symbcast.graphs.model import Model
 from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import Value
 from symbcast.stablehlo.attributes import attribute_of, tensor_type
-from symbcast.stablehlo.graph import CALLS, Functions, operations_in
-from symbcast.stablehlo.mlir import bindings
-from symbcast.stablehlo.reading import Read, read_module
+from symbcast.stablehlo.graph import CALLS, Functions
+from symbcast.stablehlo.mlir import bindings, operations_in
+from symbcast.stablehlo.reading import Read, read_module, too_many
 
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
@@ -94,6 +94,8 @@ def _count(source: str, top: str, functions: Mapping[str, Any]) -> int:
                 calls[name].append(op.attributes[CALLS[op.name]].value)
         pending += calls[name]
     _check_acyclic(source, top, calls)
+    if too_many(count):
+        raise ModelError(source, too_many(count), "check a part of it")
     return count
 
 

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Isolated
 from symbcast.errors import ModelError, ShapeTypeError
-from symbcast.stablehlo.mlir import bindings, parsed
+from symbcast.stablehlo.mlir import bindings, operations_in, parsed
 
 _STACK = 1 << 22
-_SECONDS = 60
-"""Only a guard against a parser that hangs: MLIR reads 10 MB in less than a second."""
+_SECONDS, _PER_SECOND = 5, 1 << 20
+"""Only a guard against damaged bytecode on which the parser hangs: MLIR reads 10 MB in a second."""
+MAX_OPERATIONS = 50_000
+"""The greatest number of operations of a module that is walked."""
 _TEXT = "text of a module"
 
 
@@ -43,7 +45,7 @@ def read_module(model: Any) -> Read:
         return Read(str(getattr(model, "fun_name", "exported")), None, parsed(artifact))
     if isinstance(model, (bytes, bytearray)):
         return Read("bytes of a module", None, _parsed_apart("bytes of a module", bytes(model)))
-    if isinstance(model, str) and ("\n" in model or "{" in model):
+    if isinstance(model, str) and (not model or "\n" in model or "{" in model):
         return Read(_TEXT, None, _parsed_apart(_TEXT, model))
     if isinstance(model, (str, os.PathLike)):
         path = Path(model)
@@ -71,14 +73,19 @@ def _parsed_apart(source: str, data: str | bytes) -> Any:
         data = _as_text(source, data)
     again = "it may be truncated, or of a version that this jaxlib does not read"
     try:
-        problem = _probe_apart(data)
+        problem = Isolated(probe, _SECONDS + len(data) / _PER_SECOND)(data)
     except DiedError:
         raise ModelError(source, "MLIR's parser crashes on it", "it may be nested too deeply") from None
     except TimedOutError as error:
         raise ModelError(source, f"MLIR's parser {error}", again) from None
     if problem:
-        raise ModelError(source, f"MLIR does not read it: {problem}", again)
+        raise ModelError(source, problem, again if problem.startswith("MLIR") else "check a part of it")
     return parsed(data)
+
+
+def too_many(count: int) -> str:
+    """Return that a module has too many operations, or an empty text."""
+    return f"has {count} operations, and at most {MAX_OPERATIONS} are followed" if count > MAX_OPERATIONS else ""
 
 
 def _as_text(source: str, data: bytes) -> str:
@@ -89,15 +96,19 @@ def _as_text(source: str, data: bytes) -> str:
 
 
 def probe(data: str | bytes) -> str:
-    """Parse a module and forget it; return why that failed, or an empty text."""
+    """Parse a module, print it and forget it; return why that failed, or an empty text.
+
+    The bindings raise an error, or end the process, for names that are no UTF-8.
+    """
     found: list[str] = []
 
     def work() -> None:
         try:
-            parsed(data)
-            found.append("")
-        except ValueError as error:
-            found.append(str(error))
+            module = parsed(data)
+            module.operation.get_asm(enable_debug_info=True, large_elements_limit=1)
+            found.append(too_many(sum(1 for _ in operations_in(module.operation))))
+        except (ValueError, RuntimeError) as error:
+            found.append(f"MLIR does not read it: {error}")
 
     before = threading.stack_size(_STACK)
     try:
@@ -107,6 +118,3 @@ def probe(data: str | bytes) -> str:
     finally:
         threading.stack_size(before)
     return found[0]
-
-
-_probe_apart: Isolated[str | bytes, str] = Isolated(probe, _SECONDS)

@@ -10,7 +10,10 @@ from symbcast.stablehlo.registry import operator
 
 
 @operator("all_reduce", constraints="C6")
-@operator("collective_broadcast", "collective_permute", "collective_reduce", "cross_replica_sum")
+@operator("collective_broadcast", constraints="C3 C4")
+@operator("collective_permute", constraints="C5")
+@operator("collective_reduce", constraints="C3")
+@operator("cross_replica_sum")
 def keeps(call: HloCall) -> list[Value]:
     """Tensors of the same shapes; a last operand without a result says which process sends."""
     return [call.made(call.shape(n), output=n) for n in range(len(call.node.outputs))]

@@ -107,7 +107,7 @@ def convolution(call: HloCall) -> Value:
     return _convolved(call, _padding(call, len(call.shape(0)) - 2))
 
 
-@operator("dynamic_conv", constraints="C10 C11 C14 C15 C16 C25")
+@operator("dynamic_conv", constraints="C2 C4 C5 C7 C10 C11 C14 C15 C16 C25")
 def dynamic_conv(call: HloCall) -> Value:
     """What ``convolution`` does, with an operand for the padding."""
     count = len(call.shape(0)) - 2
