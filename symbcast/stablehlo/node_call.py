@@ -163,6 +163,32 @@ class HloCall(NodeCall):
         return 2 * bits if kind.startswith("complex") else bits
 
     def run(self, graph: str, inputs: Sequence[Value]) -> list[Value]:
-        """Walk through a region, or the function that is called, and return its outputs."""
+        """Walk through a region, or the function that is called, and return its outputs.
+
+        A region may declare its parameters more closely than the operands: their sizes are required.
+        """
         found: Graph = self.node.graphs[graph]
-        return self.walk.within(found, self.scope, inputs)
+        parameters = self.node.raw.regions[int(graph)].blocks[0].arguments if graph.isdecimal() else ()
+        kinds = [tensor_type(p.type) for p in parameters] or [None] * len(inputs)
+        given = [self.typed(v, k, f"parameter {n}") for n, (v, k) in enumerate(zip(inputs, kinds, strict=True))]
+        return self.walk.within(found, self.scope, given)
+
+    def typed(self, value: Value, kind: TensorType | None, what: str) -> Value:
+        """Return a value as a type describes it; the sizes and bounds that the type promises are required."""
+        if kind is None or value.shape is None or kind.sizes is None:
+            return value if value.dtype or kind is None else Value(value.shape, kind.dtype, value.content)
+        if len(value.shape) != len(kind.sizes):
+            self.refuse(f"{what} must have rank {len(kind.sizes)}, as its type says")
+        dims: list[Dim] = []
+        for axis, (dim, size, most) in enumerate(zip(value.shape, kind.sizes, kind.bounds, strict=True)):
+            if size is not None:
+                self.equal(dim, size, f"axis {axis} of {what} must be {size}, as its type says")
+            elif most is not None:
+                self.at_most(dim, most, f"axis {axis} of {what} must be at most {most}, the bound in its type")
+            dims.append(dim if size is None else size)
+        shape = tuple(dims)
+        if shape == value.shape and value.dtype == kind.dtype:
+            return value
+        made = Value(shape, kind.dtype, value.content)
+        made.decided_by = value.decided_by
+        return made

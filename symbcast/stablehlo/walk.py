@@ -10,13 +10,12 @@ from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import decider_of_made, joined
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
-from symbcast.stablehlo.attributes import TensorType, tensor_type
+from symbcast.stablehlo.attributes import tensor_type
 from symbcast.stablehlo.constant import Held
 from symbcast.stablehlo.idioms import contents_of_idioms
 from symbcast.stablehlo.node_call import Asserted, HloCall, Stretch
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.graph import Node
     from symbcast.graphs.requirements.recorder import Asker
     from symbcast.graphs.walking.answering import Answering
@@ -55,7 +54,9 @@ class HloWalk(Walk):
         if call.node.op_type in _WITH_IDIOMS and all(t is not None and t.sizes == () for t in types):
             contents = contents_of_idioms(own)
             outputs = [v if c is None else v.with_content(c) for v, c in zip(outputs, contents, strict=True)]
-        return [v if t is None else _typed(call, n, v, t) for n, (v, t) in enumerate(zip(outputs, types, strict=False))]
+        several = len(types) > 1
+        names = [f"result {n}" if several else "the result" for n in range(len(types))]
+        return [own.typed(v, t, name) for v, t, name in zip(outputs, types, names, strict=False)]
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
         """Note an operation without an answer, and return what its result types say."""
@@ -66,27 +67,6 @@ class HloWalk(Walk):
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
         return decider_of_output(node.op_type.rpartition(".")[2], inputs)
-
-
-def _typed(call: NodeCall, position: int, value: Value, kind: TensorType) -> Value:
-    """Return a result as its type describes it."""
-    if value.shape is None or kind.sizes is None:
-        return value if value.dtype else Value(value.shape, kind.dtype, value.content)
-    if len(value.shape) != len(kind.sizes):
-        call.refuse(f"result {position} must have rank {len(kind.sizes)}, as its type says")
-    dims: list[Dim] = []
-    for axis, (dim, size, most) in enumerate(zip(value.shape, kind.sizes, kind.bounds, strict=True)):
-        if size is not None:
-            call.equal(dim, size, f"axis {axis} of the result must be {size}, as its type says")
-        elif most is not None:
-            call.at_most(dim, most, f"axis {axis} of the result must be at most {most}, the bound in its type")
-        dims.append(dim if size is None else size)
-    shape = tuple(dims)
-    if shape == value.shape and value.dtype == kind.dtype:
-        return value
-    made = Value(shape, kind.dtype, value.content)
-    made.decided_by = value.decided_by
-    return made
 
 
 _SHAPES_ONLY = frozenset(("get_dimension_size", "dim", "shape_of", "num_elements", "dynamic_iota", "iota", "rank"))

@@ -112,7 +112,8 @@ CASES = [
     Case(
         "map",
         f"{_F}; {_F}",
-        f'  %r = "stablehlo.map"(%x, %y) {_BODY} {{dimensions = array<i64: 0>}} : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>',
+        f'  %r = "stablehlo.map"(%x, %y) {_BODY} {{dimensions = array<i64: 0>}}'
+        " : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>",
         _F,
         "arg0_0 == arg1_0",
         "arg0_0",
@@ -215,7 +216,8 @@ CASES = [
     Case(
         "dynamic_update_slice",
         f"{_F}; {_F}; tensor<i32>",
-        "  %r = stablehlo.dynamic_update_slice %x, %y, %z : (tensor<?xf32>, tensor<?xf32>, tensor<i32>) -> tensor<?xf32>",
+        "  %r = stablehlo.dynamic_update_slice %x, %y, %z"
+        " : (tensor<?xf32>, tensor<?xf32>, tensor<i32>) -> tensor<?xf32>",
         _F,
         "arg1_0 <= arg0_0",
         "arg0_0",
@@ -261,7 +263,8 @@ CASES = [
         "scatter",
         "tensor<?x?xf32>; tensor<?x1xi32>; tensor<?x?xf32>",
         f'  %r = "stablehlo.scatter"(%x, %y, %z) {_BODY} {{scatter_dimension_numbers = #stablehlo.scatter<'
-        "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}"
+        "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],"
+        " index_vector_dim = 1>}"
         " : (tensor<?x?xf32>, tensor<?x1xi32>, tensor<?x?xf32>) -> tensor<?x?xf32>",
         _FF,
         "arg1_0 == arg2_0 and arg2_1 <= arg0_1",
@@ -365,7 +368,8 @@ CASES = [
         "all_to_all",
         "tensor<?x?xf32>",
         '  %r = "stablehlo.all_to_all"(%x) {split_dimension = 1 : i64, concat_dimension = 0 : i64,'
-        " split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<?x?xf32>) -> tensor<?x?xf32>",
+        " split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}"
+        " : (tensor<?x?xf32>) -> tensor<?x?xf32>",
         _FF,
         "arg0_1 % 2 == 0",
         "2*arg0_0, arg0_1//2",

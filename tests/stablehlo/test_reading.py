@@ -12,7 +12,8 @@ from symbcast.stablehlo.mlir import dialect, parsed
 
 TEXT = """
 module @dot attributes {jax.uses_shape_polymorphism = true} {
-  func.func public @main(%a: tensor<?x?xf32> loc("x"), %b: tensor<?x8xf32>) -> (tensor<?x8xf32> {jax.result_info = "y"}) {
+  func.func public @main(%a: tensor<?x?xf32> loc("x"), %b: tensor<?x8xf32>)
+      -> (tensor<?x8xf32> {jax.result_info = "y"}) {
     %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
         : (tensor<?x?xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> loc("scores")
     return %0 : tensor<?x8xf32>
@@ -68,7 +69,7 @@ def test_findings_have_the_line_of_the_text(tmp_path):
     path = tmp_path / "model.mlir"
     path.write_text(TEXT.replace(' loc("scores")', ""))
     (finding,) = sb.stablehlo.check(path).findings
-    assert finding.where == f"line {path}:4"
+    assert finding.where == f"line {path}:5"
 
 
 def test_an_exported_function_is_read_with_the_names_of_its_dimension_variables():
@@ -101,7 +102,8 @@ def test_bounds_of_types_are_assumed_and_required():
     text = """
     func.func @main(%x: tensor<?xf32, #stablehlo.bounds<5>>) -> tensor<?xf32, #stablehlo.bounds<8>> {
       %0 = stablehlo.concatenate %x, %x, dim = 0
-          : (tensor<?xf32, #stablehlo.bounds<5>>, tensor<?xf32, #stablehlo.bounds<5>>) -> tensor<?xf32, #stablehlo.bounds<8>>
+          : (tensor<?xf32, #stablehlo.bounds<5>>, tensor<?xf32, #stablehlo.bounds<5>>)
+          -> tensor<?xf32, #stablehlo.bounds<8>>
       return %0 : tensor<?xf32, #stablehlo.bounds<8>>
     }"""
     report = sb.stablehlo.check(text)

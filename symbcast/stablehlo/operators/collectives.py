@@ -5,6 +5,7 @@ from __future__ import annotations
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import equal
 from symbcast.graphs.values.value import Dims, Value
+from symbcast.stablehlo.attributes import attribute_of
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
 
@@ -19,21 +20,31 @@ def keeps(call: HloCall) -> list[Value]:
     return [call.made(call.shape(n), output=n) for n in range(len(call.node.outputs))]
 
 
+_NOT_EMPTY = "the axis must not be empty"
+"""MLIR's verifier requires it; the specification does not."""
+
+
 def _group(call: HloCall) -> int:
     """Return how many processes a group has; gives up if the number of partitions decides that."""
     groups = call.attribute("replica_groups")
     shape: tuple[int, ...] = getattr(groups, "shape", ())
     if len(shape) != 2:
         call.give_up("its groups of processes are named by the axes of a mesh, which is not followed")
-    if call.attribute("channel_handle") is not None and not call.has_attribute("use_global_device_ids"):
+    channel = call.dimensions("channel_handle", "ChannelHandle").handle if call.has_attribute("channel_handle") else 0
+    if channel <= 0 or call.has_attribute("use_global_device_ids"):
+        return int(shape[1])
+    partitions = attribute_of(call.node.program.module.operation, "mhlo.num_partitions")
+    if partitions is None:
         call.give_up("the number of partitions decides how many processes its groups have")
-    return int(shape[1])
+    return int(shape[1]) * int(partitions)
 
 
 @operator("all_gather", constraints="C6")
 def all_gather(call: HloCall) -> list[Value]:
     """The tensors of all processes in a group, joined along an axis."""
     axis, count = call.integer("all_gather_dim"), _group(call)
+    for dims in call.shapes():
+        call.at_most(1, dims[axis], _NOT_EMPTY)
     shapes = [(*d[:axis], multiply(d[axis], count), *d[axis + 1 :]) for d in call.shapes()]
     return [call.made(shape, output=n) for n, shape in enumerate(shapes)]
 
@@ -41,7 +52,9 @@ def all_gather(call: HloCall) -> list[Value]:
 @operator("reduce_scatter", constraints="C1 C8")
 def reduce_scatter(call: HloCall) -> Value:
     """A part of the combined tensors of a group for each process."""
-    return call.made(_split(call, call.shape(0), call.integer("scatter_dimension"), _group(call)))
+    axis = call.integer("scatter_dimension")
+    call.at_most(1, call.shape(0)[axis], _NOT_EMPTY)
+    return call.made(_split(call, call.shape(0), axis, _group(call)))
 
 
 @operator("all_to_all", constraints="C2 C9")

@@ -21,6 +21,7 @@ from symbcast.stablehlo.registry import OPERATORS, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
 
 # Calls.
 
@@ -177,6 +178,31 @@ def _counted(call: HloCall, position: int, value: Value, counters: set[Symbol]) 
 def _without(value: Value) -> Value:
     """Return a value whose elements are not known."""
     return Value(value.shape, value.dtype)
+
+
+@operator("chlo.scan")
+def scan(call: HloCall) -> Sequence[Value]:
+    """A body for each slice along an axis; it returns slices of outputs and carried values, which keep their shapes."""
+    count, axis = (call.integers("operandSegmentSizes") or [0])[0], call.integer("dimension")
+    length: Dim | None = call.attribute("scan_dim_size")
+    parts = []
+    for n in range(count):
+        dims = call.shape(n)
+        length = dims[axis] if length is None else length
+        call.equal(dims[axis], length, "scanned inputs must have the same length")
+        parts.append(Value((*dims[:axis], *dims[axis + 1 :]), call.dtype(n)))
+    carried = [_without(call.value(n)) for n in range(count, len(call.inputs))]
+    found = call.run("0", [*parts, *carried])
+    made = len(found) - len(carried)
+    for n, (before, later) in enumerate(zip(carried, found[made:], strict=True)):
+        call.same_shape(later.shape or (), before.shape or (), f"carried value {n} must keep its shape")
+    return [*(_stacked(call, value, axis, length) for value in found[:made]), *carried]
+
+
+def _stacked(call: HloCall, value: Value, axis: int, length: Dim | None) -> Value:
+    if value.shape is None or length is None:
+        call.give_up("how long its outputs are is not known")
+    return Value((*value.shape[:axis], length, *value.shape[axis:]), value.dtype)
 
 
 # Assertions.

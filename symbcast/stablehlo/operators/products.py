@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.stablehlo.node_call import HloCall
@@ -11,6 +14,9 @@ from symbcast.stablehlo.registry import operator
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
+Pair: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
+"""Axes of the two operands that belong together."""
+
 _CONTRACTED = "the sizes summed over must be equal"
 _BATCHED = "the sizes of batch axes must be equal"
 
@@ -18,21 +24,50 @@ _BATCHED = "the sizes of batch axes must be equal"
 @operator("dot_general", constraints="C9 C10 C12")
 def dot_general(call: HloCall) -> Value:
     """A product summed over pairs of axes, for each position on pairs of batch axes."""
-    left, right = call.shape(0), call.shape(1)
     numbers = call.dimensions("dot_dimension_numbers", "DotDimensionNumbers")
     batch = list(numbers.lhs_batching_dimensions), list(numbers.rhs_batching_dimensions)
     summed = list(numbers.lhs_contracting_dimensions), list(numbers.rhs_contracting_dimensions)
+    return call.made(_product(call, batch, summed))
+
+
+def _product(call: HloCall, batch: Pair, summed: Pair, gone: Sequence[int] = ()) -> Dims:
+    """Return the shape of a product; ``gone`` are other axes of the second operand that the result does not have."""
+    left, right = call.shape(0), call.shape(1)
     joined = call.alike([_of(left, batch[0]), _of(right, batch[1])], _BATCHED)
     call.same_shape(_of(left, summed[0]), _of(right, summed[1]), _CONTRACTED)
-    return call.made((*joined, *_but(left, (*batch[0], *summed[0])), *_but(right, (*batch[1], *summed[1]))))
+    return (*joined, *_but(left, [*batch[0], *summed[0]]), *_but(right, [*batch[1], *summed[1], *gone]))
 
 
-def _of(dims: Dims, axes: list[int]) -> Dims:
+def _of(dims: Dims, axes: Sequence[int]) -> Dims:
     return tuple(dims[n] for n in axes)
 
 
-def _but(dims: Dims, axes: tuple[int, ...]) -> Dims:
+def _but(dims: Dims, axes: Sequence[int]) -> Dims:
     return tuple(d for n, d in enumerate(dims) if n not in axes)
+
+
+@operator("chlo.ragged_dot")
+def ragged_dot(call: HloCall) -> Value:
+    """A product of groups along one axis of the first operand; data say how long the groups are."""
+    text = str(call.attribute("ragged_dot_dimension_numbers"))
+    numbers = defaultdict(list, {name: [*map(int, found.split(","))] for name, found in _NUMBERS.findall(text)})
+    batch, summed = (
+        (numbers[f"lhs_{kind}_dimensions"], numbers[f"rhs_{kind}_dimensions"]) for kind in ("batching", "contracting")
+    )
+    (ragged,), groups = numbers["lhs_ragged_dimensions"], numbers["rhs_group_dimensions"]
+    left, sizes, known = call.shape(0), call.shape(2), [*batch[0], *summed[0]]
+    axes = (
+        known[: known.index(ragged)] if ragged in known else [*batch[0], *(n for n in range(ragged) if n not in known)]
+    )
+    if len(sizes) > 1:
+        call.same_shape(sizes[:-1], _of(left, axes), "there must be groups for each position on the axes before")
+    for n in groups:
+        call.equal(call.shape(1)[n], sizes[-1], "there must be a matrix for each group")
+    shape = _product(call, batch, summed, groups)
+    return call.made((sizes[-1], *shape) if ragged in summed[0] else shape)
+
+
+_NUMBERS = re.compile(r"(\w+) = \[([\d, ]+)\]")
 
 
 @operator("dot")

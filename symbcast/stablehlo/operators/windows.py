@@ -9,6 +9,7 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import equal
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.stablehlo.node_call import HloCall
+from symbcast.stablehlo.operators.reductions import check_initial
 from symbcast.stablehlo.registry import operator
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ def _each(call: HloCall, name: str, count: int) -> list[int]:
 
 def _padding(call: HloCall, count: int) -> list[tuple[Dim, Dim]]:
     found = call.attribute("padding")
-    return [(0, 0)] * count if found is None else [(int(low), int(high)) for low, high in found.reshape(count, 2)]
+    if found is None or not count:
+        return [(0, 0)] * count
+    return [(int(low), int(high)) for low, high in found.reshape(count, 2)]
 
 
 _REDUCED = ("window_strides", "base_dilations", "window_dilations")
@@ -64,6 +67,7 @@ def reduce_window(call: HloCall) -> list[Value]:
     """Tensors of one shape, each folded in every position of a window."""
     count, sizes = len(call.inputs) // 2, call.integers("window_dimensions") or []
     dims = call.alike(call.shapes()[:count], "all inputs must have the same shape")
+    check_initial(call)
     windows = _windows(call, sizes, _padding(call, len(sizes)), _REDUCED)
     shape = tuple(positions(call, d, w) for d, w in zip(dims, windows, strict=True))
     return [call.made(shape, output=n) for n in range(count)]
@@ -113,11 +117,13 @@ def dynamic_conv(call: HloCall) -> Value:
     count = len(call.shape(0)) - 2
     for name in _CONVOLVED:
         _each(call, name, count)
-    found = call.sizes(2)
     call.same_shape(call.shape(2), (count, 2), "the padding must have two numbers for each axis")
+    found = call.sizes(2)
     if found is None or len(found) != 2 * count:
-        call.give_up("the padding is not known")
-    return _convolved(call, [(found[2 * n], found[2 * n + 1]) for n in range(count)])
+        call.note("not checked: the padding", is_about_data=True, by=[2])
+        text = "of the padding, taken to be 0 or more"
+        found = tuple(call.fresh(f"padding_{n}", f"element {n} {text}", by=[2]) for n in range(2 * count))
+    return _convolved(call, list(zip(found[::2], found[1::2], strict=True)))
 
 
 def _convolved(call: HloCall, padding: Sequence[tuple[Dim, Dim]]) -> Value:
