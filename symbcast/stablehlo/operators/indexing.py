@@ -9,6 +9,8 @@ from symbcast.core.text.printing import dim_text
 from symbcast.graphs.operators.gathering import gathered
 from symbcast.graphs.values.contents import Content, is_size
 from symbcast.graphs.values.value import Dims, Value
+from symbcast.operators.selecting.indexing import gather as gather_slices
+from symbcast.operators.selecting.selection import top_k as greatest
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
 
@@ -111,18 +113,15 @@ def scatter(call: HloCall) -> list[Value]:
 @operator("torch_index_select")
 def torch_index_select(call: HloCall) -> Value:
     """Slices along an axis, whose place the axes of the indices take; batch axes are shared."""
-    data, indices = call.shape(0), call.shape(1)
     axis, batch = call.integer("dim"), call.integer("batch_dims")
-    call.same_shape(data[:batch], indices[:batch], _BATCHED)
-    return call.made((*data[:axis], *indices[batch:], *data[axis + 1 :]))
+    return call.made(gather_slices(call, call.shape(0), call.shape(1), axis, batch))
 
 
 @operator("chlo.top_k")
 def top_k(call: HloCall) -> list[Value]:
     """The ``k`` greatest elements on the last axis, and their indices."""
-    dims, count = call.shape(0), call.integer("k")
-    call.at_most(count, dims[-1], f"the last axis must have at least k = {count} elements")
-    return [call.made((*dims[:-1], count), output=n) for n in range(2)]
+    shape = greatest(call, call.shape(0), -1, call.integer("k"))
+    return [call.made(shape, output=n) for n in range(2)]
 
 
 @operator("custom_call.stablehlo.dynamic_top_k")
@@ -130,9 +129,8 @@ def dynamic_top_k(call: HloCall) -> list[Value]:
     """What ``top_k`` does, with an operand for ``k``."""
     dims, sizes = call.shape(0), call.sizes(1)
     count = sizes[0] if sizes else call.fresh("k", "k", by=[1], most=dims[-1])
-    call.is_size(count, "k must not be negative")
-    call.at_most(count, dims[-1], "the last axis must have at least k elements")
-    return [call.made((*dims[:-1], count), output=n) for n in range(2)]
+    shape = greatest(call, dims, -1, count)
+    return [call.made(shape, output=n) for n in range(2)]
 
 
 @operator("tensor.extract", "shape.get_extent")
