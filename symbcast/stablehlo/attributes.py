@@ -16,15 +16,33 @@ ELEMENT_TYPES = {
 
 def attribute_of(op: Any, name: str) -> Any:
     """Return an attribute as a number, a text, a list or an array; None if there is none, others as they are."""
-    attributes = op.attributes
-    return plain(attributes[name]) if name in attributes else None
+    return plain(_raw(op, name))
+
+
+def _raw(op: Any, name: str) -> Any:
+    """Return an attribute; None if there is none, or if the bindings have no class for it, as for complex numbers."""
+    try:
+        return op.attributes[name]
+    except (KeyError, TypeError):
+        return None
+
+
+def splat_of(op: Any, name: str) -> Any:
+    """Return the number in an attribute that is one number, or one everywhere; None for other attributes."""
+    found = _raw(op, name)
+    if getattr(found, "is_splat", False):
+        return plain(found.get_splat_value())
+    number = plain(found)
+    return number if isinstance(number, (int, float)) else None
 
 
 def plain(attribute: Any) -> Any:
-    """Return an attribute as a number, a text, a list or an array; anything else stays as it is."""
+    """Return an attribute as a number, a text, a list, a mapping or an array; anything else stays as it is."""
     kind = type(attribute).__name__
     if kind == "ArrayAttr":
         return [plain(a) for a in attribute]
+    if kind == "DictAttr":
+        return {named.name: plain(named.attr) for named in attribute}
     if kind.endswith("ArrayAttr"):
         return list(attribute)
     if kind in ("DenseIntElementsAttr", "DenseFPElementsAttr"):
@@ -35,13 +53,16 @@ def plain(attribute: Any) -> Any:
 
 
 def array_of(attribute: Any) -> Any:
-    """Return the elements of a dense attribute as a NumPy array; None if NumPy has no such type."""
+    """Return the elements of a dense attribute as a NumPy array; None if NumPy has no such type, or for too many."""
     import numpy as np
 
     try:
-        return np.array(attribute)
+        return np.array(attribute) if len(attribute) <= _MOST else None
     except (TypeError, ValueError):
         return None
+
+
+_MOST = 1 << 20
 
 
 def keyword_of(attribute: Any) -> str:

@@ -36,7 +36,7 @@ class HloNode(Node):
     """An operation; ``raw`` is MLIR's own object, ``program`` holds the functions that it may call."""
 
     def __init__(self, op: Any, names: Names, program: Functions) -> None:
-        place, self._line = _located(op.location)
+        place, self._line = located(op.location)
         super().__init__(
             op.name, [names.of(v) for v in op.operands], [names.of(v) for v in op.results], name=place, raw=op
         )
@@ -64,7 +64,7 @@ class HloNode(Node):
         return "" if self.line is None else f"line {self.line.file}:{self.line.number}"
 
 
-def _located(location: Any) -> tuple[str, tuple[str, int]]:
+def located(location: Any) -> tuple[str, tuple[str, int]]:
     """Return the name in a location, and the innermost line: the callee's first."""
     ir = bindings()
     name, line, pending = "", ("", 0), [location]

@@ -1,8 +1,8 @@
-"""Floor divisions and modulos of integers, which JAX writes with ten operations that round towards zero.
+"""Arithmetic that is matched as a whole: counters of loops, and JAX's floor divisions and modulos of integers.
 
-``-n // 2`` becomes a division towards zero, less 1 if the signs differ and there is a remainder. Followed operation by
-operation, that is a size by cases; matched as a whole, it is one term. JAX spreads it over functions that call one
-another, so a value is followed through calls.
+JAX writes the latter with ten operations that round towards zero: ``-n // 2`` becomes a division towards zero, less 1
+if the signs differ and there is a remainder. Followed operation by operation, that is a size by cases; matched as a
+whole, it is one term. JAX spreads it over functions that call one another, so values are followed through calls.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo
 from symbcast.graphs.values.contents import Elements, sizes_of
-from symbcast.stablehlo.attributes import keyword_of, plain
+from symbcast.stablehlo.attributes import keyword_of, splat_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -43,6 +43,14 @@ def contents_of_idioms(call: HloCall) -> list[Content | None]:
     return [_content(call, matcher, Found(result, None)) for result in call.node.raw.results]
 
 
+def steps(call: HloCall) -> list[int | None]:
+    """Return what each iteration of a loop adds to each carried value: 0 if it stays, None if that is not known."""
+    matcher, block = _Matcher(call.node.program.functions), call.node.raw.regions[1].blocks[0]
+    *_, last = block.operations
+    pairs = zip(block.arguments, last.operation.operands, strict=True)
+    return [matcher.step(Found(argument, None), Found(value, None)) for argument, value in pairs]
+
+
 def _content(call: HloCall, matcher: _Matcher, found: Found) -> Content | None:
     parts = matcher.parts(found, "select")
     if parts is None:
@@ -65,6 +73,13 @@ def _size(call: HloCall, found: Found) -> Dim | None:
 class _Matcher:
     def __init__(self, functions: Mapping[str, Any]) -> None:
         self._functions = functions
+
+    def step(self, before: Found, after: Found) -> int | None:
+        """Match the sum of a value and a number; the value itself is the sum with 0."""
+        if self.resolved(after) == before:
+            return 0
+        summed = self.parts(after, "add")
+        return self._number(summed[1]) if summed is not None and summed[0] == before else None
 
     def quotient(self, chosen: Found, yes: Found, no: Found) -> tuple[Found, Found] | None:
         """Match ``q - 1 if sign(x) != sign(y) and x % y != 0 else q``, where ``q`` is ``x / y`` towards zero."""
@@ -117,8 +132,8 @@ class _Matcher:
         op = _operation(self.resolved(found).value)
         if op is None or op.name != "stablehlo.constant":
             return None
-        value = op.attributes["value"]
-        return int(plain(value.get_splat_value())) if getattr(value, "is_splat", False) else None
+        number = splat_of(op, "value")
+        return number if isinstance(number, int) else None
 
     def parts(self, found: Found, kind: str) -> list[Found] | None:
         """Return the operands of an operation or a comparison of a kind; None for another one."""

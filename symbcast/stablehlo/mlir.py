@@ -10,7 +10,7 @@ from typing import Any
 
 from symbcast.errors import MissingExtraError
 
-_DIALECTS = {"stablehlo": "", "chlo": "", "sdy": "", "mpmd": "", "mhlo": "mhlo_"}
+_DIALECTS = {"stablehlo": "", "chlo": "", "mhlo": "mhlo_", "sdy": "", "mpmd": ""}
 """The dialects outside MLIR's own registry, each with the infix of the function that registers it."""
 
 

@@ -51,7 +51,8 @@ class HloModel(Model):
         return inputs._replace(symbols=symbols, held=held, integers=own)
 
     def said(self, inputs: Inputs, min_size: int) -> Iterator[tuple[Formula, str]]:
-        """Yield the bounds in the types of arguments."""
+        """Yield the bounds in the types of arguments, and that scalar integers are not negative."""
+        yield from ((at_most(0, s), f"{s} >= 0") for s in inputs.symbols if s in inputs.integers)
         for name, bounds in self._arguments.bounds.items():
             for size, most in zip(inputs.named.get(name) or (), bounds, strict=False):
                 if most is not None:
@@ -119,13 +120,9 @@ def _check_acyclic(source: str, top: str, calls: Mapping[str, list[str]]) -> Non
 def _output_names(op: Any) -> list[str]:
     """Return a name for each result of a function: JAX's, or ``result0``, ``result1`` and so on."""
     taken: set[str] = set()
-    results = op.attributes["function_type"].value.results
-    attributes = list(op.attributes["res_attrs"]) if "res_attrs" in op.attributes else [{}] * len(results)
-    return [free_name(_told(a, "jax.result_info") or f"result{n}", taken) for n, a in enumerate(attributes)]
-
-
-def _told(attributes: Any, name: str) -> str:
-    return str(attributes[name].value) if name in attributes else ""
+    count = len(op.attributes["function_type"].value.results)
+    attributes = attribute_of(op, "res_attrs") or [{}] * count
+    return [free_name(a.get("jax.result_info") or f"result{n}", taken) for n, a in enumerate(attributes)]
 
 
 class _Arguments:
@@ -198,7 +195,7 @@ def _passed(op: Any, program: Functions) -> _Passed:
 
 def _constants(op: Any) -> list[str]:
     """Return the dimension variable of JAX for each parameter of a function; empty for other parameters."""
-    return [_told(a, _CONSTANT) for a in op.attributes["arg_attrs"]] if "arg_attrs" in op.attributes else []
+    return [a.get(_CONSTANT, "") for a in attribute_of(op, "arg_attrs") or ()]
 
 
 def _name_in(location: Any) -> str:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import threading
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Isolated
 from symbcast.errors import ModelError, ShapeTypeError
+from symbcast.stablehlo.attributes import attribute_of
+from symbcast.stablehlo.graph import located
 from symbcast.stablehlo.mlir import bindings, operations_in, parsed
 
 _STACK = 1 << 22
@@ -75,17 +78,12 @@ def _parsed_apart(source: str, data: str | bytes) -> Any:
     try:
         problem = Isolated(probe, _SECONDS + len(data) / _PER_SECOND)(data)
     except DiedError:
-        raise ModelError(source, "MLIR's parser crashes on it", "it may be nested too deeply") from None
+        raise ModelError(source, "MLIR's parser crashes on it", "it may be damaged, or nested too deeply") from None
     except TimedOutError as error:
         raise ModelError(source, f"MLIR's parser {error}", again) from None
     if problem:
         raise ModelError(source, problem, again if problem.startswith("MLIR") else "check a part of it")
     return parsed(data)
-
-
-def too_many(count: int) -> str:
-    """Return that a module has too many operations, or an empty text."""
-    return f"has {count} operations, and at most {MAX_OPERATIONS} are followed" if count > MAX_OPERATIONS else ""
 
 
 def _as_text(source: str, data: bytes) -> str:
@@ -95,26 +93,57 @@ def _as_text(source: str, data: bytes) -> str:
         raise ModelError(source, "is neither MLIR bytecode nor text", "write the module again") from None
 
 
-def probe(data: str | bytes) -> str:
-    """Parse a module, print it and forget it; return why that failed, or an empty text.
+def too_many(count: int) -> str:
+    """Return that a module has too many operations, or an empty text."""
+    return f"has more than {MAX_OPERATIONS} operations, which is too many to follow" if count > MAX_OPERATIONS else ""
 
-    The bindings raise an error, or end the process, for names that are no UTF-8.
+
+def probe(data: str | bytes) -> str:
+    """Parse a module, read its texts and forget it; return why that failed, or an empty text.
+
+    Nothing is written to stderr.
     """
-    found: list[str] = []
+    found: list[str | Exception] = []
 
     def work() -> None:
         try:
-            module = parsed(data)
-            module.operation.get_asm(enable_debug_info=True, large_elements_limit=1)
-            found.append(too_many(sum(1 for _ in operations_in(module.operation))))
-        except (ValueError, RuntimeError) as error:
-            found.append(f"MLIR does not read it: {error}")
+            found.append(_problem(data))
+        except Exception as error:
+            found.append(error)
 
-    before = threading.stack_size(_STACK)
+    before, own = threading.stack_size(_STACK), os.dup(2)
+    with Path(os.devnull).open("w") as nothing:
+        os.dup2(nothing.fileno(), 2)
     try:
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
     finally:
         threading.stack_size(before)
+        os.dup2(own, 2)
+        os.close(own)
+    if isinstance(found[0], Exception):
+        raise found[0]
     return found[0]
+
+
+def _problem(data: str | bytes) -> str:
+    try:
+        module = parsed(data)
+        problem = too_many(sum(1 for _ in islice(operations_in(module.operation), MAX_OPERATIONS + 1)))
+        if not problem:
+            _read_texts(module)
+    except (ValueError, RuntimeError) as error:
+        return f"MLIR does not read it: {error}"
+    return problem
+
+
+def _read_texts(module: Any) -> None:
+    """Read all names; the bindings raise `RuntimeError`, or end the process, for one that is no UTF-8."""
+    for op in operations_in(module.operation):
+        located(op.location)
+        for block in (b for r in op.regions for b in r.blocks):
+            for argument in block.arguments:
+                located(argument.location)
+        for name in op.attributes:
+            attribute_of(op, name)

@@ -43,7 +43,7 @@ class HloWalk(Walk):
         if kind is None:
             super().node(node, scope)
             return
-        scope.values[node.outputs[0]] = Held(node.raw.attributes["value"], kind)
+        scope.values[node.outputs[0]] = Held(node.raw, kind)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with the element types of their types; require the sizes that the types promise."""

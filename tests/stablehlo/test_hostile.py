@@ -34,7 +34,7 @@ def nested(count):
 
 
 def test_a_parser_that_crashes_is_an_error():
-    with pytest.raises(sb.ModelError, match="MLIR's parser crashes on it; it may be nested too deeply"):
+    with pytest.raises(sb.ModelError, match="MLIR's parser crashes on it; it may be damaged, or nested too deeply"):
         sb.stablehlo.check(nested(5000))
     assert sb.stablehlo.check(SAME).verdict is sb.Verdict.ALWAYS
 
@@ -68,7 +68,7 @@ def test_recursion_is_an_error():
 def test_large_modules_are_an_error():
     lines = "".join(f"%{n + 1} = stablehlo.add %{n}, %{n} : {TYPE}\n" for n in range(MAX_OPERATIONS))
     text = f"func.func @main(%0: {TYPE}) -> {TYPE} {{\n{lines}return %{MAX_OPERATIONS} : {TYPE}\n}}"
-    with pytest.raises(sb.ModelError, match="has 50002 operations, and at most 50000 are followed"):
+    with pytest.raises(sb.ModelError, match="has more than 50000 operations"):
         sb.stablehlo.check(text)
 
 

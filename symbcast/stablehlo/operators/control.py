@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from symbcast.core.logic.formulas import TRUE, Formula, equal
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.text.printing import dim_text
-from symbcast.graphs.values.contents import Elements, is_size, sizes_of
+from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.elements import truth
 from symbcast.graphs.values.numbers import INTEGERS
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.walker import either
+from symbcast.stablehlo.idioms import steps
 from symbcast.stablehlo.node_call import Asserted, HloCall
 from symbcast.stablehlo.registry import OPERATORS, operator
 
@@ -114,14 +115,18 @@ def _either(call: HloCall, position: int, chosen: Formula | None, one: Value, ot
 
 # Loops.
 
-_ROUNDS = 8
-"""How often a body is walked to find the elements that change: each round gives up more of them."""
-
 
 @operator("while", constraints="C1 C2 C3")
 def while_(call: HloCall) -> Sequence[Value]:
     """A body that runs as long as a condition holds; the values that it carries keep their shapes."""
-    carried, counters = _in_any_iteration(call)
+    carried: list[Value] = []
+    counters: dict[int, Symbol] = {}
+    for n, step in enumerate(steps(call)):
+        value = call.value(n)
+        if step is not None and step > 0 and _counts(call, n):
+            counters[n] = call.fresh(f"counter_{n}", f"carried value {n} in any iteration")
+        counted = value.with_content(Elements((counters[n],))) if n in counters else _without(value)
+        carried.append(value if step == 0 else counted)
     before = set(call.asker.reasons)
     call.run("0", carried)
     for n, (one, later) in enumerate(zip(carried, call.run("1", carried), strict=True)):
@@ -129,50 +134,16 @@ def while_(call: HloCall) -> Sequence[Value]:
             call.same_shape(later.shape, one.shape, f"value {n} must keep its shape")
         elif one.shape is not later.shape:
             call.note(f"not checked: value {n} must keep its shape")
-    if any(not counters.isdisjoint(symbols_in(formula)) for _, formula in call.asker.reasons.keys() - before):
+    stated = [symbols_in(formula) for _, formula in call.asker.reasons.keys() - before]
+    if not set(counters.values()).isdisjoint(s for symbols in stated for s in symbols):
         call.note("not checked: what its body requires in every iteration")
-    return [_without(value) if _is_counter(value, counters) else value for value in carried]
+    return [_without(value) if n in counters else value for n, value in enumerate(carried)]
 
 
-def _in_any_iteration(call: HloCall) -> tuple[list[Value], set[Symbol]]:
-    """Return the carried values in any iteration, and the sizes that stand for integers that change.
-
-    An integer that starts at 0 or more, and does not become negative, is such a size; other elements that change are
-    not known. By induction this holds in all iterations.
-    """
-    carried = [call.value(n) for n in range(len(call.inputs))]
-    counters: set[Symbol] = set()
-    for _ in range(_ROUNDS):
-        with call.asker.trying(call.walk.trying()):
-            pairs = list(zip(carried, call.run("1", carried), strict=True))
-            open_values = [n for n, (one, later) in enumerate(pairs) if not _is_kept(call, one, later, counters)]
-        if not open_values:
-            return carried, counters
-        for n in open_values:
-            carried[n] = _counted(call, n, carried[n], counters)
-    return [_without(v) for v in carried], set()
-
-
-def _is_kept(call: HloCall, one: Value, later: Value, counters: set[Symbol]) -> bool:
-    """Return whether a value in any iteration also describes the next one."""
-    if _is_counter(one, counters):
-        sizes = sizes_of(later.content, later.shape)
-        return sizes is not None and call.bounds.is_at_least(sizes[0], 0)
-    return one.content is None or one.content == later.content
-
-
-def _is_counter(value: Value, counters: set[Symbol]) -> bool:
-    return isinstance(value.content, Elements) and value.shape == () and value.content.items[0] in counters
-
-
-def _counted(call: HloCall, position: int, value: Value, counters: set[Symbol]) -> Value:
-    """Return a value whose elements change: one integer that is not negative becomes a new size."""
-    sizes = sizes_of(value.content, value.shape) if value.shape == () and value.dtype in INTEGERS else None
-    if sizes is None or _is_counter(value, counters) or not call.bounds.is_at_least(sizes[0], 0):
-        return _without(value)
-    counter = call.fresh(f"counter_{position}", f"carried value {position} in any iteration")
-    counters.add(counter)
-    return value.with_content(Elements((counter,)))
+def _counts(call: HloCall, position: int) -> bool:
+    """Return whether an integer starts at 0 or more."""
+    sizes = call.sizes(position) if call.shape(position) == () and call.dtype(position) in INTEGERS else None
+    return sizes is not None and call.bounds.is_at_least(sizes[0], 0)
 
 
 def _without(value: Value) -> Value:
@@ -220,12 +191,6 @@ def custom_call(call: HloCall) -> Value | Sequence[Value]:
         call.give_up(f"{target} is code outside the module")
     call.note(f"not checked: what {target} requires, which is code outside the module")
     return [call.made(call.wanted(int(place), n), output=n) for n, place in enumerate(places)]
-
-
-@operator("custom_call.Sharding")
-def sharding(call: HloCall) -> Value:
-    """The operand, distributed over devices."""
-    return call.value(0)
 
 
 @operator("custom_call.shape_assertion")

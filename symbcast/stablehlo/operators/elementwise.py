@@ -79,9 +79,19 @@ def convert(call: HloCall) -> Value:
 # Several operands.
 
 
+def _quotient(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+    """Return a quotient; of integers, rounded towards zero."""
+    if dtype not in INTEGERS or not isinstance(b, int) or b >= 0:
+        return BINARY["Div"](known, dtype, a, b)
+    return BINARY["Mul"](known, dtype, -1, BINARY["Div"](known, dtype, a, -b))
+
+
 def _remainder(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
-    """Return a remainder with the sign of the dividend: equal to the modulo of a dividend that is not negative."""
-    return BINARY["Mod"](known, dtype, a, b) if is_size(a) and known.bounds.is_at_least(a, 0) else None
+    """Return a remainder with the sign of the dividend, of a division that rounds towards zero."""
+    if is_size(a) and known.bounds.is_at_least(a, 0):
+        return BINARY["Mod"](known, dtype, a, abs(b) if isinstance(b, int) else b)
+    whole = _quotient(known, dtype, a, b) if dtype in INTEGERS else None
+    return BINARY["Sub"](known, dtype, a, BINARY["Mul"](known, dtype, b, whole))
 
 
 def _of_truths(name: str, known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
@@ -115,7 +125,7 @@ _TWO: Mapping[str, Binary | None] = {
     "and": partial(_of_truths, "And"),
     "atan2": None,
     "complex": None,
-    "divide": BINARY["Div"],
+    "divide": _quotient,
     "maximum": _of_numbers("Max", "Or"),
     "minimum": _of_numbers("Min", "And"),
     "multiply": _of_numbers("Mul", "And"),
@@ -133,7 +143,7 @@ _ARITH: Mapping[str, Binary | None] = {
     "arith.addi": _TWO["add"],
     "arith.subi": BINARY["Sub"],
     "arith.muli": _TWO["multiply"],
-    "arith.divsi": BINARY["Div"],
+    "arith.divsi": _quotient,
     "arith.divui": BINARY["Div"],
     "arith.floordivsi": _floored,
     "arith.remsi": _remainder,
@@ -283,7 +293,12 @@ _FEW = 16
 # Operators that copy their operands.
 
 
+_ON_DEVICES = ("Sharding", "annotate_device_placement", "xla.sdy.FuncResultSharding")
+"""Custom calls that say where a tensor is kept."""
+
+
 @operator("optimization_barrier", constraints="C1")
+@operator("sdy.sharding_constraint", "sdy.reshard", *(f"custom_call.{name}" for name in _ON_DEVICES))
 @operator("shape.value_as_shape", "shape.from_extent_tensor", "shape.to_extent_tensor", "tensor.cast", "tensor.bitcast")
 def same(call: HloCall) -> list[Value]:
     """The operands."""

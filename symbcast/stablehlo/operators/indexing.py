@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.operators.gathering import gathered
-from symbcast.graphs.values.contents import Content, is_size
+from symbcast.graphs.values.contents import Content, Elements, is_size
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.operators.selecting.indexing import gather as gather_slices
 from symbcast.operators.selecting.selection import top_k as greatest
@@ -64,8 +64,7 @@ def _content(call: HloCall, shape: Dims, collapsed: Sequence[int]) -> Content | 
         return None
     if not all(n >= 0 for n in indices):
         return None
-    found = Value(shape, call.dtype(1), call.value(1).content)
-    return gathered(data, found, 0, call.bounds)
+    return gathered(data, Value(shape, call.dtype(1), Elements(tuple(indices))), 0, call.bounds)
 
 
 def without(dims: Dims, axis: int) -> Dims:
