@@ -26,7 +26,8 @@ def refined(text, types):
             passes.run(module.operation)
         except ir.MLIRError:
             return None
-        results = module.body.operations[0].operation.attributes["function_type"].value.results
+        main = next(op for op in module.body.operations if op.operation.attributes["sym_name"].value == "main")
+        results = main.operation.attributes["function_type"].value.results
         dynamic = ir.ShapedType.get_dynamic_size()
         return [tuple(None if n == dynamic else n for n in t.shape) for t in results]
 

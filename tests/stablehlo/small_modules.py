@@ -20,8 +20,10 @@ class Case(NamedTuple):
         arguments = ", ".join(f"%{'xyzuvw'[n]}: {t}" for n, t in enumerate(types))
         results = [t.strip() for t in self.results.split(";")]
         returned = ["%r"] if len(results) == 1 else [f"%r#{n}" for n in range(len(results))]
-        end = f"  return {', '.join(returned)} : {', '.join(results)}"
-        return f"func.func @main({arguments}) -> ({', '.join(results)}) {{\n{self.body}\n{end}\n}}\n"
+        kinds = ", ".join(results)
+        end = f"  return {', '.join(returned)} : {kinds}"
+        adds = "func.func private @f(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {\n  return %a : tensor<f32>\n}\n"
+        return f"{adds * ('@f' in self.body)}func.func @main({arguments}) -> ({kinds}) {{\n{self.body}\n{end}\n}}\n"
 
 
 def of_type(name, attributes=""):
@@ -465,5 +467,212 @@ CASES = [
         _F,
         "True",
         "arg0_0 + arg1_0",
+    ),
+    Case(
+        "dot",
+        f"{_FF}; {_FF}",
+        "  %r = stablehlo.dot %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>",
+        _FF,
+        "arg0_1 == arg1_0",
+        "arg0_0, arg1_1",
+    ),
+    Case(
+        "einsum",
+        f"{_FF}; {_FF}",
+        '  %r = "stablehlo.einsum"(%x, %y) {einsum_config = "ab,cb->ac"}'
+        " : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>",
+        _FF,
+        "arg0_1 == arg1_1",
+        "arg0_0, arg1_0",
+    ),
+    Case(
+        "torch_index_select",
+        f"{_FF}; tensor<?xi32>",
+        '  %r = "stablehlo.torch_index_select"(%x, %y) {dim = 1 : i64, batch_dims = 0 : i64}'
+        " : (tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?xf32>",
+        _FF,
+        "True",
+        "arg0_0, arg1_0",
+    ),
+    Case(
+        "complex",
+        f"{_F}; {_F}",
+        "  %r = stablehlo.complex %x, %y : tensor<?xcomplex<f32>>",
+        "tensor<?xcomplex<f32>>",
+        "arg0_0 == arg1_0",
+        "arg0_0",
+    ),
+    Case(
+        "case",
+        f"tensor<i1>; {_F}; {_F}; {_F}",
+        """  %i = stablehlo.convert %x : (tensor<i1>) -> tensor<i32>
+  %r = "stablehlo.case"(%i) ({
+    stablehlo.return %y : tensor<?xf32>
+  }, {
+    stablehlo.return %z : tensor<?xf32>
+  }, {
+    stablehlo.return %u : tensor<?xf32>
+  }) : (tensor<i32>) -> tensor<?xf32>""",
+        _F,
+        "arg1_0 == arg2_0 and arg2_0 == arg3_0",
+        "arg1_0",
+    ),
+    Case(
+        "while with a parameter of a static type",
+        _F,
+        """  %true = stablehlo.constant dense<true> : tensor<i1>
+  %r = "stablehlo.while"(%x) ({
+  ^bb0(%a: tensor<3xf32>):
+    stablehlo.return %true : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<3xf32>):
+    stablehlo.return %a : tensor<3xf32>
+  }) : (tensor<?xf32>) -> tensor<?xf32>""",
+        _F,
+        "arg0_0 == 3",
+        "3",
+    ),
+    Case(
+        "dynamic_gather",
+        f"{_FF}; tensor<?x1xi32>; {_F}",
+        _SIZES.replace("%x", "%z")
+        + """  %t = stablehlo.concatenate %one, %v, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %r = "stablehlo.dynamic_gather"(%x, %y, %t) {dimension_numbers = #stablehlo.gather<offset_dims = [1],"""
+        """ collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>}
+      : (tensor<?x?xf32>, tensor<?x1xi32>, tensor<2xi32>) -> tensor<?x?xf32>""",
+        _FF,
+        "arg2_0 <= arg0_1",
+        "arg1_0, arg2_0",
+    ),
+    Case(
+        "dynamic_conv",
+        "tensor<1x?x2xf32>; tensor<3x2x4xf32>; tensor<?xf32>",
+        _SIZES.replace("%x", "%z")
+        + """  %t = stablehlo.concatenate %v, %one, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %p = stablehlo.reshape %t : (tensor<2xi32>) -> tensor<1x2xi32>
+  %r = "stablehlo.dynamic_conv"(%x, %y, %p) {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+      dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>}
+      : (tensor<1x?x2xf32>, tensor<3x2x4xf32>, tensor<1x2xi32>) -> tensor<1x?x4xf32>""",
+        "tensor<1x?x4xf32>",
+        "True",
+        "1, arg0_1 + arg2_0 - 1, 4",
+    ),
+    Case(
+        "dynamic_reduce_window",
+        _F,
+        _SIZES
+        + _ZERO
+        + """  %p = stablehlo.constant dense<0> : tensor<1x2xi32>
+  %r = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %zero, %two, %two, %one, %one, %p)
+      {called_computations = [@f]} : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>,
+      tensor<1xi32>, tensor<1x2xi32>) -> tensor<?xf32>""",
+        _F,
+        "True",
+        "arg0_0//2",
+    ),
+    Case(
+        "set_dimension_size",
+        f"tensor<5xf32>; {_F}",
+        """  %n = stablehlo.get_dimension_size %y, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %r = stablehlo.set_dimension_size %x, %n, dim = 0
+      : (tensor<5xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<5>>""",
+        "tensor<?xf32, #stablehlo.bounds<5>>",
+        "arg1_0 <= 5",
+        "arg1_0",
+    ),
+    Case(
+        "all_gather",
+        _FF,
+        '  %r = "stablehlo.all_gather"(%x) {all_gather_dim = 1 : i64,'
+        " replica_groups = dense<[[0, 1, 2]]> : tensor<1x3xi64>} : (tensor<?x?xf32>) -> tensor<?x?xf32>",
+        _FF,
+        "True",
+        "arg0_0, 3*arg0_1",
+    ),
+    Case(
+        "reduce_scatter",
+        _F,
+        f'  %r = "stablehlo.reduce_scatter"(%x) {_BODY} {{scatter_dimension = 0 : i64,'
+        " replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<?xf32>) -> tensor<?xf32>",
+        _F,
+        "arg0_0 % 2 == 0",
+        "arg0_0//2",
+    ),
+    Case(
+        "rng_bit_generator",
+        "tensor<?xui64>",
+        '  %r:2 = "stablehlo.rng_bit_generator"(%x) {rng_algorithm = #stablehlo<rng_algorithm PHILOX>}'
+        " : (tensor<?xui64>) -> (tensor<?xui64>, tensor<4xui32>)",
+        "tensor<?xui64>; tensor<4xui32>",
+        "arg0_0 == 2 or arg0_0 == 3",
+        "arg0_0; 4",
+    ),
+    Case(
+        "batch_norm_grad",
+        f"tensor<2x?xf32>; {_F}; {_F}; {_F}; tensor<2x?xf32>",
+        '  %r:3 = "stablehlo.batch_norm_grad"(%x, %y, %z, %u, %v) {epsilon = 0.1 : f32, feature_index = 1 : i64}'
+        " : (tensor<2x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<2x?xf32>)"
+        " -> (tensor<2x?xf32>, tensor<?xf32>, tensor<?xf32>)",
+        f"tensor<2x?xf32>; {_F}; {_F}",
+        "arg0_1 == arg1_0 and arg0_1 == arg2_0 and arg0_1 == arg3_0 and arg0_1 == arg4_1",
+        "2, arg0_1; arg1_0; arg1_0",
+    ),
+    Case(
+        "a tuple",
+        f"{_F}; {_FF}",
+        """  %t = stablehlo.tuple %x, %y : tuple<tensor<?xf32>, tensor<?x?xf32>>
+  %r = stablehlo.get_tuple_element %t[1] : (tuple<tensor<?xf32>, tensor<?x?xf32>>) -> tensor<?x?xf32>""",
+        _FF,
+        "True",
+        "arg1_0, arg1_1",
+    ),
+    Case(
+        "a division by a negative number",
+        _F,
+        _SIZES
+        + """  %minus = stablehlo.constant dense<-2> : tensor<1xi32>
+  %q = stablehlo.divide %v, %minus : tensor<1xi32>
+  %s = stablehlo.negate %q : tensor<1xi32>
+  %r = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>""",
+        _F,
+        "True",
+        "arg0_0//2",
+    ),
+    Case(
+        "the remainder of a negative number",
+        _F,
+        _SIZES
+        + """  %m = stablehlo.negate %v : tensor<1xi32>
+  %q = stablehlo.remainder %m, %two : tensor<1xi32>
+  %s = stablehlo.add %q, %two : tensor<1xi32>
+  %r = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>""",
+        _F,
+        "True",
+        "2 - arg0_0 % 2",
+    ),
+    Case(
+        "chlo.ragged_dot",
+        "tensor<2x?x5xf32>; tensor<?x2x5x7xf32>; tensor<?xi64>",
+        """  %r = "chlo.ragged_dot"(%x, %y, %z) {ragged_dot_dimension_numbers = #chlo.ragged_dot<
+      lhs_batching_dimensions = [0], rhs_batching_dimensions = [1], lhs_contracting_dimensions = [2],
+      rhs_contracting_dimensions = [2], lhs_ragged_dimensions = [1], rhs_group_dimensions = [0]>,
+      precision_config = [#chlo<precision DEFAULT>, #chlo<precision DEFAULT>]}
+      : (tensor<2x?x5xf32>, tensor<?x2x5x7xf32>, tensor<?xi64>) -> tensor<2x?x7xf32>""",
+        "tensor<2x?x7xf32>",
+        "arg1_0 == arg2_0",
+        "2, arg0_1, 7",
+    ),
+    Case(
+        "chlo.scan",
+        f"{_FF}; {_FF}; {_F}",
+        """  %r:2 = chlo.scan(%x, %y) inits (%z) dimension = 0 {
+  ^bb0(%a: tensor<?xf32>, %b: tensor<?xf32>, %c: tensor<?xf32>):
+    %s = stablehlo.add %a, %b : tensor<?xf32>
+    %t = stablehlo.add %s, %c : tensor<?xf32>
+    stablehlo.return %s, %t : tensor<?xf32>, tensor<?xf32>
+  } : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>)""",
+        f"{_FF}; {_F}",
+        "arg0_0 == arg1_0 and arg0_1 == arg1_1 and arg0_1 == arg2_0",
+        "arg0_0, arg0_1; arg2_0",
     ),
 ]

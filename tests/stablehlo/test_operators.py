@@ -16,7 +16,10 @@ from symbcast.stablehlo.operators.families import OPERATORS
 from symbcast.stablehlo.registry import IMPLEMENTED
 
 SPECIFIED = json.loads((Path(__file__).parents[1] / "data" / "stablehlo" / "constraints.json").read_text())["operators"]
-NOT_REFINED = {"chlo.broadcast_add", "shape.assuming", "tensor and arith on indices"}
+NOT_REFINED = {
+    "chlo.broadcast_add", "chlo.ragged_dot", "chlo.scan", "einsum", "reduce_scatter", "rng_bit_generator",
+    "set_dimension_size", "shape.assuming", "tensor and arith on indices",
+}  # fmt: skip
 """Modules with operators that StableHLO's refinement does not check."""
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import negate
 from symbcast.graphs.operators.elementwise import chosen, of_each, of_several
@@ -88,8 +88,11 @@ def _quotient(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
 
 def _remainder(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     """Return a remainder with the sign of the dividend, of a division that rounds towards zero."""
+    divisor = abs(b) if isinstance(b, int) else b
     if is_size(a) and known.bounds.is_at_least(a, 0):
-        return BINARY["Mod"](known, dtype, a, abs(b) if isinstance(b, int) else b)
+        return BINARY["Mod"](known, dtype, a, divisor)
+    if is_size(a) and known.bounds.is_at_most(a, 0):
+        return BINARY["Mul"](known, dtype, -1, BINARY["Mod"](known, dtype, multiply(-1, a), divisor))
     whole = _quotient(known, dtype, a, b) if dtype in INTEGERS else None
     return BINARY["Sub"](known, dtype, a, BINARY["Mul"](known, dtype, b, whole))
 
