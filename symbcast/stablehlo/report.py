@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
 from symbcast.graphs.report.report import GraphReport
 from symbcast.stablehlo.gaps import Gap, Hint, gaps_of, hints_of
 from symbcast.stablehlo.node_call import UNASSERTED
+
+if TYPE_CHECKING:
+    from symbcast.answers.show.document import Document, Room
+    from symbcast.stablehlo.node_call import HloWalker
+
+_SHOWN = 2
+"""How many gaps the answer in words shows."""
 
 
 class HloReport(GraphReport):
@@ -33,6 +43,18 @@ class HloReport(GraphReport):
         other = self._checked.again(self._checked.given, runtime=UNASSERTED)
         findings = ((f.operation, f.words, f.formula) for f in HloReport(other).findings)
         return tuple(gaps_of(other, findings))
+
+    def _document(self, room: Room | None = None) -> Document:
+        from symbcast.answers.show.document import field, fields, words
+
+        found = super()._document(room)
+        asserts = cast("HloWalker", self._checked.walk).assertions
+        gaps = self.gaps if asserts else ()
+        if not gaps:
+            return found
+        told = [field("assertions" if not n else "", words(str(gap)), most=2) for n, gap in enumerate(gaps[:_SHOWN])]
+        more = f"{len(gaps) - _SHOWN} more; .gaps has them all" if len(gaps) > _SHOWN else ""
+        return replace(found, blocks=(*found.blocks, fields([*told, field("and", words(more), most=1)])))
 
     @property
     def hints(self) -> tuple[Hint, ...]:

@@ -17,6 +17,7 @@ from symbcast.graphs.values.value import Dims, Value
 from symbcast.operators.rearranging.joins import concat
 from symbcast.operators.rearranging.layout import transpose as transposed_shape
 from symbcast.operators.rearranging.reshape import reshape as reshaped_shape
+from symbcast.stablehlo.attributes import tensor_type
 from symbcast.stablehlo.node_call import HloCall, Stretch
 from symbcast.stablehlo.registry import operator
 
@@ -254,10 +255,12 @@ def get_dimension_size(call: HloCall) -> Value:
 
 @operator("set_dimension_size")
 def set_dimension_size(call: HloCall) -> Value:
-    """The operand with another size on an axis, at most its own."""
-    axis, dims = call.integer("dimension"), call.shape(0)
-    sizes = call.sizes(1)
-    size = sizes[0] if sizes else call.fresh("size", f"the size of axis {axis}", by=[1], most=dims[axis])
+    """The operand with another size on an axis, at most the bound of its type, or its own size."""
+    axis, dims, sizes = call.integer("dimension"), call.shape(0), call.sizes(1)
+    kind = tensor_type(call.node.raw.operands[0].type)
+    bound = None if kind is None else kind.bounds[axis]
+    most = dims[axis] if bound is None else bound
+    size = sizes[0] if sizes else call.fresh("size", f"the size of axis {axis}", by=[1], most=most)
     call.is_size(size, "a size must not be negative")
-    call.at_most(size, dims[axis], f"the new size must be at most that of axis {axis}")
+    call.at_most(size, most, f"the new size must be at most that of axis {axis}, or its bound")
     return call.made((*dims[:axis], size, *dims[axis + 1 :]))
