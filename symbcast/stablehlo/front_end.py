@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symbcast.graphs.front_end import FrontEnd
-from symbcast.stablehlo.node_call import UNASSERTED, HloCall
+from symbcast.stablehlo.node_call import ASSERTIONS, UNASSERTED, HloCall
 from symbcast.stablehlo.operators.families import OPERATORS
 from symbcast.stablehlo.reader import read
 from symbcast.stablehlo.report import HloReport
@@ -17,6 +17,7 @@ FRONT_END = FrontEnd(
     runtimes={
         "stablehlo": "what the StableHLO specification says, with the module's assertions",
         UNASSERTED: "what the StableHLO specification says, without the module's assertions",
+        ASSERTIONS: "what the module's assertions say",
     },
     call=HloCall,
     walk=HloWalk,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.characters import sizes_text
 from symbcast.core.logic.formulas import Formula, equal
 from symbcast.core.program.sizes.assumptions import Assumption
-from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
 
@@ -42,21 +41,36 @@ class Gap:
         return f"{self.node} {does}, such as {sizes_text(self.sizes)}: {self.text}"
 
 
-def gaps_of(unasserted: Checked, findings: Iterable[tuple[str, str, Formula]]) -> Iterator[Gap]:
-    """Yield the gaps of a module that was walked without its assertions, with its findings: node, words, formula."""
-    env, own = unasserted.conditions.inputs, unasserted.asker.origins.keys()
-    walk = cast("HloWalker", unasserted.walk)
-    asserted = [a for a in walk.assertions if own.isdisjoint(symbols_in(a.formula))]
-    runs = _environment(env, env.clauses)
+class Asked(NamedTuple):
+    """What assertions or operations require: the node, in words, and as a formula."""
+
+    node: str
+    text: str
+    formula: Formula
+
+
+def gaps_of(
+    operations: Checked, runs: Iterable[Asked], assertions: Checked, asserted: Iterable[Asked]
+) -> Iterator[Gap]:
+    """Yield the gaps between what a module's operations and its assertions require, each from a walk of its own."""
+    env = operations.conditions.inputs
+    holds = _environment(env, env.clauses)
     for found in asserted:
-        sizes = _failing(runs, found.formula)
+        sizes = _failing(holds, found.formula)
         if sizes is not None:
             yield Gap("refuses", found.node, found.text, sizes)
-    passes = _environment(env, [a.formula for a in asserted])
-    for node, text, formula in findings:
-        sizes = _failing(passes, formula)
+    env = assertions.conditions.inputs
+    holds = None if _is_open(assertions) else _environment(env, env.clauses)
+    for found in runs:
+        sizes = _failing(holds, found.formula)
         if sizes is not None:
-            yield Gap("misses", node, text, sizes)
+            yield Gap("misses", found.node, found.text, sizes)
+
+
+def _is_open(assertions: Checked) -> bool:
+    """Return whether some assertions are not known, or are about data."""
+    walk = cast("HloWalker", assertions.walk)
+    return bool(walk.unknown_assertions or assertions.conditions.data)
 
 
 def _environment(env: ShapeEnv, holds: Iterable[Formula]) -> ShapeEnv | None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from symbcast.stablehlo.graph import HloNode
 
 
-UNASSERTED = "unasserted"
-"""The runtime to ask about to leave out the assertions of a module."""
+UNASSERTED, ASSERTIONS = "unasserted", "assertions"
+"""The runtimes to ask about for what the operations of a module require alone, and its assertions alone."""
 
 
 class Stretch(NamedTuple):
@@ -34,24 +34,18 @@ class Stretch(NamedTuple):
     hint: str
 
 
-class Asserted(NamedTuple):
-    """An assertion of a module: its node, and what it requires, in words and as a formula."""
-
-    node: str
-    text: str
-    formula: Formula
-
-
 class HloWalker(Walker, Protocol):
     """The walk as operators of StableHLO see it.
 
     Attributes:
         stretches: the axes that dynamic broadcasts may stretch, by node and axis.
         futures: the values in tuples and futures, by name.
-        assertions: what the module asserts.
+        is_asserting: whether the module has assertions.
+        unknown_assertions: the nodes of assertions that could not be followed.
     """
 
-    assertions: list[Asserted]
+    is_asserting: bool
+    unknown_assertions: list[str]
     stretches: dict[tuple[str, int], Stretch]
     futures: dict[str, Sequence[Value]]
 
@@ -137,10 +131,14 @@ class HloCall(NodeCall):
         """The walk, with what only this front end keeps."""
         return cast("HloWalker", self.walk)
 
-    @property
-    def is_unasserted(self) -> bool:
-        """Whether the question is what the operations require without the module's assertions."""
-        return self.asker.runtime == UNASSERTED
+    def assert_(self, formula: Formula, reason: str) -> None:
+        """Require what the module asserts, unless the question is what its operations require alone."""
+        before = self.asker.guards
+        if self.asker.runtime == ASSERTIONS:
+            self.asker.guards = ()
+        if self.asker.runtime != UNASSERTED:
+            self.require(formula, reason)
+        self.asker.guards = before
 
     def has_attribute(self, name: str) -> bool:
         """Return whether an attribute is given, even one without a value."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from symbcast.graphs.report.report import GraphReport
-from symbcast.stablehlo.gaps import Gap, Hint, gaps_of, hints_of
-from symbcast.stablehlo.node_call import UNASSERTED
+from symbcast.stablehlo.gaps import Asked, Gap, Hint, gaps_of, hints_of
+from symbcast.stablehlo.node_call import ASSERTIONS, UNASSERTED
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
@@ -24,7 +24,7 @@ class HloReport(GraphReport):
     def gaps(self) -> tuple[Gap, ...]:
         """Where the module's assertions refuse sizes that would run, and where they let sizes pass that do not.
 
-        The module is walked once more, without its assertions. Assertions about data are left out.
+        The module is walked without its assertions, and for its assertions alone. Those about data are left out.
 
         >>> from symbcast.stablehlo import check
         >>> report = check('''
@@ -40,16 +40,17 @@ class HloReport(GraphReport):
         >>> gap.kind, gap.text, gap.sizes
         ('refuses', 'the module asserts it: Expected value >= 2', {'arg0_0': 1})
         """
-        other = self._checked.again(self._checked.given, runtime=UNASSERTED)
-        findings = ((f.operation, f.words, f.formula) for f in HloReport(other).findings)
-        return tuple(gaps_of(other, findings))
+        walked = [HloReport(self._checked.again(self._checked.given, runtime=r)) for r in (UNASSERTED, ASSERTIONS)]
+        operations, assertions = (
+            [Asked(f.operation, f.reason or f.words, f.formula) for f in r.findings] for r in walked
+        )
+        return tuple(gaps_of(walked[0]._checked, operations, walked[1]._checked, assertions))
 
     def _document(self, room: Room | None = None) -> Document:
         from symbcast.answers.show.document import field, fields, words
 
         found = super()._document(room)
-        asserts = cast("HloWalker", self._checked.walk).assertions
-        gaps = self.gaps if asserts else ()
+        gaps = self.gaps if cast("HloWalker", self._checked.walk).is_asserting else ()
         if not gaps:
             return found
         told = [field("assertions" if not n else "", words(str(gap)), most=2) for n, gap in enumerate(gaps[:_SHOWN])]

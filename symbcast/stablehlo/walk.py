@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from symbcast.core.logic.formulas import FALSE
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import decider_of_made, joined
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.walk import Walk
+from symbcast.graphs.walking.walk import MAX_AGAIN, Walk
 from symbcast.stablehlo.attributes import tensor_type
 from symbcast.stablehlo.constant import Held
 from symbcast.stablehlo.idioms import contents_of_idioms
-from symbcast.stablehlo.node_call import Asserted, HloCall, Stretch
+from symbcast.stablehlo.node_call import ASSERTIONS, HloCall, Stretch
 
 if TYPE_CHECKING:
     from symbcast.graphs.graph import Node
@@ -34,8 +35,13 @@ class HloWalk(Walk):
         """The axes that dynamic broadcasts may stretch, by node and axis."""
         self.futures: dict[str, Sequence[Value]] = {}
         """The values in tuples and futures, by name."""
-        self.assertions: list[Asserted] = []
-        """What the module asserts."""
+        self.is_asserting = False
+        """Whether the module has assertions."""
+        self.unknown_assertions: list[str] = []
+        """The nodes of assertions that could not be followed."""
+        if asker.runtime == ASSERTIONS:  # all else is required where nothing runs
+            asker.guards = (FALSE,)
+            self._branches_left = model.inner * MAX_AGAIN
 
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of an operation and add them to the scope."""

@@ -150,3 +150,22 @@ def test_answers_have_all_forms_of_the_shared_layer():
     assert report.witness() == {"arg0_0": 3, "arg1_0": 3}
     assert report.to_dict()["runtime"] == "stablehlo"
     assert "the module asserts it" in sb.stablehlo.check(ASSERTED).explain()
+
+
+def test_an_assertion_that_an_operation_implies_has_no_gap():
+    """The slice needs 4 elements, and the assertion before it says so."""
+    text = """
+    func.func @main(%x: tensor<?xf32>) -> tensor<2xf32> {
+      %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+      %four = stablehlo.constant dense<4> : tensor<i32>
+      %c = stablehlo.compare GE, %n, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.custom_call @shape_assertion(%c) {error_message = "too short", has_side_effect = true}
+          : (tensor<i1>) -> ()
+      %r = stablehlo.slice %x [1:4:2] : (tensor<?xf32>) -> tensor<2xf32>
+      return %r : tensor<2xf32>
+    }"""
+    assert sb.stablehlo.check(text).gaps == ()
+    (gap,) = sb.stablehlo.check(text.replace("dense<4>", "dense<3>")).gaps
+    assert (gap.kind, gap.sizes) == ("misses", {"arg0_0": 3})
+    (gap,) = sb.stablehlo.check(text.replace("dense<4>", "dense<5>")).gaps
+    assert (gap.kind, gap.sizes) == ("refuses", {"arg0_0": 4})

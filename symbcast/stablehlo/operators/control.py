@@ -17,7 +17,7 @@ from symbcast.graphs.values.numbers import INTEGERS
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.walker import either
 from symbcast.stablehlo.idioms import steps
-from symbcast.stablehlo.node_call import Asserted, HloCall
+from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import OPERATORS, operator
 
 if TYPE_CHECKING:
@@ -196,16 +196,16 @@ def custom_call(call: HloCall) -> Value | Sequence[Value]:
 @operator("custom_call.shape_assertion")
 def shape_assertion(call: HloCall) -> Sequence[Value]:
     """Require a condition on sizes, with the message that JAX gives for it."""
+    call.own_walk.is_asserting = True
     items = call.elements(0)
     formula = truth(items[0]) if items else None
     if formula is None:
         call.note("not checked: what it asserts is not known")
+        call.own_walk.unknown_assertions.append(call.place.name)
         return ()
     sizes = [call.sizes(n) for n in range(1, len(call.inputs))]
     text = assertion_of(call.text("error_message"), ["?" if not found else dim_text(found[0]) for found in sizes])
-    call.own_walk.assertions.append(Asserted(call.place.name, text, formula))
-    if not call.is_unasserted:
-        call.require(formula, text)
+    call.assert_(formula, text)
     return ()
 
 
