@@ -189,6 +189,8 @@ def custom_call(call: HloCall) -> Value | Sequence[Value]:
     places = call.attribute("indices_of_shape_operands")
     if places is None:
         call.give_up(f"{target} is code outside the module")
+    if len(places) != len(call.node.outputs) or any(not 0 <= n < len(call.inputs) for n in places):
+        call.refuse("indices_of_shape_operands must name an operand for each result")
     call.note(f"not checked: what {target} requires, which is code outside the module")
     return [call.made(call.wanted(int(place), n), output=n) for n, place in enumerate(places)]
 

@@ -17,6 +17,7 @@ from symbcast.graphs.values.elements import BINARY, Binary, truth
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.tensors import cast, combined
 from symbcast.graphs.values.value import Dims, Value
+from symbcast.operators.context import TWICE
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
 
@@ -226,9 +227,11 @@ def broadcast_shape(call: HloCall) -> Dims:
     """
     left, right = call.shape(0), call.shape(1)
     places = call.integers("broadcast_dimensions")
-    if places is None or len(left) == len(right):
+    if places is None:
         return call.broadcast(left, right)
     small, large = sorted((left, right), key=len)
+    if len(places) != len(small) or len(call.distinct_axes(places, len(large), TWICE)) != len(small):
+        call.refuse(f"broadcast_dimensions must name {len(small)} axes, one for each of the smaller operand")
     spread: list[Dim] = [1] * len(large)
     for place, size in zip(places, small, strict=True):
         spread[place] = size
