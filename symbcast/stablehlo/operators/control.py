@@ -119,25 +119,34 @@ def _either(call: HloCall, position: int, chosen: Formula | None, one: Value, ot
 @operator("while", constraints="C1 C2 C3")
 def while_(call: HloCall) -> Sequence[Value]:
     """A body that runs as long as a condition holds; the values that it carries keep their shapes."""
-    carried: list[Value] = []
+    given = [call.value(n) for n in range(len(call.inputs))]
+    added = steps(call)
+    kept = [value if step == 0 else _without(value) for value, step in zip(given, added, strict=True)]
     counters: dict[int, Symbol] = {}
-    for n, step in enumerate(steps(call)):
-        value = call.value(n)
+    for n, step in enumerate(added):
         if step is not None and step > 0 and _counts(call, n):
             counters[n] = call.fresh(f"counter_{n}", f"carried value {n} in any iteration")
-        counted = value.with_content(Elements((counters[n],))) if n in counters else _without(value)
-        carried.append(value if step == 0 else counted)
-    before = set(call.asker.reasons)
+    carried = [v.with_content(Elements((counters[n],))) if n in counters else v for n, v in enumerate(kept)]
+    if counters and _are_met(call, carried, set(counters.values())):
+        call.note("not checked: what its body requires in every iteration")
+        carried = kept
     call.run("0", carried)
     for n, (one, later) in enumerate(zip(carried, call.run("1", carried), strict=True)):
         if one.shape is not None and later.shape is not None:
             call.same_shape(later.shape, one.shape, f"value {n} must keep its shape")
         elif one.shape is not later.shape:
             call.note(f"not checked: value {n} must keep its shape")
-    stated = [symbols_in(formula) for _, formula in call.asker.reasons.keys() - before]
-    if not set(counters.values()).isdisjoint(s for symbols in stated for s in symbols):
-        call.note("not checked: what its body requires in every iteration")
-    return [_without(value) if n in counters else value for n, value in enumerate(carried)]
+    return kept
+
+
+def _are_met(call: HloCall, carried: Sequence[Value], counters: set[Symbol]) -> bool:
+    """Return whether something is required of the counters of a loop, which would have to hold in each iteration."""
+    with call.asker.trying(call.walk.trying()):
+        before = set(call.asker.reasons)
+        for region in ("0", "1"):
+            call.run(region, carried)
+        stated = [symbols_in(formula) for _, formula in call.asker.reasons.keys() - before]
+    return not counters.isdisjoint(s for symbols in stated for s in symbols)
 
 
 def _counts(call: HloCall, position: int) -> bool:
