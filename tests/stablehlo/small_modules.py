@@ -675,4 +675,21 @@ CASES = [
         "arg0_0 == arg1_0 and arg0_1 == arg1_1 and arg0_1 == arg2_0",
         "arg0_0, arg0_1; arg2_0",
     ),
+    Case(
+        "requirements on shapes",
+        f"{_F}; {_F}",
+        """  %i = arith.constant 0 : index
+  %two = arith.constant 2 : index
+  %a = shape.shape_of %x : tensor<?xf32> -> tensor<1xindex>
+  %b = shape.shape_of %y : tensor<?xf32> -> tensor<1xindex>
+  %same = shape.shape_eq %a, %b : tensor<1xindex>, tensor<1xindex>
+  %w = shape.cstr_require %same, "shapes differ"
+  %n = tensor.dim %x, %i : tensor<?xf32>
+  %h = arith.ceildivsi %n, %two : index
+  %t = tensor.from_elements %h : tensor<1xindex>
+  %r = stablehlo.dynamic_iota %t, dim = 0 : (tensor<1xindex>) -> tensor<?xf32>""",
+        _F,
+        "arg0_0 == arg1_0",
+        "(arg0_0 + 1)//2",
+    ),
 ]

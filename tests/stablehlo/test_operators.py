@@ -18,7 +18,7 @@ from symbcast.stablehlo.registry import IMPLEMENTED
 SPECIFIED = json.loads((Path(__file__).parents[1] / "data" / "stablehlo" / "constraints.json").read_text())["operators"]
 NOT_REFINED = {
     "chlo.broadcast_add", "chlo.ragged_dot", "chlo.scan", "einsum", "reduce_scatter", "rng_bit_generator",
-    "set_dimension_size", "shape.assuming", "tensor and arith on indices",
+    "requirements on shapes", "set_dimension_size", "shape.assuming", "tensor and arith on indices",
 }  # fmt: skip
 """Modules with operators that StableHLO's refinement does not check."""
 

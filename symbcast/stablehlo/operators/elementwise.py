@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import negate
 from symbcast.graphs.operators.elementwise import chosen, of_each, of_several
@@ -124,6 +124,10 @@ def _floored(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     return None
 
 
+def _rounded_up(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+    return ceil_divide(a, b) if is_size(a) and is_size(b) and known.bounds.is_at_least(b, 1) else None
+
+
 _TWO: Mapping[str, Binary | None] = {
     "add": _of_numbers("Add", "Or"),
     "and": partial(_of_truths, "And"),
@@ -150,6 +154,8 @@ _ARITH: Mapping[str, Binary | None] = {
     "arith.divsi": _quotient,
     "arith.divui": BINARY["Div"],
     "arith.floordivsi": _floored,
+    "arith.ceildivsi": _rounded_up,
+    "arith.ceildivui": _rounded_up,
     "arith.remsi": _remainder,
     "arith.remui": _remainder,
     "arith.maxsi": BINARY["Max"],

@@ -6,10 +6,13 @@ A value of type ``!shape.shape`` is followed as a vector of its sizes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import all_of, equal
 from symbcast.graphs.values.contents import Elements, from_array
+from symbcast.graphs.values.elements import truth
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.stablehlo.attributes import INT64
 from symbcast.stablehlo.node_call import HloCall
@@ -106,6 +109,27 @@ def cstr_broadcastable(call: HloCall) -> Value:
 def cstr_eq(call: HloCall) -> Value:
     """Require that shapes be equal."""
     call.alike([_dims(call, n) for n in range(len(call.inputs))], "the shapes must be equal")
+    return Value(None)
+
+
+@operator("shape.shape_eq")
+def shape_eq(call: HloCall) -> Value:
+    """Whether shapes are equal."""
+    first, *others = (_dims(call, n) for n in range(len(call.inputs)))
+    if any(len(other) != len(first) for other in others):
+        return call.made((), Elements((0,)))
+    return call.made((), Elements((all_of(map(equal, (*first,) * len(others), chain(*others))),)))
+
+
+@operator("shape.cstr_require")
+def cstr_require(call: HloCall) -> Value:
+    """Require that a truth value hold."""
+    items = call.elements(0)
+    formula = truth(items[0]) if items else None
+    if formula is None:
+        call.note("not checked: what it requires is not known")
+    else:
+        call.require(formula, call.text("msg", "the module requires it"))
     return Value(None)
 
 
