@@ -15,8 +15,8 @@ FRONT_END = FrontEnd(
     operators=OPERATORS,
     report=HloReport,
     runtimes={
-        "stablehlo": "what the StableHLO specification says, with the module's assertions",
-        UNASSERTED: "what the StableHLO specification says, without the module's assertions",
+        "stablehlo": "StableHLO's specification and the module's assertions; integers that do not overflow",
+        UNASSERTED: "StableHLO's specification without the module's assertions; integers that do not overflow",
         ASSERTIONS: "what the module's assertions say",
     },
     call=HloCall,

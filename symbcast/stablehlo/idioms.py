@@ -151,7 +151,7 @@ class _Matcher:
         while True:
             op = _operation(value)
             if op is None:
-                if frame is None or not hasattr(value, "arg_number"):
+                if frame is None or value.owner.owner.operation.name != "func.func":  # a parameter of a region stays
                     return Found(value, frame)
                 value, frame = frame.call.operands[value.arg_number], frame.around
             elif op.name == "stablehlo.convert" and op.operands[0].type == value.type:

@@ -131,7 +131,7 @@ class HloCall(NodeCall):
         """The walk, with what only this front end keeps."""
         return cast("HloWalker", self.walk)
 
-    def assert_(self, formula: Formula, reason: str) -> None:
+    def require_asserted(self, formula: Formula, reason: str) -> None:
         """Require what the module asserts, unless the question is what its operations require alone."""
         before = self.asker.guards
         if self.asker.runtime == ASSERTIONS:

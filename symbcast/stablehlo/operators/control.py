@@ -216,7 +216,7 @@ def shape_assertion(call: HloCall) -> Sequence[Value]:
         return ()
     sizes = [call.sizes(n) for n in range(1, len(call.inputs))]
     text = assertion_of(call.text("error_message"), ["?" if not found else dim_text(found[0]) for found in sizes])
-    call.assert_(formula, text)
+    call.require_asserted(formula, text)
     return ()
 
 

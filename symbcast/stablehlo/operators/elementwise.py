@@ -128,6 +128,16 @@ def _rounded_up(known: KnownSizes, dtype: int, a: Element, b: Element) -> Elemen
     return ceil_divide(a, b) if is_size(a) and is_size(b) and known.bounds.is_at_least(b, 1) else None
 
 
+def _unsigned(step: Binary) -> Binary:
+    """Return a step for integers without a sign, whose negative numbers would be large ones."""
+
+    def of_sizes(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
+        are_sizes = all(is_size(n) and known.bounds.is_at_least(n, 0) for n in (a, b))
+        return step(known, dtype, a, b) if are_sizes else None
+
+    return of_sizes
+
+
 _TWO: Mapping[str, Binary | None] = {
     "add": _of_numbers("Add", "Or"),
     "and": partial(_of_truths, "And"),
@@ -152,16 +162,16 @@ _ARITH: Mapping[str, Binary | None] = {
     "arith.subi": BINARY["Sub"],
     "arith.muli": _TWO["multiply"],
     "arith.divsi": _quotient,
-    "arith.divui": BINARY["Div"],
+    "arith.divui": _unsigned(BINARY["Div"]),
     "arith.floordivsi": _floored,
     "arith.ceildivsi": _rounded_up,
-    "arith.ceildivui": _rounded_up,
+    "arith.ceildivui": _unsigned(_rounded_up),
     "arith.remsi": _remainder,
-    "arith.remui": _remainder,
+    "arith.remui": _unsigned(_remainder),
     "arith.maxsi": BINARY["Max"],
-    "arith.maxui": BINARY["Max"],
+    "arith.maxui": _unsigned(BINARY["Max"]),
     "arith.minsi": BINARY["Min"],
-    "arith.minui": BINARY["Min"],
+    "arith.minui": _unsigned(BINARY["Min"]),
     "arith.andi": _TWO["and"],
     "arith.ori": _TWO["or"],
     "arith.xori": _TWO["xor"],
@@ -180,6 +190,7 @@ _COMPARED: Mapping[str, Binary] = {
     "LT": BINARY["Less"],
 }
 _PREDICATES = ("EQ", "NE", "LT", "LE", "GT", "GE", "LT", "LE", "GT", "GE")
+_OF_UNSIGNED = 6
 """The predicates of ``arith.cmpi`` by number; the last four are of unsigned integers."""
 
 
@@ -206,23 +217,24 @@ def _combined(call: HloCall, shape: Dims) -> Value:
 @operator("compare", constraints="C2")
 def compare(call: HloCall) -> Value:
     """A comparison of two tensors of one shape."""
-    return _compared(call, call.alike(call.shapes(), SAME), call.keyword("comparison_direction"))
+    return _compared(call, call.alike(call.shapes(), SAME), _COMPARED[call.keyword("comparison_direction")])
 
 
 @operator("chlo.broadcast_compare")
 def broadcast_compare(call: HloCall) -> Value:
     """A comparison of two tensors, broadcast together."""
-    return _compared(call, broadcast_shape(call), call.keyword("comparison_direction"))
+    return _compared(call, broadcast_shape(call), _COMPARED[call.keyword("comparison_direction")])
 
 
 @operator("arith.cmpi")
 def compare_integers(call: HloCall) -> Value:
     """A comparison of two integers."""
-    return _compared(call, call.alike(call.shapes(), SAME), _PREDICATES[call.integer("predicate")])
+    predicate = call.integer("predicate")
+    step = _COMPARED[_PREDICATES[predicate]]
+    return _compared(call, call.alike(call.shapes(), SAME), _unsigned(step) if predicate >= _OF_UNSIGNED else step)
 
 
-def _compared(call: HloCall, shape: Dims, direction: str) -> Value:
-    step = _COMPARED[direction]
+def _compared(call: HloCall, shape: Dims, step: Binary) -> Value:
     return call.made(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 
