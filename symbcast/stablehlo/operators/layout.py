@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
-from symbcast.core.logic.formulas import any_of, equal
+from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.operators.axes import stretched, transposed, with_axes
 from symbcast.graphs.operators.cutting import Cuts, cut_out
@@ -63,8 +64,15 @@ def _broadcast(call: HloCall, places: Sequence[int], target: Dims) -> Value:
             reason = (
                 f"axis {axis} of the operand must be 1 or {dim_text(wanted)}, the size of axis {place} of the result"
             )
-            call.require(any_of([equal(size, 1), equal(size, wanted)]), reason)
+            call.require(any_of([equal(size, 1), _same_size(size, wanted)]), reason)
     return call.made(target, _placed(call.value(0), places, target))
+
+
+def _same_size(size: Dim, wanted: Dim) -> Formula:
+    """Return that a size is another one; if that is a maximum of it and others, that none of these is larger."""
+    if isinstance(wanted, Operation) and wanted.kind == "max" and term(size) in wanted.args:
+        return all_of(at_most(other.dim(), size) for other in wanted.args if other != term(size))
+    return equal(size, wanted)
 
 
 def _placed(data: Value, places: Sequence[int], target: Dims) -> Content | None:
