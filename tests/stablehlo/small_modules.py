@@ -692,4 +692,18 @@ CASES = [
         "arg0_0 == arg1_0",
         "(arg0_0 + 1)//2",
     ),
+    Case(
+        "half of a size as a real number",
+        _F,
+        """  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %f = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+  %g = stablehlo.multiply %f, %half : tensor<f32>
+  %k = stablehlo.convert %g : (tensor<f32>) -> tensor<i32>
+  %t = stablehlo.reshape %k : (tensor<i32>) -> tensor<1xi32>
+  %r = stablehlo.dynamic_iota %t, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>""",
+        _F,
+        "True",
+        "arg0_0//2",
+    ),
 ]

@@ -169,3 +169,29 @@ def test_an_assertion_that_an_operation_implies_has_no_gap():
     assert (gap.kind, gap.sizes) == ("misses", {"arg0_0": 3})
     (gap,) = sb.stablehlo.check(text.replace("dense<4>", "dense<5>")).gaps
     assert (gap.kind, gap.sizes) == ("refuses", {"arg0_0": 4})
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "%k = stablehlo.select %p, %minus, %n : tensor<i1>, tensor<i32>",
+        """%k = "stablehlo.if"(%p) ({
+          stablehlo.return %minus : tensor<i32>
+        }, {
+          stablehlo.return %n : tensor<i32>
+        }) : (tensor<i1>) -> tensor<i32>""",
+    ],
+)
+def test_a_negative_size_is_refused_where_it_is_chosen(choice):
+    text = f"""
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {{
+      %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+      %two = stablehlo.constant dense<2> : tensor<i32>
+      %minus = stablehlo.constant dense<-1> : tensor<i32>
+      %p = stablehlo.compare LT, %n, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      {choice}
+      %t = stablehlo.reshape %k : (tensor<i32>) -> tensor<1xi32>
+      %r = stablehlo.dynamic_iota %t, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    }}"""
+    assert str(sb.stablehlo.check(text).condition) == "arg0_0 >= 2"

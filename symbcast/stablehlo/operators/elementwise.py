@@ -17,6 +17,7 @@ from symbcast.graphs.values.elements import BINARY, Binary, truth
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.tensors import cast, combined
 from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.walking.walker import either
 from symbcast.operators.context import TWICE
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
@@ -278,6 +279,10 @@ def broadcast_select(call: HloCall) -> Value:
 
 
 def _selected(call: HloCall, shape: Dims) -> Content | None:
+    items, values = call.elements(0), [call.value(1), call.value(2)]
+    formula = truth(items[0]) if items and len(items) == 1 else None
+    if formula is not None and call.is_known(formula) is None and all(v.shape == shape for v in values):
+        return either(call.asker, call.place.name, formula, *values).content
     return chosen(call.place.name, [call.value(n) for n in range(3)], shape, call.asker)
 
 
