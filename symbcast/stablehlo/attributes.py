@@ -30,8 +30,8 @@ def _raw(op: Any, name: str) -> Any:
 def splat_of(op: Any, name: str) -> Any:
     """Return the number in an attribute that is one number, or one everywhere; None for other attributes."""
     found = _raw(op, name)
-    if getattr(found, "is_splat", False):
-        return plain(found.get_splat_value())
+    if hasattr(found, "is_splat"):
+        return plain(found.get_splat_value()) if found.is_splat else None
     number = plain(found)
     return number if isinstance(number, (int, float)) else None
 

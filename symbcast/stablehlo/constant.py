@@ -23,11 +23,13 @@ class Held(Constant):
 
     def read(self) -> Content | None:
         """Return the elements of short tensors, of long ones of integers, and of those with one number everywhere."""
+        import numpy as np
+
         dims, number = self.shape or (), splat_of(self.raw, "value")
         count = prod(n for n in dims if isinstance(n, int))
         if number is not None:
             (item,) = from_numbers([number]).items
             return Elements((item,) * count) if count <= _FEW else filled(item, dims)
         is_read = count <= (_LONGEST if self.dtype in INTEGERS or self.dtype == BOOL else MAX_ELEMENTS)
-        array = attribute_of(self.raw, "value") if is_read else None
-        return None if array is None else from_array(array)
+        array = attribute_of(self.raw, "value") if is_read else None  # a resource stays an attribute
+        return from_array(array) if isinstance(array, np.ndarray) else None

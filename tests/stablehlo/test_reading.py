@@ -130,3 +130,27 @@ def test_scalar_integers_are_sizes():
 def test_other_objects_are_refused(value):
     with pytest.raises(sb.ShapeTypeError, match="is not a StableHLO module; give a path, text, bytes"):
         sb.stablehlo.check(value)
+
+
+def test_constants_in_resources_are_data():
+    text = """
+    module {
+      func.func @main(%x: tensor<?xf32>) -> tensor<?x?xf32> {
+        %to = stablehlo.constant dense_resource<sizes> : tensor<2xi32>
+        %0 = stablehlo.dynamic_reshape %x, %to : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+        return %0 : tensor<?x?xf32>
+      }
+    }
+    {-# dialect_resources: {builtin: {sizes: "0x040000000100000001000000"}} #-}"""
+    report = sb.stablehlo.check(text)
+    assert report.verdict is sb.Verdict.UNKNOWN
+    assert "must be a size" in str(report.unanalysed)
+
+
+def test_complex_constants_are_read():
+    text = """
+    func.func @main(%x: tensor<?xf32>) -> tensor<2xcomplex<f32>> {
+      %0 = stablehlo.constant dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xcomplex<f32>>
+      return %0 : tensor<2xcomplex<f32>>
+    }"""
+    assert sb.stablehlo.check(text).verdict is sb.Verdict.ALWAYS
