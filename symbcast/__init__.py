@@ -175,9 +175,7 @@ def _reader(framework: str) -> Callable[[], Reader]:
 register(Registered("onnx", (".onnx", ".onnx.gz", ".onnxtxt"), "symbcast.onnx.front_end:FRONT_END", ("onnx",)))
 register(Registered("openvino", (".xml",), "symbcast.openvino.front_end:FRONT_END", ("openvino",)))
 register(
-    Registered(
-        "stablehlo", (".mlir", ".mlirbc", ".bc", ".vhlo"), "symbcast.stablehlo.front_end:FRONT_END", ("jaxlib",)
-    )
+    Registered("stablehlo", (".mlir", ".mlirbc", ".bc", ".vhlo"), "symbcast.stablehlo.front_end:FRONT_END", ("jaxlib",))
 )
 register(Registered("torch", (".pt2",), "symbcast.torch.front_end:FRONT_END", ("torch",)))
 
