@@ -67,7 +67,8 @@ class Checked(NamedTuple):
 
     ``env`` holds all sizes, including those that data decide; ``assumptions`` are the user's own, as written, with what
     is ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with other
-    assumptions or another runtime if they are passed. ``taken`` describes what is taken for granted about the runtime; it may be empty.
+    assumptions or another runtime if they are passed. ``taken`` describes what is taken for granted about the runtime;
+    it may be empty.
     """
 
     source: str
