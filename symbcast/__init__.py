@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from symbcast import jax as jax  # as onnx
     from symbcast import onnx as onnx  # not in __all__: a star import would load it, and with it the extra
     from symbcast import openvino as openvino
+    from symbcast import stablehlo as stablehlo
     from symbcast import torch as torch
     from symbcast.answers.comparison import Comparison, Relation, compare, relation
     from symbcast.answers.public.cases import Case, Cases
@@ -173,6 +174,9 @@ def _reader(framework: str) -> Callable[[], Reader]:
 
 register(Registered("onnx", (".onnx", ".onnx.gz", ".onnxtxt"), "symbcast.onnx.front_end:FRONT_END", ("onnx",)))
 register(Registered("openvino", (".xml",), "symbcast.openvino.front_end:FRONT_END", ("openvino",)))
+register(
+    Registered("stablehlo", (".mlir", ".mlirbc", ".bc", ".vhlo"), "symbcast.stablehlo.front_end:FRONT_END", ("jaxlib",))
+)
 register(Registered("torch", (".pt2",), "symbcast.torch.front_end:FRONT_END", ("torch",)))
 
 readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
@@ -181,7 +185,7 @@ readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "
 if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
 
     def __getattr__(name: str) -> object:
-        if name in ("adapters", "broadcasting", "jax", "notebook", "onnx", "openvino", "torch"):
+        if name in ("adapters", "broadcasting", "jax", "notebook", "onnx", "openvino", "stablehlo", "torch"):
             return import_module(f"symbcast.{name}")
         module = _LAZY.get(name)
         if module is None:
@@ -192,4 +196,4 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "jax", "onnx", "openvino", "torch"})
+    return sorted({*__all__, "jax", "onnx", "openvino", "stablehlo", "torch"})

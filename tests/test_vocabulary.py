@@ -183,7 +183,7 @@ def test_names_that_nobody_would_guess_are_refused_plainly():
 
 
 def test_what_the_module_shows_is_public():
-    assert set(dir(sb)) == {*sb.__all__, "jax", "onnx", "openvino", "torch"}
+    assert set(dir(sb)) == {*sb.__all__, "jax", "onnx", "openvino", "stablehlo", "torch"}
 
 
 def test_a_dummy_beside_a_symbol_of_its_name_is_another_size():

@@ -85,7 +85,9 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
         (*(a.text for a in found.assumptions), *said, *asked.given.texts()),
         asked.min_size,
         found.inputs.given,
-        lambda given, assume=asked.assume: checked(front_end, model, asked._replace(given=given, assume=assume)),
+        lambda given, assume=asked.assume, runtime=asked.runtime: checked(
+            front_end, model, asked._replace(given=given, assume=assume, runtime=runtime)
+        ),
         front_end.runtimes.get(asked.runtime, ""),
     )
 

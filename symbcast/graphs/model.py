@@ -67,7 +67,8 @@ class Checked(NamedTuple):
 
     ``env`` holds all sizes, including data-dependent ones; ``assumptions`` are the user's own, as written, with the
     facts ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with
-    other assumptions if they are passed. ``taken`` describes the assumptions made about the runtime; it may be empty.
+    other assumptions or another runtime if they are passed. ``taken`` describes the assumptions made about the runtime;
+    it may be empty.
     """
 
     source: str

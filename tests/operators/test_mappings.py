@@ -12,6 +12,7 @@ ROOT = OPERATORS.parent
 FOLDERS = {
     "ONNX": ("onnx/operators", "onnx"),
     "OpenVINO": ("openvino/operators",),
+    "StableHLO": ("stablehlo/operators",),
     "torch": ("torch/operators", "torch"),
     "shared by graphs": ("graphs/operators",),
     "`ShapeEnv`": ("operators/recorded",),
@@ -40,7 +41,7 @@ def users(module):
     """Return the files of front ends that import a module of shape functions."""
     return {
         path
-        for folder in ("onnx", "openvino", "torch", "graphs", "arrays", "jax", "operators/recorded")
+        for folder in ("onnx", "openvino", "stablehlo", "torch", "graphs", "arrays", "jax", "operators/recorded")
         for path in (ROOT / folder).rglob("*.py")
         if imports(path, module)
     }

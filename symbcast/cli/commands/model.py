@@ -50,13 +50,13 @@ def model(  # noqa: PLR0913 - each is an option
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     dask: str | None = None,
 ) -> int:
-    """Say for which input sizes ONNX, OpenVINO and PyTorch models run, and which node requires what.
+    """Say for which input sizes models run (ONNX, OpenVINO, StableHLO, PyTorch), and which node requires what.
 
     Parameters
     ----------
     files
         Model files, or folders, in which every .onnx, .onnx.gz and .onnxtxt file is checked; .xml files are OpenVINO's,
-        .pt2 files PyTorch's.
+        .mlir, .mlirbc and .bc files StableHLO's, .pt2 files PyTorch's.
         - reads one model from standard input; a file whose name begins with "-" must follow --.
     assume
         An assumption about the sizes, such as "batch >= 2"; may be repeated.

@@ -1,0 +1,171 @@
+"""Arithmetic that is matched as a whole: counters of loops, and JAX's floor divisions and modulos of integers.
+
+JAX writes the latter with ten operations that round towards zero: ``-n // 2`` becomes a division towards zero, less 1
+if the signs differ and there is a remainder. Followed operation by operation, that is a size by cases; matched as a
+whole, it is one term. JAX spreads it over functions that call one another, so values are followed through calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.core.algebra.arithmetic import floor_divide, modulo
+from symbcast.graphs.values.contents import Elements, sizes_of
+from symbcast.stablehlo.attributes import keyword_of, splat_of
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.values.contents import Content
+    from symbcast.stablehlo.node_call import HloCall
+
+_DEEPEST = 8
+
+
+class Frame(NamedTuple):
+    """A call that is being followed, and the frame of the calling function."""
+
+    call: Any
+    around: Frame | None
+    depth: int
+
+
+class Found(NamedTuple):
+    """A value and the calls through which it was reached."""
+
+    value: Any
+    frame: Frame | None
+
+
+def contents_of_idioms(call: HloCall) -> list[Content | None]:
+    """Return the elements of each result that is a floor division or a modulo of known sizes; None for others."""
+    matcher = _Matcher(call.node.program.functions)
+    return [_content(call, matcher, Found(result, None)) for result in call.node.raw.results]
+
+
+def steps(call: HloCall) -> list[int | None]:
+    """Return what each iteration of a loop adds to each carried value: 0 if it stays, None if that is not known."""
+    matcher, block = _Matcher(call.node.program.functions), call.node.raw.regions[1].blocks[0]
+    *_, last = block.operations
+    pairs = zip(block.arguments, last.operation.operands, strict=True)
+    return [matcher.step(Found(argument, None), Found(value, None)) for argument, value in pairs]
+
+
+def _content(call: HloCall, matcher: _Matcher, found: Found) -> Content | None:
+    parts = matcher.parts(found, "select")
+    if parts is None:
+        return None
+    for compute, match in ((floor_divide, matcher.quotient), (modulo, matcher.modulo)):
+        pair = match(*parts)
+        above, below = (None, None) if pair is None else (_size(call, p) for p in pair)
+        if above is not None and below is not None and call.bounds.is_at_least(below, 1):
+            return Elements((compute(above, below),))
+    return None
+
+
+def _size(call: HloCall, found: Found) -> Dim | None:
+    """Return the integer that a value of the current function holds, as far as it is known."""
+    value = call.scope.find(call.node.names.of(found.value)) if found.frame is None else None
+    sizes = None if value is None else sizes_of(value.content, value.shape)
+    return sizes[0] if sizes and len(sizes) == 1 else None
+
+
+class _Matcher:
+    def __init__(self, functions: Mapping[str, Any]) -> None:
+        self._functions = functions
+
+    def step(self, before: Found, after: Found) -> int | None:
+        """Match the sum of a value and a number; the value itself is the sum with 0."""
+        if self.resolved(after) == before:
+            return 0
+        summed = self.parts(after, "add")
+        return self._number(summed[1]) if summed is not None and summed[0] == before else None
+
+    def quotient(self, chosen: Found, yes: Found, no: Found) -> tuple[Found, Found] | None:
+        """Match ``q - 1 if sign(x) != sign(y) and x % y != 0 else q``, where ``q`` is ``x / y`` towards zero."""
+        pair, less = self.parts(no, "divide"), self.parts(yes, "subtract")
+        if pair is None or less is None or less[0] != no or self._number(less[1]) != 1:
+            return None
+        signs, rest = self._both(chosen, "sign") or (None, None)
+        if signs != pair:
+            return None
+        return (pair[0], pair[1]) if self._is_remainder(rest, pair) else None
+
+    def modulo(self, chosen: Found, yes: Found, no: Found) -> tuple[Found, Found] | None:
+        """Match ``r + y if (r < 0) != (y < 0) and r != 0 else r``, where ``r`` is ``x - y * (x / y towards zero)``."""
+        pair, summed = self.parts(no, "remainder"), self.parts(yes, "add")
+        if pair is None or summed is None or summed != [no, pair[1]]:
+            return None
+        signs, rest = self._both(chosen, "LT") or (None, None)
+        if signs != [no, pair[1]] or not self._is_remainder(rest, pair):
+            return None
+        return pair[0], self._but_zero(pair[1])
+
+    def _both(self, chosen: Found, kind: str) -> tuple[list[Found], Found] | None:
+        """Match the conjunction of two inequalities: one of two signs, and one of a remainder with 0."""
+        parts = self.parts(chosen, "and")
+        for one, other in (parts, parts[::-1]) if parts is not None else ():
+            signs = [self._sign(p, kind) for p in self.parts(one, "NE") or ()]
+            rest = self.parts(other, "NE")
+            if rest is not None and self._number(rest[1]) == 0 and signs and None not in signs:
+                return [s for s in signs if s is not None], rest[0]
+        return None
+
+    def _sign(self, found: Found, kind: str) -> Found | None:
+        parts = self.parts(found, kind)
+        if parts is None or (kind == "LT" and self._number(parts[1]) != 0):
+            return None
+        return parts[0]
+
+    def _is_remainder(self, found: Found | None, pair: list[Found]) -> bool:
+        return found is not None and self.parts(found, "remainder") == pair
+
+    def _but_zero(self, found: Found) -> Found:
+        """Return the divisor that is replaced by 1 where it is 0."""
+        parts = self.parts(found, "select")
+        tested = None if parts is None else self.parts(parts[0], "EQ")
+        if parts is None or tested is None or tested[0] != parts[2] or self._number(tested[1]) != 0:
+            return found
+        return parts[2]
+
+    def _number(self, found: Found) -> int | None:
+        op = _operation(self.resolved(found).value)
+        if op is None or op.name != "stablehlo.constant":
+            return None
+        number = splat_of(op, "value")
+        return number if isinstance(number, int) else None
+
+    def parts(self, found: Found, kind: str) -> list[Found] | None:
+        """Return the operands of an operation or a comparison of a kind; None for another one."""
+        value, frame = self.resolved(found)
+        op = _operation(value)
+        if op is None or not op.name.startswith("stablehlo."):
+            return None
+        name = op.name.partition(".")[2]
+        name = keyword_of(op.attributes["comparison_direction"]) if name == "compare" else name
+        return [self.resolved(Found(v, frame)) for v in op.operands] if name == kind else None
+
+    def resolved(self, found: Found) -> Found:
+        """Return where a value comes from: through calls, parameters, and conversions to its own type."""
+        value, frame = found
+        while True:
+            op = _operation(value)
+            if op is None:
+                if frame is None or value.owner.owner.operation.name != "func.func":  # a parameter of a region stays
+                    return Found(value, frame)
+                value, frame = frame.call.operands[value.arg_number], frame.around
+            elif op.name == "stablehlo.convert" and op.operands[0].type == value.type:
+                value = op.operands[0]
+            elif op.name == "func.call" and (frame is None or frame.depth < _DEEPEST):
+                called = self._functions.get(op.attributes["callee"].value)
+                if called is None or not len(called.regions[0].blocks):
+                    return Found(value, frame)
+                *_, last = called.regions[0].blocks[0].operations
+                frame = Frame(op, frame, 0 if frame is None else frame.depth + 1)
+                value = last.operation.operands[value.result_number]
+            else:
+                return Found(value, frame)
+
+
+def _operation(value: Any) -> Any:
+    return getattr(value.owner, "operation", None)

@@ -1,0 +1,1 @@
+"""The operators of StableHLO, CHLO and the dialects beside them."""

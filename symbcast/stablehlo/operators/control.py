@@ -1,0 +1,233 @@
+"""Calls, branches, loops and assertions.
+
+A module is compiled for the sizes of its inputs: every branch and every body must be valid at them, taken or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.logic.formulas import TRUE, Formula, equal
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.text.printing import dim_text
+from symbcast.graphs.values.contents import Elements, is_size
+from symbcast.graphs.values.elements import truth
+from symbcast.graphs.values.numbers import INTEGERS
+from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.walker import either
+from symbcast.stablehlo.idioms import steps
+from symbcast.stablehlo.node_call import HloCall
+from symbcast.stablehlo.registry import OPERATORS, operator
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
+
+# Calls.
+
+
+@operator("func.call", "composite")
+def call_(call: HloCall) -> Sequence[Value]:
+    """The function that it names."""
+    return call.run("called", [call.value(n) for n in range(len(call.inputs))])
+
+
+@operator("func.return")
+def return_(call: HloCall) -> Sequence[Value]:
+    """The results of the function that is checked."""
+    return [call.value(n) for n in range(len(call.inputs))]
+
+
+@operator("async_start")
+def async_start(call: HloCall) -> Sequence[Value]:
+    """The operation in its body, which ``async_done`` waits for."""
+    graph = call.node.graphs["0"]
+    found = call.run("0", [call.value(n) for n in range(len(graph.inputs))])
+    call.own_walk.futures[call.node.outputs[0]] = found
+    return [Value(None)]
+
+
+@operator("async_done")
+def async_done(call: HloCall) -> Sequence[Value]:
+    """The results of the operation that was started."""
+    return call.own_walk.futures.get(call.node.inputs[0]) or call.give_up(
+        "the operation that it waits for is not known"
+    )
+
+
+@operator("tuple")
+def tuple_(call: HloCall) -> Sequence[Value]:
+    """Values put together."""
+    call.own_walk.futures[call.node.outputs[0]] = [call.value(n) for n in range(len(call.inputs))]
+    return [Value(None)]
+
+
+@operator("get_tuple_element", constraints="C2")
+def get_tuple_element(call: HloCall) -> Value:
+    """One of the values that were put together."""
+    found = call.own_walk.futures.get(call.node.inputs[0])
+    return call.give_up("the tuple is not made here") if found is None else found[call.integer("index")]
+
+
+# Branches.
+
+
+@operator("if", constraints="C2 C3")
+def if_(call: HloCall) -> Sequence[Value]:
+    """The results of one region or the other, which have the same shapes."""
+    items = call.elements(0)
+    return _branched(call, [truth(items[0]) if items else None, TRUE])
+
+
+@operator("case", constraints="C3 C4")
+def case(call: HloCall) -> Sequence[Value]:
+    """The results of the region whose number is given; of the last one if there is none of that number."""
+    items, count = call.elements(0), len(call.node.graphs)
+    index = items[0] if items else None
+    return _branched(call, [*(equal(index, n) if is_size(index) else None for n in range(count - 1)), TRUE])
+
+
+def _branched(call: HloCall, chosen: Sequence[Formula | None]) -> Sequence[Value]:
+    """Return the results of the first region whose formula holds; an unknown formula is None."""
+    found = [call.run(str(n), ()) for n in range(len(chosen))]
+    results = list(found[-1])
+    for formula, values in zip(chosen[-2::-1], found[-2::-1], strict=True):
+        for n, (one, other) in enumerate(zip(values, results, strict=True)):
+            results[n] = _either(call, n, formula, one, other)
+    return results
+
+
+def _either(call: HloCall, position: int, chosen: Formula | None, one: Value, other: Value) -> Value:
+    if one.shape is None or other.shape is None:
+        return one if one.shape is None else other
+    shape = call.alike([one.shape, other.shape], f"result {position} must have the same shape in all branches")
+    yes, no = one.with_sizes(shape), other.with_sizes(shape)
+    if one.content == other.content:
+        return yes
+    known = None if chosen is None else call.is_known(chosen)
+    if known is not None:
+        return yes if known else no
+    if chosen is None:
+        return Value(shape, yes.dtype)
+    return either(call.asker, f"{call.place.name}_{position}", chosen, yes, no)
+
+
+# Loops.
+
+
+@operator("while", constraints="C1 C2 C3")
+def while_(call: HloCall) -> Sequence[Value]:
+    """A body that runs as long as a condition holds; the values that it carries keep their shapes."""
+    given = [call.value(n) for n in range(len(call.inputs))]
+    added = steps(call)
+    kept = [value if step == 0 else _without(value) for value, step in zip(given, added, strict=True)]
+    counters: dict[int, Symbol] = {}
+    for n, step in enumerate(added):
+        if step is not None and step > 0 and _counts(call, n):
+            counters[n] = call.fresh(f"counter_{n}", f"carried value {n} in any iteration")
+    carried = [v.with_content(Elements((counters[n],))) if n in counters else v for n, v in enumerate(kept)]
+    if counters and _are_met(call, carried, set(counters.values())):
+        call.note("not checked: what its body requires in every iteration")
+        carried = kept
+    call.run("0", carried)
+    for n, (one, later) in enumerate(zip(carried, call.run("1", carried), strict=True)):
+        if one.shape is not None and later.shape is not None:
+            call.same_shape(later.shape, one.shape, f"value {n} must keep its shape")
+        elif one.shape is not later.shape:
+            call.note(f"not checked: value {n} must keep its shape")
+    return kept
+
+
+def _are_met(call: HloCall, carried: Sequence[Value], counters: set[Symbol]) -> bool:
+    """Return whether something is required of the counters of a loop, which would have to hold in each iteration."""
+    with call.asker.trying(call.walk.trying()):
+        before = set(call.asker.reasons)
+        for region in ("0", "1"):
+            call.run(region, carried)
+        stated = [symbols_in(formula) for _, formula in call.asker.reasons.keys() - before]
+    return not counters.isdisjoint(s for symbols in stated for s in symbols)
+
+
+def _counts(call: HloCall, position: int) -> bool:
+    """Return whether an integer starts at 0 or more."""
+    sizes = call.sizes(position) if call.shape(position) == () and call.dtype(position) in INTEGERS else None
+    return sizes is not None and call.bounds.is_at_least(sizes[0], 0)
+
+
+def _without(value: Value) -> Value:
+    """Return a value whose elements are not known."""
+    return Value(value.shape, value.dtype)
+
+
+@operator("chlo.scan")
+def scan(call: HloCall) -> Sequence[Value]:
+    """A body for each slice along an axis; it returns slices of outputs and carried values, which keep their shapes."""
+    count, axis = (call.integers("operandSegmentSizes") or [0])[0], call.integer("dimension")
+    length: Dim | None = call.attribute("scan_dim_size")
+    parts = []
+    for n in range(count):
+        dims = call.shape(n)
+        length = dims[axis] if length is None else length
+        call.equal(dims[axis], length, "scanned inputs must have the same length")
+        parts.append(Value((*dims[:axis], *dims[axis + 1 :]), call.dtype(n)))
+    carried = [_without(call.value(n)) for n in range(count, len(call.inputs))]
+    found = call.run("0", [*parts, *carried])
+    made = len(found) - len(carried)
+    for n, (before, later) in enumerate(zip(carried, found[made:], strict=True)):
+        call.same_shape(later.shape or (), before.shape or (), f"carried value {n} must keep its shape")
+    return [*(_stacked(call, value, axis, length) for value in found[:made]), *carried]
+
+
+def _stacked(call: HloCall, value: Value, axis: int, length: Dim | None) -> Value:
+    if value.shape is None or length is None:
+        call.give_up("how long its outputs are is not known")
+    return Value((*value.shape[:axis], length, *value.shape[axis:]), value.dtype)
+
+
+# Assertions.
+
+
+@operator("custom_call")
+def custom_call(call: HloCall) -> Value | Sequence[Value]:
+    """A call of code outside the module; an operator ``custom_call.<target>`` answers for it if there is one."""
+    target = call.text("call_target_name")
+    found = OPERATORS.get(("", f"custom_call.{target}"))
+    if found is not None:
+        return found(call)
+    places = call.attribute("indices_of_shape_operands")
+    if places is None:
+        call.give_up(f"{target} is code outside the module")
+    if len(places) != len(call.node.outputs) or any(not 0 <= n < len(call.inputs) for n in places):
+        call.refuse("indices_of_shape_operands must name an operand for each result")
+    call.note(f"not checked: what {target} requires, which is code outside the module")
+    return [call.made(call.wanted(int(place), n), output=n) for n, place in enumerate(places)]
+
+
+@operator("custom_call.shape_assertion")
+def shape_assertion(call: HloCall) -> Sequence[Value]:
+    """Require a condition on sizes, with the message that JAX gives for it."""
+    call.own_walk.is_asserting = True
+    items = call.elements(0)
+    formula = truth(items[0]) if items else None
+    if formula is None:
+        call.note("not checked: what it asserts is not known")
+        call.own_walk.unknown_assertions.append(call.place.name)
+        return ()
+    sizes = [call.sizes(n) for n in range(1, len(call.inputs))]
+    text = assertion_of(call.text("error_message"), ["?" if not found else dim_text(found[0]) for found in sizes])
+    call.require_asserted(formula, text)
+    return ()
+
+
+def assertion_of(message: str, sizes: Sequence[str]) -> str:
+    """Return what an assertion requires: JAX's message with its sizes, without the specifications.
+
+    >>> assertion_of("Expected {0} >= 1. Using the following polymorphic shapes specifications: ...", ["N"])
+    'the module asserts it: Expected N >= 1'
+    """
+    said = message.partition(" Using the following")[0]
+    said = said.removeprefix("Input shapes do not match the polymorphic shapes specification. ")
+    for n, size in enumerate(sizes):
+        said = said.replace(f"{{{n}}}", size)
+    return f"the module asserts it: {said.strip().rstrip('.')}"

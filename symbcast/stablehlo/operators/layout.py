@@ -1,0 +1,274 @@
+"""Operators that lay elements out anew: broadcasts, reshapes, slices, padding, joins, iotas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
+from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.core.text.printing import dim_text
+from symbcast.graphs.operators.axes import stretched, transposed, with_axes
+from symbcast.graphs.operators.cutting import Cuts, cut_out
+from symbcast.graphs.operators.joining import contents_joined
+from symbcast.graphs.operators.reshaping import content_reshaped
+from symbcast.graphs.values.contents import Content, Elements, Ramp, listed
+from symbcast.graphs.values.value import Dims, Value
+from symbcast.operators.rearranging.joins import concat
+from symbcast.operators.rearranging.layout import transpose as transposed_shape
+from symbcast.operators.rearranging.reshape import reshape as reshaped_shape
+from symbcast.stablehlo.attributes import tensor_type
+from symbcast.stablehlo.node_call import HloCall, Stretch
+from symbcast.stablehlo.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+# Broadcasts.
+
+
+@operator("broadcast_in_dim", constraints="C5")
+def broadcast_in_dim(call: HloCall) -> Value:
+    """The operand's axes are those of the result that the attribute names; each is 1 or the result's size."""
+    places = call.integers("broadcast_dimensions") or []
+    sizes = dict(zip(places, call.shape(0), strict=True))
+    static = call.type_of(0).sizes or ()
+    target = tuple(_dynamic_size(call, n, sizes.get(n)) if size is None else size for n, size in enumerate(static))
+    return _broadcast(call, places, target)
+
+
+def _dynamic_size(call: HloCall, axis: int, size: Dim | None) -> Dim:
+    """Return a size that the result's type leaves open: the operand's, unless that may be stretched."""
+    if size is not None and call.bounds.is_at_least(size, 2):
+        return size
+    return call.fresh(f"size_{axis}", f"axis {axis} of the result")
+
+
+@operator("dynamic_broadcast_in_dim", constraints="C5 C7")
+def dynamic_broadcast_in_dim(call: HloCall) -> Value:
+    """What ``broadcast_in_dim`` does, to a shape that an operand holds."""
+    places = call.integers("broadcast_dimensions") or []
+    target = call.wanted(1)
+    hints = {n: h for h in ("expanding", "nonexpanding") for n in call.integers(f"known_{h}_dimensions") or []}
+    for axis, (place, size) in enumerate(zip(places, call.shape(0), strict=True)):
+        call.own_walk.stretches[call.place.name, axis] = Stretch(size, target[place], hints.get(axis, ""))
+    return _broadcast(call, places, target)
+
+
+def _broadcast(call: HloCall, places: Sequence[int], target: Dims) -> Value:
+    dims = call.shape(0)
+    for axis, (place, size) in enumerate(zip(places, dims, strict=True)):
+        wanted = target[place]
+        if size not in (1, wanted):
+            reason = (
+                f"axis {axis} of the operand must be 1 or {dim_text(wanted)}, the size of axis {place} of the result"
+            )
+            call.require(any_of([equal(size, 1), _same_size(size, wanted)]), reason)
+    return call.made(target, _placed(call.value(0), places, target))
+
+
+def _same_size(size: Dim, wanted: Dim) -> Formula:
+    """Return that a size is another one; if that is a maximum of it and others, that none of these is larger."""
+    if isinstance(wanted, Operation) and wanted.kind == "max" and term(size) in wanted.args:
+        return all_of(at_most(other.dim(), size) for other in wanted.args if other != term(size))
+    return equal(size, wanted)
+
+
+def _placed(data: Value, places: Sequence[int], target: Dims) -> Content | None:
+    """Return the content of a value whose axes become some axes of a shape, in order."""
+    if data.content is None or sorted(places) != list(places):
+        return None
+    new = [n for n in range(len(target)) if n not in places]
+    sizes = dict(zip(places, data.shape or (), strict=True))
+    spread = tuple(sizes.get(n, 1) for n in range(len(target)))
+    return stretched(Value(spread, data.dtype, with_axes(data.content, new, len(target))), target)
+
+
+@operator("broadcast")
+def broadcast(call: HloCall) -> Value:
+    """New first axes of the sizes in the attribute."""
+    return call.made((*(call.integers("broadcast_sizes") or ()), *call.shape(0)))
+
+
+# Reshapes.
+
+
+@operator("reshape", constraints="C2")
+def reshape(call: HloCall) -> Value:
+    """The elements in the shape of the result's type, which has as many."""
+    return _reshaped(call, call.declared(0) or ())
+
+
+@operator("dynamic_reshape", constraints="C2 C4")
+def dynamic_reshape(call: HloCall) -> Value:
+    """The elements in a shape that an operand holds, which has as many."""
+    return _reshaped(call, call.wanted(1))
+
+
+def _reshaped(call: HloCall, target: Dims) -> Value:
+    shape = reshaped_shape(call, call.shape(0), target)
+    return call.made(shape, content_reshaped(call.value(0), shape))
+
+
+@operator("bitcast_convert", constraints="C1")
+def bitcast_convert(call: HloCall) -> Value:
+    """The bits of elements in elements of another width: the last axis appears or vanishes, if the widths differ."""
+    dims, rank = call.shape(0), len(call.type_of(0).sizes or ())
+    before, after = call.width(call.node.raw.operands[0]), call.width(call.node.raw.results[0])
+    if before < after:
+        call.equal(dims[-1], after // before, "the last axis must make up one element of the result")
+    return call.made((*dims, before // after) if before > after else dims[:rank])
+
+
+@operator("transpose", constraints="C3")
+def transpose(call: HloCall) -> Value:
+    """The axes in another order."""
+    order, dims = call.integers("permutation") or [], call.shape(0)
+    return call.made(transposed_shape(call, dims, order), transposed(call.value(0).content, dims, order))
+
+
+# Slices.
+
+
+@operator("slice", constraints="C3 C5")
+def slice_(call: HloCall) -> Value:
+    """A part of each axis, from a start to a limit within it, in steps."""
+    starts, limits, strides = (call.integers(f"{n}") or [] for n in ("start_indices", "limit_indices", "strides"))
+    return _cut(call, starts, limits, strides)
+
+
+@operator("real_dynamic_slice")
+def real_dynamic_slice(call: HloCall) -> Value:
+    """What ``slice`` does, with operands for starts, limits and strides."""
+    starts, limits, strides = (call.places(n, len(call.shape(0))) for n in (1, 2, 3))
+    return _cut(call, starts, limits, strides)
+
+
+def _cut(
+    call: HloCall, starts: Sequence[Dim | None], limits: Sequence[Dim | None], strides: Sequence[Dim | None]
+) -> Value:
+    dims = call.shape(0)
+    found: list[Dim] = []
+    for axis, (size, start, limit, stride) in enumerate(zip(dims, starts, limits, strides, strict=True)):
+        if start is None or limit is None or stride is None:
+            call.note(f"not checked: the part of axis {axis} must be within it", is_about_data=True, by=[1, 2, 3])
+            found.append(call.fresh(f"size_{axis}", f"axis {axis} of the part", by=[1, 2, 3], most=size))
+            continue
+        call.is_size(start, "a start must not be negative")
+        call.at_most(start, limit, "a start must be at most the limit")
+        call.at_most(limit, size, f"the limit must be at most the size of axis {axis}")
+        call.at_most(1, stride, "a stride must be at least 1")
+        found.append(ceil_divide(subtract(limit, start), stride))
+    steps = [s for s in strides if isinstance(s, int)]
+    content = None
+    if len(steps) == len(dims) and call.value(0).content is not None:
+        content = cut_out(call, call.value(0), Cuts(starts, limits, None, steps)).content
+    return call.made(tuple(found), content)
+
+
+@operator("dynamic_slice", constraints="C4 C5")
+def dynamic_slice(call: HloCall) -> Value:
+    """A part of each axis of the size in the attribute; starts are moved so that it lies within the axis."""
+    data, sizes = call.value(0), call.integers("slice_sizes") or []
+    for axis, (size, whole) in enumerate(zip(sizes, call.shape(0), strict=True)):
+        call.at_most(size, whole, f"the slice must be at most as long as axis {axis}")
+    return call.made(tuple(sizes), _sliced(call, data, sizes))
+
+
+def _sliced(call: HloCall, data: Value, sizes: Sequence[int]) -> Content | None:
+    """Return the listed elements of a part of a tensor of one axis."""
+    items = listed(data.content, data.shape) if len(sizes) == 1 else None
+    start = call.numbers(1) if items is not None else None
+    if items is None or not start:
+        return None
+    first = max(0, min(start[0], len(items) - sizes[0]))
+    return Elements(items[first : first + sizes[0]])
+
+
+@operator("dynamic_update_slice", constraints="C1 C6")
+def dynamic_update_slice(call: HloCall) -> Value:
+    """The operand with a part replaced, which is at most as long on each axis."""
+    dims = call.shape(0)
+    for axis, (size, whole) in enumerate(zip(call.shape(1), dims, strict=True)):
+        call.at_most(size, whole, f"the update must be at most as long as axis {axis}")
+    return call.made(dims)
+
+
+# Padding and joins.
+
+
+@operator("pad", constraints="C4")
+def pad(call: HloCall) -> Value:
+    """Elements added before, after and between those of an axis; negative numbers remove them at the ends."""
+    return _padded(
+        call, *(call.integers(n) or [] for n in ("edge_padding_low", "edge_padding_high", "interior_padding"))
+    )
+
+
+@operator("dynamic_pad", constraints="C2 C3 C4")
+def dynamic_pad(call: HloCall) -> Value:
+    """What ``pad`` does, with operands for the numbers."""
+    return _padded(call, *(call.places(n, len(call.shape(0))) for n in (2, 3, 4)))
+
+
+def _padded(call: HloCall, low: Sequence[Dim | None], high: Sequence[Dim | None], inner: Sequence[Dim | None]) -> Value:
+    found: list[Dim] = []
+    for axis, (size, before, after, between) in enumerate(zip(call.shape(0), low, high, inner, strict=True)):
+        if before is None or after is None or between is None:
+            call.note(f"not checked: the padding of axis {axis}", is_about_data=True, by=[2, 3, 4])
+            found.append(call.fresh(f"size_{axis}", f"axis {axis} of the result", by=[2, 3, 4]))
+            continue
+        call.at_most(0, between, "padding between elements must not be negative")
+        gaps = multiply(call.bounds.larger(subtract(size, 1), 0), between)
+        made = add(size, before, after, gaps)
+        call.is_size(made, f"axis {axis} must have as many elements as the padding removes")
+        found.append(made)
+    return call.made(tuple(found))
+
+
+@operator("concatenate", constraints="C2 C6")
+def concatenate(call: HloCall) -> Value:
+    """Tensors joined along an axis; their other sizes are equal."""
+    axis, shapes = call.integer("dimension"), call.shapes()
+    shape = concat(call, shapes, axis)
+    return call.made(shape, contents_joined([call.value(n) for n in range(len(shapes))], axis, shape))
+
+
+# Sizes and numbers along axes.
+
+
+@operator("iota")
+def iota(call: HloCall) -> Value:
+    """Numbers that count along an axis, in the shape of the result's type."""
+    return _counting(call, call.declared(0) or ())
+
+
+@operator("dynamic_iota", constraints="C2")
+def dynamic_iota(call: HloCall) -> Value:
+    """Numbers that count along an axis, in a shape that an operand holds."""
+    return _counting(call, call.wanted(0))
+
+
+def _counting(call: HloCall, dims: Dims) -> Value:
+    axis = call.integer("iota_dimension")
+    return call.made(dims, Ramp(0, tuple(int(n == axis) for n in range(len(dims)))))
+
+
+@operator("get_dimension_size")
+def get_dimension_size(call: HloCall) -> Value:
+    """The size of an axis."""
+    return call.made((), Elements((call.shape(0)[call.integer("dimension")],)))
+
+
+@operator("set_dimension_size")
+def set_dimension_size(call: HloCall) -> Value:
+    """The operand with another size on an axis, at most the bound of its type, or its own size."""
+    axis, dims, sizes = call.integer("dimension"), call.shape(0), call.sizes(1)
+    kind = tensor_type(call.node.raw.operands[0].type)
+    bound = None if kind is None else kind.bounds[axis]
+    most = dims[axis] if bound is None else bound
+    size = sizes[0] if sizes else call.fresh("size", f"the size of axis {axis}", by=[1], most=most)
+    call.is_size(size, "a size must not be negative")
+    call.at_most(size, most, f"the new size must be at most that of axis {axis}, or its bound")
+    return call.made((*dims[:axis], size, *dims[axis + 1 :]))

@@ -1,0 +1,97 @@
+"""The walk through a module: constants, the sizes that types promise, and what decides elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from symbcast.core.logic.formulas import FALSE
+from symbcast.graphs.values.deciders import Decider
+from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.deciding import decider_of_made, joined
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.walk import MAX_AGAIN, Walk
+from symbcast.stablehlo.attributes import tensor_type
+from symbcast.stablehlo.constant import Held
+from symbcast.stablehlo.idioms import contents_of_idioms
+from symbcast.stablehlo.node_call import ASSERTIONS, HloCall, Stretch
+
+if TYPE_CHECKING:
+    from symbcast.graphs.graph import Node
+    from symbcast.graphs.requirements.recorder import Asker
+    from symbcast.graphs.walking.answering import Answering
+    from symbcast.graphs.walking.walker import GraphScope
+
+_WITH_IDIOMS = frozenset({"func.call", "stablehlo.select"})
+_CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
+
+
+class HloWalk(Walk):
+    """A walk through one function; see `symbcast.graphs.walking.walk` for what it keeps."""
+
+    def __init__(self, model: Any, front_end: Answering, asker: Asker) -> None:
+        super().__init__(model, front_end, asker)
+        self.stretches: dict[tuple[str, int], Stretch] = {}
+        """The axes that dynamic broadcasts may stretch, by node and axis."""
+        self.futures: dict[str, Sequence[Value]] = {}
+        """The values in tuples and futures, by name."""
+        self.is_asserting = False
+        """Whether the module has assertions."""
+        self.unknown_assertions: list[str] = []
+        """The nodes of assertions that could not be followed."""
+        if asker.runtime == ASSERTIONS:  # all else is required where nothing runs
+            asker.guards = (FALSE,)
+            self._branches_left = model.inner * MAX_AGAIN
+
+    def node(self, node: Node, scope: GraphScope) -> None:
+        """Compute the outputs of an operation and add them to the scope."""
+        kind = tensor_type(node.raw.results[0].type) if node.op_type in _CONSTANTS else None
+        if kind is None:
+            super().node(node, scope)
+            return
+        scope.values[node.outputs[0]] = Held(node.raw, kind)
+
+    def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return outputs with the element types of their types; require the sizes that the types promise."""
+        own = cast("HloCall", call)
+        types = own.types
+        if not types:  # the end of the function
+            return outputs
+        if call.node.op_type in _WITH_IDIOMS and all(t is not None and t.sizes == () for t in types):
+            contents = contents_of_idioms(own)
+            outputs = [v if c is None else v.with_content(c) for v, c in zip(outputs, contents, strict=True)]
+        several = len(types) > 1
+        names = [f"result {n}" if several else "the result" for n in range(len(types))]
+        return [own.typed(v, t, name) for v, t, name in zip(outputs, types, names, strict=False)]
+
+    def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
+        """Note an operation without an answer, and return what its result types say."""
+        self.leave(call.place, reason)
+        own = cast("HloCall", call)
+        return [own.made(own.declared(n), output=n) for n in range(len(own.types))]
+
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of an output that are not known exactly."""
+        return decider_of_output(node.op_type.rpartition(".")[2], inputs)
+
+
+_SHAPES_ONLY = frozenset(("get_dimension_size", "dim", "shape_of", "num_elements", "dynamic_iota", "iota", "rank"))
+_RANDOM = frozenset(("rng", "rng_bit_generator", "infeed", "recv", "replica_id", "partition_id"))
+_OF_FIRST = frozenset((
+    "broadcast_in_dim", "dynamic_broadcast_in_dim", "reshape", "dynamic_reshape", "transpose", "reverse", "slice",
+    "real_dynamic_slice", "dynamic_slice", "gather", "dynamic_gather", "convert", "extract", "sort",
+    "optimization_barrier",
+))  # fmt: skip
+"""Operations that copy elements of their first operand."""
+_MOVED = frozenset(("concatenate", "pad", "dynamic_pad", "dynamic_update_slice", "select", "from_elements"))
+
+
+def decider_of_output(name: str, inputs: Sequence[Value | None]) -> Decider:
+    """Return what decides the unknown elements of an output of an operation."""
+    if name in _SHAPES_ONLY:
+        return Decider.SIZES
+    if name in _RANDOM:
+        return Decider.DATA
+    if name in _OF_FIRST and joined(inputs[:1]):
+        return decider_of_made(inputs[:1], is_moving=True)
+    return decider_of_made(inputs, is_moving=name in _OF_FIRST or name in _MOVED)
