@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
+from symbcast.answers.show.call import with_condition
 from symbcast.answers.show.document import (
-    NOTHING,
     Conjunction,
     Document,
     Field,
@@ -18,9 +18,12 @@ from symbcast.answers.show.document import (
     Sizes,
     Span,
     code,
+    conjunction,
     field,
     fields,
     heading,
+    said,
+    whole,
     words,
 )
 from symbcast.answers.show.operands import TONES
@@ -43,7 +46,6 @@ KINDS = 5
 """How many operators are named whose nodes were not checked."""
 NAME = 44
 """The maximum length of the name of a node or a value in text; longer names lose their middle."""
-SUMMARY = 200
 
 _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
 _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
@@ -91,10 +93,10 @@ def summary(report: GraphAnswer) -> str:
     text = f"{cut(report.source, 60)}: {report.verdict.value}"
     count = report._left_open
     if report.verdict is Verdict.SOMETIMES:
-        text = f"{text} if {condition_text(report)}"
+        text = with_condition(text, condition_text(report), len(report._env.clauses))
     if count:
-        text = f"{clipped(text, SUMMARY - 40)}; {count} {'node' if count == 1 else 'nodes'} not analysed"
-    return clipped(visible(text), SUMMARY)
+        text = f"{text}; {count} {'node' if count == 1 else 'nodes'} not analysed"
+    return visible(text)
 
 
 def condition_text(report: GraphAnswer) -> str:
@@ -111,9 +113,9 @@ def condition_text(report: GraphAnswer) -> str:
 def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
     """Yield the requirement, the first node that has it, its operands, where it fails, and the fix."""
     if finding.is_about_data:
-        yield field("and data" if number else "data must", _said(finding, namer), most=2, lead="be such that ")
+        yield field("and data" if number else "data must", _said(finding, namer), lead="be such that ")
     else:
-        yield field("and" if number else "runs when", _said(finding, namer), most=2)
+        yield field("and" if number else "runs when", _said(finding, namer))
     yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
     yield from _evidence(finding, namer)
 
@@ -122,7 +124,7 @@ def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
     """Yield one of the nodes that clash, and its requirement."""
     yield field("and" if number else "impossible", _node(finding), most=2)
     asks = () if finding.formula == FALSE else _said(finding, namer)
-    yield field("which asks", asks, most=2, lead="that ")
+    yield field("which asks", asks, lead="that ")
     yield from _evidence(finding, namer)
 
 
@@ -131,11 +133,11 @@ def _evidence(finding: Finding, namer: Namer) -> Iterator[Field]:
     line = tuple(span for n, operand in enumerate(operands) for span in ((Span(", "),) * bool(n) + (operand,)))
     yield field("operands" if len(operands) > 1 else "operand", line, most=2)
     yield field("fails at", _failing(finding), most=1)
-    yield field("fix", () if finding.is_about_data else words(finding.fix), most=2)
+    yield field("fix", (Span(finding.fix),) if finding.fix and not finding.is_about_data else ())
 
 
 def _said(finding: Finding, namer: Namer) -> Line:
-    return (Span(clipped(finding.words, 400), math=Conjunction((namer.renamed_formula(finding.formula),))),)
+    return said(finding.words, finding.text, Conjunction((namer.renamed_formula(finding.formula),)))
 
 
 def _node(finding: Finding) -> Line:
@@ -179,8 +181,9 @@ def _failing(finding: Finding) -> Line:
 def _closing(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
     """Yield the fields after the findings."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
-        yield field("condition", code(condition_text(report), NOTHING), most=2)
-    yield field("assuming", code("; ".join(_assumed(report)), longest=160), most=2)
+        env = report._env
+        yield field("condition", *conjunction(env.clauses, Namer.of(env.shown), is_repeated=True))
+    yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)
     for text in _unanalysed(report):
         yield field("not checked", words(text), most=2)
