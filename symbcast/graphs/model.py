@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,6 +68,7 @@ class Checked(NamedTuple):
     ``env`` holds all sizes, including those that data decide; ``assumptions`` are the user's own, as written, with what
     is ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with other
     assumptions if they are passed. ``taken`` describes what is taken for granted about the runtime; it may be empty.
+    ``aliases`` are the model's own names by the short names that people read and write for them.
     """
 
     source: str
@@ -82,3 +83,4 @@ class Checked(NamedTuple):
     given: Given
     again: Callable[..., Checked]
     taken: str
+    aliases: Mapping[str, str]

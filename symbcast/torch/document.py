@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symbcast.answers.show.document import Document, Field, Room, field, fields, whole, words
@@ -20,10 +19,8 @@ SHOWN = 6
 
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
     """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
-    made = document_of_model(report, room)
-    return replace(
-        made, blocks=(*made.blocks, fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000)))
-    )
+    more = fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000))
+    return document_of_model(report, room, (more,))
 
 
 def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:

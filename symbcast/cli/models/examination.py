@@ -126,7 +126,7 @@ class _Opened(NamedTuple):
 
         inputs = self.model.input_names
         given = read_given(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))
-        found = names_in(self.model, given)
+        found = names_in(self.front_end, self.model, given)
         return Names(found.sizes, found.inputs)
 
 

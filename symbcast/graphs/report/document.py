@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.show.call import with_condition
 from symbcast.answers.show.document import (
+    Block,
     Conjunction,
     Document,
     Field,
@@ -31,6 +33,7 @@ from symbcast.answers.show.text import render
 from symbcast.core.characters import clipped, cut, listed, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, all_of
 from symbcast.core.verdicts import Verdict
+from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
     from symbcast.graphs.findings.findings import Finding
@@ -51,25 +54,25 @@ _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
 _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
 
 
-def document(report: GraphAnswer, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a model; on a screen, with as many findings as fit."""
-    if room is Room.PAGE:
-        return _document(report, SHOWN_ON_PAGE)
-    for shown in range(SHOWN, 0, -1):
-        made = _document(report, shown)
-        if len(render(made, WIDTH).split("\n")) <= LINES:
-            break
-    return made
+def document(report: GraphAnswer, room: Room = Room.SCREEN, more: tuple[Block, ...] = ()) -> Document:
+    """Return the answer about a model, with ``more`` of it at the end; on a screen, with as many findings as fit."""
+    shortener = Shortener(report._checked.aliases)
+    shown = SHOWN_ON_PAGE if room is Room.PAGE else SHOWN
+    made = _document(report, shown, shortener)
+    while shown > 1 and room is Room.SCREEN and len(render(shortener.document(made), WIDTH).split("\n")) > LINES:
+        shown -= 1
+        made = _document(report, shown, shortener)
+    return shortener.document(replace(made, blocks=(*made.blocks, *more)))
 
 
-def _document(report: GraphAnswer, shown: int) -> Document:
-    namer, never = Namer.of(report._checked.env.shown), report.verdict is Verdict.NEVER
+def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document:
+    namer, never = shortener.namer(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
     told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
     left = field("and", words(f"{more} more; .findings and JSON have them all" if more > 0 else ""), most=1)
     title = heading(cut(visible(report.source), 60), verdict_words(report))
-    return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings)])))
+    return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings, shortener)])))
 
 
 def verdict_words(report: GraphAnswer) -> str:
@@ -93,7 +96,8 @@ def summary(report: GraphAnswer) -> str:
     text = f"{cut(report.source, 60)}: {report.verdict.value}"
     count = report._left_open
     if report.verdict is Verdict.SOMETIMES:
-        text = with_condition(text, condition_text(report), len(report._env.clauses))
+        condition = Shortener(report._checked.aliases).text(condition_text(report))
+        text = with_condition(text, condition, len(report._env.clauses))
     if count:
         text = f"{text}; {count} {'node' if count == 1 else 'nodes'} not analysed"
     return visible(text)
@@ -137,7 +141,7 @@ def _evidence(finding: Finding, namer: Namer) -> Iterator[Field]:
 
 
 def _said(finding: Finding, namer: Namer) -> Line:
-    return said(finding.words, finding.text, Conjunction((namer.renamed_formula(finding.formula),)))
+    return said(finding.words, namer.formula(finding.formula), Conjunction((namer.renamed_formula(finding.formula),)))
 
 
 def _node(finding: Finding) -> Line:
@@ -178,11 +182,11 @@ def _failing(finding: Finding) -> Line:
 # Fields about the whole model.
 
 
-def _closing(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
+def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shortener) -> Iterator[Field]:
     """Yield the fields after the findings."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         env = report._env
-        yield field("condition", *conjunction(env.clauses, Namer.of(env.shown), is_repeated=True))
+        yield field("condition", *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
     yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)
     for text in _unanalysed(report):

@@ -45,6 +45,7 @@ def report_to_dict(report: GraphAnswer) -> dict[str, Any]:
         "runtime": report.runtime,
         "min_size": report.min_size,
         "assumptions": list(report.assumptions),
+        "aliases": report.aliases,
         "verdict": report.verdict.value,
         "reason": report.reason,
         "condition": condition_text(report),
