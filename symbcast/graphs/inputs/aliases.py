@@ -123,7 +123,7 @@ def without_aliases(
     for name, size in given.bind.items():
         own = aliases.get(name, name)
         if bind.setdefault(own, size) != size:
-            raise BindingError(f"{name} is {own}, which is bound to {bind[own]} and to {size}", "bind it once")
+            raise BindingError(f"{own} is bound to {bind[own]} and to {size}, under two names", "bind it once")
     own_sizes = {symbol(alias): symbol(name) for alias, name in aliases.items()}
     values = {
         name: contents._replace(items=tuple(replaced(d, own_sizes) for d in contents.items))

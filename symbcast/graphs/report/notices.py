@@ -12,6 +12,7 @@ from symbcast.answers.report.outcomes import Kind, Level, Notice, kind_of, lines
 from symbcast.core.characters import listed
 from symbcast.core.logic.formulas import FALSE
 from symbcast.core.verdicts import Verdict
+from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
     from symbcast.graphs.findings.findings import Finding
@@ -26,9 +27,17 @@ _ASKED = "the model runs only when"
 
 
 def notices_of(report: GraphAnswer) -> Iterator[Notice]:
-    """Yield a notice for each finding, and for each node that was not fully analysed."""
+    """Yield a notice for each finding, and for each node that was not fully analysed; sizes have their aliases."""
+    shortener = Shortener(report._checked.aliases)
+    for notice in _notices(report, shortener):
+        text = shortener.text(notice.text)
+        legend = shortener.legend([text])
+        yield notice._replace(text=f"{text}\nwhere {', '.join(legend)}" if legend else text)
+
+
+def _notices(report: GraphAnswer, shortener: Shortener) -> Iterator[Notice]:
     is_never = report.verdict is Verdict.NEVER
-    namer = Namer.of(report._checked.env.shown)
+    namer = shortener.namer(report._checked.env.shown)
     for finding in report.findings:
         others = [f.node for f in report.findings if f is not finding]
         required = _clash(finding, others) if is_never else _ASKED

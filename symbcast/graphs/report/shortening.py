@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,6 +28,9 @@ from symbcast.core.characters import quoted
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+
+_LINES = 4
+"""How many names have a line of the legend each; more share its lines."""
 
 
 class Shortener:
@@ -55,18 +58,19 @@ class Shortener:
         """Return a text with aliases."""
         return self._pattern.sub(lambda found: self._aliases[found[0]], text) if self._aliases else text
 
-    def legend(self, texts: Sequence[str]) -> str:
-        """Return what the aliases in some texts stand for; empty if there are none."""
+    def legend(self, texts: Iterable[str]) -> list[str]:
+        """Return what each of the aliases in some texts stands for: ``H = p2o.DynamicDimension.2``."""
         met = {word for text in texts for word in re.findall(r"(?<![\w.])\w+", text)}
-        return ", ".join(f"{alias} = {quoted(name)}" for alias, name in self._names.items() if alias in met)
+        return [f"{alias} = {quoted(name)}" for alias, name in self._names.items() if alias in met]
 
     def document(self, document: Document) -> Document:
         """Return a document with aliases, and their legend at its end."""
         if not self._aliases:
             return document
         made = replace(document, blocks=tuple(map(self._block, document.blocks)))
-        legend = self.legend([span.text for line in _lines(made) for span in line])
-        return replace(made, blocks=(*made.blocks, Fields((field("names", whole(legend)),)))) if legend else made
+        legend = self.legend(span.text for line in _lines(made) for span in line)
+        lines = legend if len(legend) <= _LINES else [", ".join(legend)]
+        return replace(made, blocks=(*made.blocks, Fields((field("names", *map(whole, lines)),)))) if legend else made
 
     def _block(self, block: Block) -> Block:
         match block:
