@@ -36,7 +36,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
-    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.findings.findings import Finding, Share
     from symbcast.graphs.report.answer import GraphAnswer
 
 WIDTH = 100
@@ -120,7 +120,10 @@ def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
         yield field("and data" if number else "data must", _said(finding, namer), lead="be such that ")
     else:
         yield field("and" if number else "runs when", _said(finding, namer))
-    yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
+    if finding.together:
+        yield field("asked by", *(_share(share, n) for n, share in enumerate(finding.together)))
+    else:
+        yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
     yield from _evidence(finding, namer)
 
 
@@ -152,6 +155,14 @@ def _node(finding: Finding) -> Line:
     name = cut(finding.node, NAME)
     whole = finding.node if name != finding.node else ""
     return Span(name, whole=whole), Span(clipped(f" ({finding.op_type}){also}{reason}", 300))
+
+
+def _share(share: Share, number: int) -> Line:
+    """Return what one of several nodes requires, and the reason."""
+    name = cut(share.node, NAME)
+    whole_name = share.node if name != share.node else ""
+    asked = (Span(f"{'and ' if number else ''}"), Span(name, whole=whole_name), Span(f" ({share.op_type}), that "))
+    return (*asked, Span(share.text, True), Span(f": {share.reason}" if share.reason else ""))
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:

@@ -14,7 +14,7 @@ from symbcast.graphs.report.document import condition_text
 from symbcast.graphs.values.value import OptionalValue, SequenceValue
 
 if TYPE_CHECKING:
-    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.findings.findings import Finding, Share
     from symbcast.graphs.report.answer import GraphAnswer
 
 FORMAT = "symbcast.model-report"
@@ -62,6 +62,16 @@ def report_to_dict(report: GraphAnswer) -> dict[str, Any]:
     }
 
 
+def _share(share: Share) -> dict[str, str]:
+    return {
+        "node": share.node,
+        "op_type": share.op_type,
+        "condition": share.text,
+        "words": share.words,
+        "reason": share.reason,
+    }
+
+
 def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
     operands = zip(finding.operands, finding.contents, strict=True)
     return {
@@ -86,4 +96,5 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "origins": list(finding.origins),
         "is_about_data": finding.is_about_data,
         **({"where": finding.where} if finding.where else {}),
+        **({"together": [_share(share) for share in finding.together]} if finding.together else {}),
     }

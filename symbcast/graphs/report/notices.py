@@ -15,7 +15,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
-    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.findings.findings import Finding, Share
     from symbcast.graphs.report.answer import GraphAnswer
 
 BROADCAST = Kind("broadcast", "The shapes that a node broadcasts must fit together.")
@@ -64,10 +64,15 @@ def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASK
     if finding.formula == FALSE and finding.reason:
         finding = replace(finding, words=finding.reason, reason="")
     said = [*lines(finding, required, [_operand(finding, n, namer) for n in finding.shown])]
+    said += [_share(share) for share in finding.together]
     said += [f"from {finding.where}"] * bool(finding.where) + [f"fix: {finding.fix}"] * bool(finding.fix)
     kind = kind_of(finding, BROADCAST, UNDECIDED)
     level = "note" if finding.is_about_data else level
     return Notice(kind, level, finding.node, finding.op_type, "\n".join(said), finding.line)
+
+
+def _share(share: Share) -> str:
+    return f"{share.node} asks {share.text}{f': {share.reason}' if share.reason else ''}"
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:
