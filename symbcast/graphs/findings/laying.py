@@ -79,6 +79,8 @@ class Layer:
         """Return the nodes behind a conjunct of the condition; ``whole`` is the same over the model's own sizes."""
         inputs = self._checked.conditions.inputs
         first = self._evidence(inputs.counterexample(clause))
+        if self._checked.asker.sequences:  # implications are decided for sizes, and one axis speaks for several here
+            return Laid(self._askers.of(whole, first.sizes), first)
         exact = self._askers.exactly(whole)
         own = {op.origin for op in exact}
         found, met = first, list[_Met]()
