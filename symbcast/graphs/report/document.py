@@ -14,6 +14,7 @@ from symbcast.answers.show.document import (
     Conjunction,
     Document,
     Field,
+    Fields,
     Line,
     Records,
     Room,
@@ -49,6 +50,7 @@ KINDS = 5
 """How many operators are named whose nodes were not checked."""
 NAME = 44
 """The maximum length of the name of a node or a value in text; longer names lose their middle."""
+CONDITION = "condition"
 
 _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
 _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
@@ -59,10 +61,17 @@ def document(report: GraphAnswer, room: Room = Room.SCREEN, more: tuple[Block, .
     shortener = Shortener(report._checked.aliases)
     shown = SHOWN_ON_PAGE if room is Room.PAGE else SHOWN
     made = _document(report, shown, shortener)
-    while shown > 1 and room is Room.SCREEN and len(render(shortener.document(made), WIDTH).split("\n")) > LINES:
+    while shown > 1 and room is Room.SCREEN and _lines(shortener.document(made)) > LINES:
         shown -= 1
         made = _document(report, shown, shortener)
     return shortener.document(replace(made, blocks=(*made.blocks, *more)))
+
+
+def _lines(document: Document) -> int:
+    """Return how many lines a document has on a screen; a long condition counts as two, so that findings have room."""
+    found = [f for block in document.blocks if isinstance(block, Fields) for f in block.fields if f.label == CONDITION]
+    condition = render(Document((), None, (Fields(tuple(found)),)), WIDTH)
+    return render(document, WIDTH).count("\n") + 1 - max(0, condition.count("\n") - 1)
 
 
 def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document:
@@ -197,7 +206,7 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
     """Yield the fields after the findings."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         env = report._env
-        yield field("condition", *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
+        yield field(CONDITION, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
     yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)
     for text in _unanalysed(report):
