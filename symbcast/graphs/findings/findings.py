@@ -113,18 +113,14 @@ class _Reader:
     def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
         """Return the findings about conjuncts of the condition, in the order of the first nodes that require them."""
         found: list[tuple[int, Finding]] = []
-        for clause in clauses:
+        known = [(c, self._of_data(c) if is_data else self._layer.first(c)) for c in clauses]
+        for clause, first in known:
             # The inputs' environment may use different symbols for the same names.
             whole = put_in(clause, self._own) if self._own else clause
-            laid = self._of_data(clause) if is_data else self._layer.laid(clause, whole)
+            laid = self._layer.at_once(whole, first) if is_data else self._layer.laid(clause, whole, first)
             made = self._joint(whole, laid) if laid.parts else self._finding(whole, laid.ops, *laid.evidence, is_data)
             found.append((laid.ops[0].number if laid.ops else -1, made))
         return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
-
-    def _of_data(self, clause: Formula) -> Laid:
-        """Return the operations behind a conjunct about sizes that data decide."""
-        failing, sizes = self._at_all(clause)
-        return Laid(self._askers.of(clause, sizes), Evidence(failing, sizes))
 
     def _joint(self, whole: Formula, laid: Laid) -> Finding:
         """Return the finding about a conjunct that several nodes require together."""
@@ -139,15 +135,15 @@ class _Reader:
         names = tuple(dict.fromkeys(op.name for op in laid.ops))
         return replace(found, origins=names, is_joint=True, together=tuple(together))
 
-    def _at_all(self, clause: Formula) -> tuple[dict[str, int] | None, Sizes | None]:
+    def _of_data(self, clause: Formula) -> Evidence:
         """Return the smallest sizes, including those that data decide, at which a conjunct fails."""
         asker, met = self._checked.asker, symbols_in(clause)
         if not asker.undecided.isdisjoint(met):
-            return None, None  # sizes decide some in an unanalysed way: they may clash
+            return Evidence(None, None)  # sizes decide some in an unanalysed way: they may clash
         limits = [asker.limits[s] for s in met if s in asker.limits]
         failing = self._env.failing(any_of((clause, negate(all_of(limits))))) if limits else None
         failing = failing if limits else self._env.counterexample(clause)
-        return failing, None if failing is None else completed(self._checked, failing)
+        return Evidence(failing, None if failing is None else completed(self._checked, failing))
 
     def clash(self, requirement: Requirement) -> Finding:
         """Return the finding about one of the nodes that clash."""

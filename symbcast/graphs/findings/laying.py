@@ -9,8 +9,10 @@ the clause together and none does alone, the clause is joint: ``H % 6 == 0``, of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.core.effort import CALL, EffortSpentError, share
 from symbcast.core.logic.formulas import Comparison, Formula, all_of, any_of, clauses, negate
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 _TRIED = 8
 """How many nodes are asked about one clause."""
+_EFFORT = CALL // 6
+"""The units for one clause: the answer about other clauses must not suffer from it."""
 _PARTS = 12
 """The most requirements of nodes to search for the fewest that imply a clause."""
 
@@ -75,12 +79,25 @@ class Layer:
         self._askers = askers
         self._theirs = theirs
 
-    def laid(self, clause: Formula, whole: Formula) -> Laid:
-        """Return the nodes behind a conjunct of the condition; ``whole`` is the same over the model's own sizes."""
-        inputs = self._checked.conditions.inputs
-        first = self._evidence(inputs.counterexample(clause))
-        if self._checked.asker.sequences:  # implications are decided for sizes, and one axis speaks for several here
-            return Laid(self._askers.of(whole, first.sizes), first)
+    def first(self, clause: Formula) -> Evidence:
+        """Return the smallest sizes at which a conjunct of the condition fails."""
+        return self._evidence(self._checked.conditions.inputs.counterexample(clause))
+
+    def laid(self, clause: Formula, whole: Formula, first: Evidence) -> Laid:
+        """Return the nodes behind a conjunct of the condition, which fails at ``first``.
+
+        ``whole`` is the same over the model's own sizes. If that takes too long, these are the nodes that fail there.
+        """
+        if not self._checked.asker.sequences:  # implications are decided for sizes; one axis may stand for several
+            with suppress(EffortSpentError), share(_EFFORT):
+                return self._laid(clause, whole, first)
+        return self.at_once(whole, first)
+
+    def at_once(self, whole: Formula, first: Evidence) -> Laid:
+        """Return the nodes with exactly this requirement, or else those that fail at some sizes."""
+        return Laid(self._askers.of(whole, first.sizes), first)
+
+    def _laid(self, clause: Formula, whole: Formula, first: Evidence) -> Laid:
         exact = self._askers.exactly(whole)
         own = {op.origin for op in exact}
         found, met = first, list[_Met]()
@@ -90,9 +107,8 @@ class Layer:
                 break
             node = failed[0].origin
             if node in own:
-                return self._alone(
-                    [*(op for op in exact if op.origin == node), *_others(exact, node)], found, met, whole
-                )
+                mine = [op for op in exact if op.origin == node]
+                return self._alone([*mine, *_others(exact, node)], found, met, whole)
             met.append(_Met(node, all_of(self._askers.all_asked(node)), found))
             found = self._beyond(clause, whole, [m.required for m in met])
             if found.failing is None:
@@ -101,8 +117,7 @@ class Layer:
             return self._alone(exact, first, met, whole)
         if met and found.failing is None and self._implied(whole, [m.required for m in met]):
             return self._own_or_joint(whole, met)
-        failed = [] if first.sizes is None else self._askers.failing(first.sizes)
-        return Laid(failed or self._checked.env.requirement(whole).origins, first)
+        return self.at_once(whole, first)
 
     def _own_or_joint(self, whole: Formula, met: Sequence[_Met]) -> Laid:
         """Return the node that implies a clause by itself, or the nodes that imply it together."""
@@ -190,10 +205,10 @@ def _others(ops: Iterable[Op], node: str | None) -> list[Op]:
 def _fewest(
     shares: Sequence[tuple[_Met, Formula]], implied: Callable[[Sequence[tuple[_Met, Formula]]], bool]
 ) -> list[tuple[_Met, Formula]]:
-    """Leave out shares, the last first, as long as the rest implies the clause."""
-    kept = list(shares)
-    for share in reversed(shares):
-        rest = [s for s in kept if s is not share]
+    """Return few shares that imply the clause: nodes met later require more, so the last ones are tried first."""
+    kept = list(next((shares[n:] for n in reversed(range(len(shares))) if implied(shares[n:])), shares))
+    for one in kept[1:]:
+        rest = [s for s in kept if s is not one]
         if implied(rest):
             kept = rest
     return kept
