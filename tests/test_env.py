@@ -313,7 +313,8 @@ EXPLAINED = {
                      first asked by tile: require T % 8 == 0
         together     heads*width == 768 and T % 8 == 0 and (S == S2 or S == 1 or S2 == 1)
         assuming     batch >= 1
-        fails at     batch=1, heads=1, T=1, S=1, width=1, S2=1: split, axis 0 (-1), 1 beside 768 (sizes must be equal)
+        fails at     batch=1, heads=1, T=1, S=1, width=1, S2=1: split, axis 0 (-1), 1 beside 768 (sizes must
+                     be equal)
         works at     batch=1, heads=24, T=8, S=1, width=32, S2=1
         """,
     residual: """

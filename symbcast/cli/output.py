@@ -66,8 +66,8 @@ def print_json(data: Any) -> None:
     print_text(json.dumps(data, indent=2))
 
 
-def show(document: Document, width: int = 0, indent: int = 2) -> None:
-    """Print a document: at the terminal's width, or otherwise as text whose fields are wrapped at ``width``.
+def show(document: Document, indent: int = 2) -> None:
+    """Print a document: at the terminal's width, or otherwise as text wrapped at a readable width.
 
     ``COLUMNS`` sets the width of a terminal, and also of output to a file or a pipe.
     """
@@ -75,7 +75,7 @@ def show(document: Document, width: int = 0, indent: int = 2) -> None:
     if not is_terminal and not (columns.isdecimal() and int(columns)):
         from symbcast.answers.show.text import render
 
-        print_text(render(document, width, indent))
+        print_text(render(document, indent=indent))
         return
     from shutil import get_terminal_size  # slow to load, like rich, and not needed for a file
 

@@ -14,6 +14,7 @@ from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, ShapeTypeError
+from symbcast.graphs.inputs.aliases import aliases_of, without_aliases
 from symbcast.graphs.inputs.given import Given, read_given
 from symbcast.graphs.model import Checked
 from symbcast.graphs.requirements.condition import Conditions
@@ -69,7 +70,10 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
 
 
 def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
-    """Walk through a model and return the model with the results."""
+    """Walk through a model and return it with the results."""
+    aliases = _aliases(front_end, model, asked.given)
+    assume, given = without_aliases(asked.assume, asked.given, aliases) if aliases else (asked.assume, asked.given)
+    asked = asked._replace(assume=assume, given=given)
     found = _repeated(front_end, model, asked)
     env, asker = found.env, found.asker
     model.settle(found.walk)
@@ -89,7 +93,15 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
             front_end, model, asked._replace(given=given, assume=assume, runtime=runtime)
         ),
         front_end.runtimes.get(asked.runtime, ""),
+        aliases,
     )
+
+
+def _aliases(front_end: FrontEnd, model: Model, given: Given) -> dict[str, str]:
+    """Return the model's own names of sizes by their aliases, before names of sizes are read in what is given."""
+    known = Given({}, given.shapes, {})
+    inputs = model.read_inputs(ShapeEnv(on_conflict="record"), known.of((), model.input_names))
+    return aliases_of(inputs, model.graph, front_end.layouts, known)
 
 
 class _Walked(NamedTuple):
@@ -206,8 +218,9 @@ class Present(NamedTuple):
     inputs: tuple[str, ...]
 
 
-def names_in(model: Model, given: Given) -> Present:
-    """Return the names in a model, including those in shapes and contents that are given for its inputs."""
+def names_in(front_end: FrontEnd, model: Model, given: Given) -> Present:
+    """Return the names in a model, its aliases, and the names in what is given for its inputs."""
     inputs = model.input_names
     found = model.read_inputs(ShapeEnv(), given.of((), inputs))
-    return Present(tuple(s.name for s in (*found.symbols, *found.held)), inputs)
+    sizes = (s.name for s in (*found.symbols, *found.held))
+    return Present((*sizes, *_aliases(front_end, model, given)), inputs)

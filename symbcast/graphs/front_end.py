@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symbcast.batch.endings import nothing
+from symbcast.graphs.inputs.aliases import NO_LAYOUTS, Layouts
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reaches import none_of
 from symbcast.graphs.walking.walk import Walk
@@ -45,6 +46,7 @@ class FrontEnd:
         reaches: the number of axes that operators use of inputs of unknown rank.
         call: creates the call of an operator.
         walk: creates the walk.
+        layouts: which operators take images, for short names of their sizes.
         prepare: loads the modules that checks need, which takes longer than most checks; for processes that check many
             models.
     """
@@ -58,6 +60,7 @@ class FrontEnd:
     reaches: Reaches = none_of
     call: Callable[..., NodeCall] = NodeCall
     walk: Callable[[Any, FrontEnd, Asker], Walk] = Walk
+    layouts: Layouts = NO_LAYOUTS
     prepare: Callable[[], None] = nothing
 
     def runtime(self, wanted: str | None = None) -> str:

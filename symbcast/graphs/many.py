@@ -68,6 +68,6 @@ def _report(job: Job) -> dict[str, object]:
     front_end, asked = front_ends()[job.front_end].load(), job.asked
     model = front_end.read(job.path, asked.runtime)
     if asked.given != NOTHING:
-        names = names_in(model, asked.given)
+        names = names_in(front_end, model, asked.given)
         asked = asked._replace(given=asked.given.of(names.sizes, names.inputs))
     return front_end.report(checked(front_end, model, asked)).to_dict()

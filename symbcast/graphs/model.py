@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,7 +68,7 @@ class Checked(NamedTuple):
     ``env`` holds all sizes, including data-dependent ones; ``assumptions`` are the user's own, as written, with the
     facts ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with
     other assumptions or another runtime if they are passed. ``taken`` describes the assumptions made about the runtime;
-    it may be empty.
+    it may be empty. ``aliases`` maps short names, for reading and writing, to the model's own names.
     """
 
     source: str
@@ -83,3 +83,4 @@ class Checked(NamedTuple):
     given: Given
     again: Callable[..., Checked]
     taken: str
+    aliases: Mapping[str, str]

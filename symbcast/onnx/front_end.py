@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symbcast.graphs.check import checked, read_asked
 from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.inputs.aliases import Layouts
 from symbcast.onnx.declared.reaches import reaches_of
 from symbcast.onnx.operators.families import OPERATORS
 from symbcast.onnx.reader import read
@@ -20,6 +21,13 @@ def _prepare() -> None:
     ModelReport(checked(FRONT_END, read(parse_model(text), asked.runtime), asked)).to_dict()
 
 
+_LAYOUTS = Layouts.of(
+    images="Conv ConvInteger ConvTranspose FusedConv QLinearConv MaxPool AveragePool LpPool GlobalAveragePool "
+    "GlobalMaxPool BatchNormalization InstanceNormalization GroupNormalization LRN DepthToSpace SpaceToDepth",
+    keeping="Identity Cast Add Sub Mul Div Pow Sqrt Neg Abs Clip Relu LeakyRelu Sigmoid HardSigmoid Tanh Pad Concat "
+    "QuantizeLinear DequantizeLinear DynamicQuantizeLinear",
+)
+
 FRONT_END = FrontEnd(
     name="onnx",
     read=read,
@@ -32,5 +40,6 @@ FRONT_END = FrontEnd(
     tail=infer,
     reaches=reaches_of,
     walk=OnnxWalk,
+    layouts=_LAYOUTS,
     prepare=_prepare,
 )

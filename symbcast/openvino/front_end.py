@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.inputs.aliases import Layouts
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.operators.families import OPERATORS
 from symbcast.openvino.reaches import reaches_of
@@ -10,6 +11,13 @@ from symbcast.openvino.reader import read
 from symbcast.openvino.report import OpenVinoReport
 from symbcast.openvino.tail import infer
 from symbcast.openvino.walk import OpenVinoWalk
+
+_LAYOUTS = Layouts.of(
+    images="Convolution GroupConvolution BinaryConvolution ConvolutionBackpropData GroupConvolutionBackpropData "
+    "MaxPool AvgPool BatchNormInference LRN DepthToSpace SpaceToDepth",
+    keeping="Convert Add Subtract Multiply Divide Power Sqrt Negative Abs Clamp Relu PRelu Sigmoid Tanh Pad Concat "
+    "FakeQuantize",
+)
 
 FRONT_END = FrontEnd(
     name="openvino",
@@ -21,4 +29,5 @@ FRONT_END = FrontEnd(
     reaches=reaches_of,
     call=OpenVinoCall,
     walk=OpenVinoWalk,
+    layouts=_LAYOUTS,
 )

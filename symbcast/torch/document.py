@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symbcast.answers.show.document import Document, Field, Room, code, field, fields, words
+from symbcast.answers.show.document import Document, Field, Room, field, fields, whole, words
 from symbcast.core.characters import clipped
 from symbcast.graphs.report.document import document as document_of_model
 
@@ -19,11 +18,9 @@ SHOWN = 6
 
 
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
-    """Return a report as a document; ``refusal`` is torch's message about the dimensions that it refused."""
-    made = document_of_model(report, room)
-    return replace(
-        made, blocks=(*made.blocks, fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000)))
-    )
+    """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
+    more = fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000))
+    return document_of_model(report, room, (more,))
 
 
 def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
@@ -33,7 +30,7 @@ def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
     if clauses:
         for n, clause in enumerate(clauses[:shown]):
             where = words(f"from {clause.where}" if clause.where else "")
-            yield field("and" if n else "torch wants", code(clause.text), where, most=3)
+            yield field("and" if n else "torch wants", whole(clause.text), where)
         more = len(clauses) - shown
         text = f"{head}, which come{'s' * (len(guards) == 1)} to {len(clauses)} clause{'s' * (len(clauses) != 1)}"
         yield field("that is", words(f"{text}; .guards.clauses has {more} more" if more > 0 else text), most=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.inputs.aliases import Layouts
 from symbcast.graphs.values.value import Value
 from symbcast.torch.node_call import TorchCall
 from symbcast.torch.operators.families import OPERATORS, by_tag
@@ -23,6 +24,15 @@ def tail(call: TorchCall) -> Sequence[Value]:
     return call.recorded()
 
 
+_LAYOUTS = Layouts.of(
+    images="conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d max_pool1d max_pool2d "
+    "max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
+    "batch_norm instance_norm group_norm pixel_shuffle pixel_unshuffle",
+    keeping="to _to_copy add sub rsub mul div pow sqrt neg abs clamp relu sigmoid tanh pad constant_pad_nd cat clone "
+    "contiguous detach alias",
+    prefix="aten.",
+)
+
 FRONT_END = FrontEnd(
     name="torch",
     read=read,
@@ -32,4 +42,5 @@ FRONT_END = FrontEnd(
     tail=tail,
     call=TorchCall,
     walk=TorchWalk,
+    layouts=_LAYOUTS,
 )

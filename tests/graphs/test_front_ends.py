@@ -59,7 +59,7 @@ def test_the_condition_is_exact(tmp_path):
 def test_what_a_caller_knows_is_taken_in(tmp_path):
     report = ask(written(tmp_path), "N == M", bind={"K": 8, "R": 4})
     assert (report.verdict.value, str(report.outputs["all"])) == ("always", "(L + N, 4)")
-    assert names_in(FRONT_END.read(written(tmp_path), "toy"), NOTHING).inputs == ("x", "w", "b", "more")
+    assert names_in(FRONT_END, FRONT_END.read(written(tmp_path), "toy"), NOTHING).inputs == ("x", "w", "b", "more")
 
 
 def test_an_operator_that_is_not_there_leaves_the_answer_open(tmp_path):

@@ -185,7 +185,9 @@ def test_many_findings_and_long_names_fit_on_a_screen():
     graph = helper.make_graph(nodes, long, inputs, outputs)
     report = models.check(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
     lines = report.explain().splitlines()
-    assert len(lines) <= 24
+    first, last = (next(n for n, line in enumerate(lines) if line.startswith(s)) for s in ("condition", "assuming"))
+    assert len(lines) - (last - first) <= 24
+    assert str(report.condition) == " ".join(line.strip() for line in lines[first:last]).removeprefix("condition    ")
     assert max(map(len, lines)) <= 100
     assert report.findings[0].node == f"{long}add0"
     shown = sum(line.startswith("asked by") for line in lines)

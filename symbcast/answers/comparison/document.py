@@ -27,6 +27,7 @@ from symbcast.answers.show.document import (
     field,
     fields,
     heading,
+    whole,
     words,
 )
 from symbcast.core.characters import clipped, listed, sizes_text
@@ -91,7 +92,7 @@ def document(comparison: Compared) -> Document:
     if more > 0:
         blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs and JSON list them all"))]))
     assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
-    return Document(title, _tone(shown), (*blocks, fields([field("assuming", code(assumed))])))
+    return Document(title, _tone(shown), (*blocks, fields([field("assuming", whole(assumed))])))
 
 
 def _differing(comparison: Compared) -> Iterator[Pair]:
@@ -137,7 +138,7 @@ def _said(group: Sequence[RuleAnswer]) -> Iterator[Field]:
     yield field("output", code(first.shape))
     conditional = first.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
     formula = first.condition.formula
-    yield field("valid when", code(str(first.condition), Conjunction((formula,))) if conditional else ())
+    yield field("valid when", whole(str(first.condition), Conjunction((formula,))) if conditional else ())
     yield field("refused", words(first.refusal))
 
 
@@ -166,8 +167,10 @@ def _region(region: Region, pair: Pair) -> Iterator[Line]:
         yield words("for all sizes")
     else:
         formula = region.condition.formula
-        yield (Span(clipped(in_words(formula, Namer.of({})), LONGEST), math=NOTHING),)
-        yield code(str(region.condition), Conjunction((formula,)))
+        meaning = in_words(formula, Namer.of({}))
+        if len(meaning) <= LONGEST:
+            yield (Span(meaning, math=NOTHING),)
+        yield whole(str(region.condition), Conjunction((formula,)))
     if region.example is not None:
         yield _example(region.example, pair, is_apart=region is pair.apart)
 

@@ -10,7 +10,7 @@ from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.names import Namer, axis_text, operand_names
 from symbcast.answers.explanation.words import in_words
 from symbcast.core.algebra.sequences import Rank
-from symbcast.core.characters import clipped, listed
+from symbcast.core.characters import listed
 from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, all_of, clauses, dims_of, holds
 from symbcast.core.reasons import SIZE
 from symbcast.core.verdicts import Verdict
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from symbcast.core.program.calls.call import Call
 
 PAIRS_TRIED = 100
+_LONGEST = 300
+"""How long a requirement in words may be; a longer one is shown as a formula."""
 
 
 def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
@@ -193,7 +195,9 @@ def _needed(requirement: Formula, result: Call) -> str:
     reduced = Decision(result.scope.knowledge, [requirement]).clauses
     if reduced and reduced != [FALSE]:
         asked = reduced
-    return clipped(in_words(all_of(asked), Namer(result)), 300)
+    namer, needed = Namer(result), all_of(asked)
+    text = in_words(needed, namer)
+    return text if len(text) <= _LONGEST else namer.formula(needed)
 
 
 def _known(result: Call, requirements: Sequence[Formula]) -> str:
@@ -217,4 +221,4 @@ def _known(result: Call, requirements: Sequence[Formula]) -> str:
         own = describe(s, own_set(s, result.scope.min_size))
         if own != TRUE:
             said.append(in_words(own, namer))
-    return clipped(listed(list(dict.fromkeys(said)), limit=6), 400)
+    return listed(list(dict.fromkeys(said)), limit=6)

@@ -39,6 +39,8 @@ def _axis(sizes, place):
     return sizes[-place] if place <= len(sizes) else 1
 ''',
 }
+_LONGEST = 80
+"""How long a condition may be in the representation of a guard; of a longer one only the length is shown."""
 _TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS, "_n", "_size"))
 
 
@@ -220,7 +222,8 @@ class Guard:
     def __repr__(self) -> str:
         texts = condition_texts(self.condition, self.names)
         text = texts[0] if len(texts) == 1 else " and ".join(f"({t})" if " or " in t else t for t in texts)
-        shown = text if len(text) <= 80 else f"{text[:77]}..."
+        count = f"{len(texts)} clauses" if len(texts) > 1 else f"a condition of {len(text)} characters"
+        shown = text if len(text) <= _LONGEST else count
         return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
 
 

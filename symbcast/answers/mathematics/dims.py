@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from symbcast.answers.mathematics.layout import brackets, call, some
+from symbcast.answers.mathematics.layout import OMITTED, brackets, call, some
 from symbcast.core.algebra.latex_names import name_latex
 from symbcast.core.algebra.sequences import Axis, Rank, SequenceSymbol
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term
@@ -29,7 +29,7 @@ def dim_latex(dim: Dim, labels: Mapping[Symbol, str]) -> str:
     if isinstance(dim, int):
         return str(dim)
     written = _Writer(labels).write(dim, SUM)
-    return written if len(written) <= LONGEST else r"\ldots"
+    return written if len(written) <= LONGEST else OMITTED
 
 
 class _Writer:

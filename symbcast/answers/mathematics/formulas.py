@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.answers.mathematics.layout import brackets, call, some
+from symbcast.answers.mathematics.layout import OMITTED, brackets, call, some
 from symbcast.core.algebra.latex_names import name_latex, text_latex
 from symbcast.core.algebra.sequences import mentions_rest
-from symbcast.core.characters import telling_sizes
+from symbcast.core.characters import telling_sizes, visible
 from symbcast.core.logic.formulas import (
     AllOf,
     AnyOf,
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 _SIGNS = {"==": "=", "!=": r"\ne", "<=": r"\le", "<": "<"}
 _MIRRORED = {"<=": r"\ge", "<": ">"}
 _WORDS: dict[type[AllOf | AnyOf], str] = {AllOf: r" \land ", AnyOf: r" \lor "}
-CLAUSES = 12
-"""How many clauses of a condition are shown."""
 _LONGEST = 4000
+"""How long the LaTeX of a clause may be; a longer one is written as text, on several lines."""
+_WIDTH = 100
+"""Typesetters do not break text: it continues on a new line after this many characters."""
 
 _Kind: TypeAlias = type[AllOf | AnyOf] | None
 
@@ -74,7 +76,10 @@ def pieces_latex(pieces: Sequence[Dim | str]) -> str:
 
 
 def clause_lines(clauses: Sequence[Formula]) -> list[str]:
-    r"""Return clauses over sizes with their display names, a line each; dots replace the last of many.
+    r"""Return clauses over sizes with their display names, a line each, and all of them.
+
+    A clause that is too long for mathematics, or whose parts would be left out, is typed text on as many lines as it
+    needs.
 
     >>> from symbcast.core.text import parse_formula
     >>> print(clause_lines([parse_formula("2 <= N and (N == M or M % 8 == 0)")])[0])
@@ -83,16 +88,25 @@ def clause_lines(clauses: Sequence[Formula]) -> list[str]:
     from symbcast.core.text.printing import labels_of
 
     labels = labels_of(d for c in clauses for d in dims_of(c))
-    lines = [_shortened(_formula(c, labels), AllOf if len(clauses) > 1 else None) for c in clauses[:CLAUSES]]
-    more = [r"\ldots"] if len(clauses) > CLAUSES else []
-    return [f"{{}}{_WORDS[AllOf]}{line}" if n else line for n, line in enumerate([*lines, *more])]
+    within = AllOf if len(clauses) > 1 else None
+    found: list[str] = []
+    for n, clause in enumerate(clauses):
+        first, *rest = _clause_lines(clause, labels, within)
+        found += [f"{{}}{_WORDS[AllOf]}{first}" if n else first, *(rf"\quad {line}" for line in rest)]
+    return found
 
 
-def _shortened(written: tuple[str, _Kind], within: _Kind) -> str:
-    latex, kind = written
-    if len(latex) > _LONGEST:
-        return r"\ldots"
-    return latex if within is None or kind in (None, within) else brackets(latex)
+def _clause_lines(clause: Formula, labels: Mapping[Symbol, str], within: _Kind) -> list[str]:
+    """Return one clause, in brackets if it is joined with others by another word."""
+    latex, kind = _formula(clause, labels)
+    is_joined = within is not None and kind not in (None, within)
+    if len(latex) <= _LONGEST and OMITTED not in latex:
+        return [brackets(latex) if is_joined else latex]
+    from symbcast.core.text.printing import formula_text
+
+    text = formula_text(clause, labels or None)
+    parts = wrap(visible(f"({text})" if is_joined else text), _WIDTH, break_on_hyphens=False)
+    return [text_latex(part) for part in parts]
 
 
 def sizes_latex(sizes: Mapping[str, int]) -> str:

@@ -9,6 +9,8 @@ T = TypeVar("T")
 
 MOST = 12
 """The most terms, factors, members or sizes to show in one expression."""
+OMITTED = r"\ldots"
+"""What replaces parts that are not shown."""
 _GAP = r"\\[6pt]"
 
 
@@ -36,7 +38,7 @@ def some(items: Sequence[T], write: Callable[[T], str]) -> list[str]:
     """Return items as text, with dots for the middle ones if there are many; only the items shown are written."""
     if len(items) <= MOST:
         return list(map(write, items))
-    return [*map(write, items[: MOST - 2]), r"\ldots", write(items[-1])]
+    return [*map(write, items[: MOST - 2]), OMITTED, write(items[-1])]
 
 
 def call(name: str, arguments: Sequence[str]) -> str:

@@ -21,14 +21,13 @@ from symbcast.answers.show.document import (
     Span,
     Table,
     Tone,
-    code,
     field,
     fields,
     heading,
+    whole,
     words,
 )
 from symbcast.answers.show.operands import TONES
-from symbcast.core.characters import clipped
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
 
@@ -138,7 +137,7 @@ class Expansion:
         when = self.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
         said = (Span(in_words(formula, Namer.of({})), math=NOTHING),) if when else ()
         return [
-            field("when", said, code(str(self.condition), Conjunction((formula,))) if when else ()),
+            field("when", said, whole(str(self.condition), Conjunction((formula,))) if when else ()),
             field("StableHLO", words(_TOLD.get(self.known, "no annotation"))),
             field("undecided", words(self.reason)),
         ]
@@ -196,7 +195,7 @@ def _axis_of(expansion: Expansion) -> str:
 def _when(expansion: Expansion) -> Span:
     match expansion.verdict:
         case Verdict.SOMETIMES:
-            return Span(clipped(f"when {expansion.condition}", 80), True)
+            return Span(f"when {expansion.condition}", True)
         case Verdict.UNKNOWN:
             return Span("not decided")
         case verdict:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from symbcast.answers.explanation.evidence import conflict_lines
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.show.document import (
+    Conjunction,
     Dims,
     Document,
     Part,
@@ -16,13 +17,13 @@ from symbcast.answers.show.document import (
     Span,
     Table,
     Tone,
-    code,
     field,
     fields,
+    whole,
     words,
 )
 from symbcast.answers.show.program import conflict_lines as operations_of_conflict
-from symbcast.core.characters import clipped, cut, sizes_text
+from symbcast.core.characters import sizes_text
 from symbcast.core.program.calls.call import Call
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 SHOWN = {Room.SCREEN: 27, Room.PAGE: 243}
 """How many cases are shown."""
-_WIDEST = 60
 _COUNTED = 10**6
 """For a program of many operations, the number of naive cases is too large to show."""
 VERSION = 1
@@ -100,14 +100,14 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     said = f"; if nothing were known about the sizes, there would be {naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
     left = "" if cases.is_complete else "there may be others; raise the limit to see more"
-    told = [field("and", words(more), words(left)), field("together", code(str(cases.condition)))]
+    told = [field("and", words(more), words(left)), field("together", whole(str(cases.condition)))]
     block = fields(told if len(cases) else [field("impossible", *map(words, _clashes(cases, namer)))])
     table = (Table("cases", tuple(rows), align="l" * len(columns)),) if len(cases) else ()
     return Document(words(f"{count}{said}"), Tone.FINE if len(cases) else Tone.IMPOSSIBLE, (*table, block))
 
 
 def _guard(case: Case, _: Namer) -> Span:
-    return Span(clipped(str(case.guard), _WIDEST), True)
+    return Span(str(case.guard), True, math=Conjunction((case.guard.formula,)))
 
 
 def _hints(case: Case, _: Namer) -> Span:
@@ -115,11 +115,11 @@ def _hints(case: Case, _: Namer) -> Span:
 
 
 def _output(case: Case, namer: Namer) -> Span:
-    return Span(cut(namer.shape(case.shape), _WIDEST), True, math=Dims(case.shape.dims))
+    return Span(namer.shape(case.shape), True, math=Dims(case.shape.dims))
 
 
 def _strides(case: Case, namer: Namer) -> Span:
-    return Span(cut(", ".join(map(namer.shape, case.strides)), _WIDEST), True)
+    return Span(", ".join(map(namer.shape, case.strides)), True)
 
 
 def _example(case: Case, _: Namer) -> Span:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, TypedDict
 
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.show.call import answer_fields, verdict_words
-from symbcast.answers.show.document import Document, Field, Sizes, Span, Tone, code, field, fields, heading, words
+from symbcast.answers.show.document import (
+    Document,
+    Field,
+    Sizes,
+    Span,
+    Tone,
+    field,
+    fields,
+    heading,
+    whole,
+    words,
+)
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.characters import sizes_text, visible
 from symbcast.core.program.sizes.given import unknown_name
@@ -94,7 +105,7 @@ def document(call: Call, found: Sequence[Proved]) -> Document:
 def _field(found: Proved) -> Field:
     label = "undecided" if found.reason else "proved" if found.sizes is None else "refuted"
     at = () if found.sizes is None else (Span("at "), Span(sizes_text(found.sizes), True, math=Sizes(found.sizes)))
-    return field(label, code(visible(found.relation)), at, words(found.reason))
+    return field(label, whole(visible(found.relation)), at, words(found.reason))
 
 
 def to_data(call: Call, found: Sequence[Proved]) -> ProvedData:

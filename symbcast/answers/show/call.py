@@ -14,7 +14,6 @@ from symbcast.answers.explanation.words import in_words
 from symbcast.answers.show.document import (
     LONGEST,
     NOTHING,
-    Conjunction,
     Dims,
     Document,
     Field,
@@ -23,10 +22,11 @@ from symbcast.answers.show.document import (
     Room,
     Sizes,
     Span,
-    code,
+    conjunction,
     field,
     fields,
     heading,
+    whole,
     words,
 )
 from symbcast.answers.show.operands import TONES, brief_table, operand_table
@@ -105,7 +105,7 @@ def answer_fields(result: Call) -> Iterator[Field]:
     """Yield the answer's content, without a fix: the condition, assumptions, open questions, and evidence."""
     never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
     yield field("valid when", *_condition(result))
-    yield field("assuming", code(_assumed(result)))
+    yield field("assuming", whole(_assumed(result)))
     yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
     yield field("impossible", *map(words, conflict_lines(result) if never else ()))
     yield field("fails at", _failing(result, counterexample) if counterexample and not never else ())
@@ -123,15 +123,13 @@ def _condition(result: Call) -> Iterator[Line]:
     clauses, namer = _left(result), Namer(result)
     if not clauses:
         return
-    texts = [clipped(in_words(c, namer), LONGEST) for c in clauses[:CLAUSES_SHOWN]]
-    if len(texts) > 1:
+    texts = [in_words(c, namer) for c in clauses[:CLAUSES_SHOWN]]
+    if all(len(text) <= LONGEST for text in texts):  # longer words are harder to follow than the formula below them
         texts = [f"{'and ' if n else ''}{t}" for n, t in enumerate(texts)]
-    if len(clauses) > CLAUSES_SHOWN:
-        texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more; .condition and JSON list them all")
-    yield from ((Span(text, math=NOTHING),) for text in texts)
-    # A clause has at least one character, so no more clauses than this can be shown.
-    shown = clauses[:LONGEST]
-    yield code(namer.formula(all_of(shown)), Conjunction(tuple(map(namer.renamed_formula, shown))))
+        if len(clauses) > CLAUSES_SHOWN:
+            texts.append(f"and {len(clauses) - CLAUSES_SHOWN} more, all of them below")
+        yield from ((Span(text, math=NOTHING),) for text in texts)
+    yield from conjunction(clauses, namer)
 
 
 def _left(result: Call) -> tuple[Formula, ...]:
@@ -206,7 +204,17 @@ def _head(result: Call, binding: Mapping[str, int] | None) -> str:
 
 def _formula(result: Call) -> str:
     clauses = _left(result)
-    return clipped(Namer(result).formula(all_of(clauses)), 300) if clauses else ""
+    return Namer(result).formula(all_of(clauses)) if clauses else ""
+
+
+def with_condition(text: str, condition: str, clauses: int) -> str:
+    """Return text with a condition behind it, or with the number of its clauses if it does not fit on one line.
+
+    >>> with_condition("numpy: sometimes", "N == 1", 1), with_condition("numpy: sometimes", "N" * 200, 3)
+    ('numpy: sometimes if N == 1', 'numpy: sometimes if 3 clauses hold')
+    """
+    found = f"{text} if {condition}"
+    return found if len(found) <= ONE_LINE else f"{text} if {clauses} clause{' holds' if clauses == 1 else 's hold'}"
 
 
 def summary(result: Call) -> str:
@@ -222,7 +230,7 @@ def summary(result: Call) -> str:
         text = f"{text} {clipped(namer.shape(result.shape), 70)}"
     condition = _formula(result)
     if condition:
-        text = f"{text} if {condition}"
+        text = with_condition(text, condition, len(_left(result)))
     if verdict is Verdict.UNKNOWN:
         text = f"{text} ({result.reason})"
     if verdict is Verdict.NEVER:

@@ -1,25 +1,30 @@
 """The content of an answer as data: makers build documents from answers; renderers know only documents.
 
 A document is made of lines, and a line of spans. A span holds text and, if that is a formula, a shape or sizes, also
-the formula, shape or sizes, for renderers that typeset mathematics. Makers decide how much to say, and cut long parts;
-renderers lay out all of it.
+the formula, shape or sizes, for renderers that typeset mathematics. Makers decide how much to say, and cut long parts
+other than conditions; renderers lay out all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.characters import clipped
+from symbcast.core.logic.formulas import all_of
 
 if TYPE_CHECKING:
+    from symbcast.answers.explanation.names import Namer
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
 
 LONGEST = 400
 """The most characters of one text to show, unless a maker sets another limit."""
+
+CLAUSES = 100
+"""The most clauses of a condition to show; each is shown whole."""
 
 
 class Tone(Enum):
@@ -193,6 +198,29 @@ class Document:
 def words(text: str, longest: int = LONGEST) -> Line:
     """Return a line of words; empty if there are none."""
     return (Span(clipped(text, longest)),) if text else ()
+
+
+def whole(text: str, math: Math | None = None) -> Line:
+    """Return a line with a condition as code, however long: a condition without its end is another condition."""
+    return (Span(text, True, math=math),) if text else ()
+
+
+def said(text: str, formula: str, math: Math | None = None) -> Line:
+    """Return a line with a condition in words, or as a formula if its words are too long to follow."""
+    return (Span(text, math=math),) if len(text) <= LONGEST else whole(formula, math)
+
+
+def conjunction(clauses: Sequence[Formula], namer: Namer, *, is_repeated: bool = False) -> Iterator[Line]:
+    """Yield a condition as a formula, each of its clauses whole; of very many clauses, the first and a count.
+
+    ``is_repeated`` says that its mathematics is shown elsewhere.
+    """
+    shown = clauses[:CLAUSES]
+    if shown:
+        math = NOTHING if is_repeated else Conjunction(tuple(map(namer.renamed_formula, shown)))
+        yield whole(namer.formula(all_of(shown)), math)
+    if len(clauses) > CLAUSES:
+        yield words(f"and {len(clauses) - CLAUSES} more clauses; .condition and JSON have them all")
 
 
 def code(text: str, math: Math | None = None, longest: int = LONGEST) -> Line:

@@ -27,12 +27,10 @@ from symbcast.answers.show.document import (
     plain,
 )
 from symbcast.core.algebra.latex_names import text_latex
-from symbcast.core.characters import clipped, visible
+from symbcast.core.characters import visible
 
 WIDTH = 100
 """Start a new row after this many characters of words: typesetters do not break formulas."""
-ROWS = 4
-"""The most rows of a text."""
 _RULE = r"\hline "
 
 
@@ -88,20 +86,24 @@ def _rows(line: Line) -> list[str]:
 
 
 def _text(content: str) -> list[str]:
-    parts = wrap(visible(content), WIDTH, break_on_hyphens=False)
-    if len(parts) > ROWS:
-        parts = [*parts[: ROWS - 1], clipped(" ".join(parts[ROWS - 1 :]), WIDTH)]
-    return [text_latex(part) for part in parts]
+    return [text_latex(part) for part in wrap(visible(content), WIDTH, break_on_hyphens=False)]
 
 
 def _span(span: Span) -> str:
-    return text_latex(clipped(span.text, WIDTH)) if span.math is None else _math(span.math)
+    if span.math is not None:
+        return _math(span.math)
+    return text_latex(span.text) if len(span.text) <= WIDTH else _stacked(_text(span.text))
+
+
+def _stacked(rows: Sequence[str]) -> str:
+    """Return rows as one formula."""
+    return array("l", rows) if len(rows) > 1 else "".join(rows)
 
 
 def _math(math: Math) -> str:
     match math:
         case Conjunction(clauses):
-            return " ".join(clause_lines(clauses))
+            return _stacked(clause_lines(clauses))
         case Sizes(values):
             return sizes_latex(values)
         case Dims(dims):

@@ -10,8 +10,6 @@ from symbcast.answers.explanation.words import in_words
 from symbcast.answers.report.failures import broken, dims_at
 from symbcast.answers.show.call import VERDICTS, evidence_text
 from symbcast.answers.show.document import (
-    LONGEST,
-    NOTHING,
     Conjunction,
     Document,
     Field,
@@ -23,9 +21,12 @@ from symbcast.answers.show.document import (
     Span,
     Tone,
     code,
+    conjunction,
     field,
     fields,
     heading,
+    said,
+    whole,
     words,
 )
 from symbcast.answers.show.operands import TONES
@@ -84,8 +85,8 @@ def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Doc
     name = f"the assumption {clipped(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
     beside = listed([op_name(o) for o in others]) if len(others) < 4 else "these"
     why = f"cannot hold together with {beside}" if others else "cannot hold for any sizes"
-    clash = Lines(tuple(words(text, 200) for text in conflict_lines(operations, Namer.of({}))), is_set_in=True)
-    assumed = words(f"assuming {clipped('; '.join(assumptions), 200)}" if assumptions else "")
+    clash = Lines(tuple((Span(text),) for text in conflict_lines(operations, Namer.of({}))), is_set_in=True)
+    assumed = (Span(f"assuming {'; '.join(assumptions)}"),) if assumptions else ()
     return Document(words(f"{name} {why}"), Tone.IMPOSSIBLE, (clash, Lines((assumed,) if assumed else ())))
 
 
@@ -132,8 +133,8 @@ def _asks(op: Op, namer: Namer) -> str:
 def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, room: Room) -> Iterator[Field]:
     """Yield each requirement, its operations, and on a page the smallest sizes at which it fails."""
     condition, origins = requirement.condition, requirement.origins
-    said = Span(clipped(in_words(condition, namer), LONGEST), math=Conjunction((namer.renamed_formula(condition),)))
-    yield field("and" if number else "valid when", (said,))
+    math = Conjunction((namer.renamed_formula(condition),))
+    yield field("and" if number else "valid when", said(in_words(condition, namer), namer.formula(condition), math))
     if origins and (requirement.is_asked or len(origins) == 1):
         others = listed([op_name(o) for o in origins[1:]], limit=NAMED)
         also = clipped(f", then by {others}" if others else "", 120)
@@ -149,18 +150,17 @@ def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, ro
 
 
 def _operation(op: Op, namer: Namer) -> Line:
-    name = clipped(op_name(op), 80)
-    return Span(name, True), Span(": "), Span(clipped(_op_kind(op, namer), 158 - len(name)), True)
+    name, kind = clipped(op_name(op), 80), _op_kind(op, namer)
+    return Span(name, True), Span(": "), Span(kind if op.kind == "require" else clipped(kind, 158 - len(name)), True)
 
 
 def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
     yield field("and", words(f"{more} more; .requirements() and JSON list them all" if more > 0 else ""))
     if env.requirements():
-        # A clause has at least one character, so no more clauses than this can be shown.
-        yield field("together", code(namer.formula(all_of(env.clauses[:LONGEST])), NOTHING))
-    yield field("impossible", *map(words, conflict_lines(env.conflict, namer)))
-    yield field("assuming", code("; ".join(visible(a.text) for a in env.assumptions)))
+        yield field("together", *conjunction(env.clauses, namer, is_repeated=True))
+    yield field("impossible", *((Span(text),) for text in conflict_lines(env.conflict, namer)))
+    yield field("assuming", whole("; ".join(visible(a.text) for a in env.assumptions)))
     yield field("undecided" if env.verdict is Verdict.UNKNOWN else "unproven", words(env.reason))
     if counterexample and env.verdict is not Verdict.NEVER:
         sizes = Span(sizes_text(counterexample), True, math=Sizes(counterexample))

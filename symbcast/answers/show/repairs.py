@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.explanation.surprises import surprises
 from symbcast.answers.show.call import verdict_words
-from symbcast.answers.show.document import Dims, Document, Field, Line, Span, code, field, fields, heading, words
+from symbcast.answers.show.document import Dims, Document, Field, Line, Span, code, field, fields, heading, whole, words
 from symbcast.answers.show.operands import TONES, operand_table
 from symbcast.core.characters import clipped
 from symbcast.core.logic.formulas import all_of
@@ -76,7 +76,7 @@ def to_data(result: Call, repairs: Sequence[Repair]) -> RepairsData:
 def _fields(result: Call, repairs: Sequence[Repair]) -> Iterator[Field]:
     namer = Namer(result)
     if result.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN):
-        yield field("valid when", code(namer.formula(all_of(result.clauses))))
+        yield field("valid when", whole(namer.formula(all_of(result.clauses))))
     yield field("undecided", words(result.reason if result.verdict is Verdict.UNKNOWN else ""))
     try:
         yield field("surprise", *(words(s.text) for s in surprises(result)))

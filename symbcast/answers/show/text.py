@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Part, Records, Table, plain
+from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Part, Records, Row, Table, plain
 from symbcast.core.characters import clipped, visible
 
 LABEL = 13
 """How wide the labels of fields are, with the space behind them."""
+WIDTH = 100
+"""Lines of fields are wrapped at this width if no other is asked for."""
+CELL = 60
+"""A wider cell of a table continues below."""
 
 
-def render(document: Document, width: int = 0, indent: int = 2) -> str:
-    """Return a document as text; fields are wrapped at ``width`` if given, tables are indented by ``indent``.
+def render(document: Document, width: int = WIDTH, indent: int = 2) -> str:
+    """Return a document as text; lines are wrapped at ``width``, not at all if it is 0; ``indent`` is that of tables.
 
     >>> from symbcast.answers.show.document import code, field, fields, heading
     >>> print(render(Document(heading("numpy", "valid"), None, (fields([field("works at", code("N=1"))]),))))
@@ -48,7 +52,9 @@ def _block(block: Block, width: int, indent: int) -> Iterator[str]:
                 for field in record:
                     yield from _field(field, width)
         case Lines(lines, is_set_in):
-            yield from (f"{'    ' if is_set_in else ''}{visible(plain(line))}" for line in lines)
+            before = "    " if is_set_in else ""
+            texts = [visible(plain(line)) for line in lines]
+            yield from (f"{before}{part}" for text in texts for part in _wrapped(text, width and width - len(before)))
         case Table():
             yield from _table(block, indent)
 
@@ -58,11 +64,16 @@ def field_texts(field: Field) -> list[str]:
     return [visible(f"{'' if n else field.lead}{plain(line)}") for n, line in enumerate(field.lines)]
 
 
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return a text as lines that are at most ``width`` wide, or as one line if that is 0."""
+    return wrap(text, width, break_on_hyphens=False) or [text] if width else [text]
+
+
 def _field(field: Field, width: int) -> Iterator[str]:
     parts = field_texts(field)
     if width:
         room = width - LABEL
-        parts = [part for text in parts for part in wrap(text, room, break_on_hyphens=False)]
+        parts = [part for text in parts for part in _wrapped(text, room)]
         if field.most and len(parts) > field.most:
             parts = [*parts[: field.most - 1], clipped(" ".join(parts[field.most - 1 :]), room)]
     for number, part in enumerate(parts):
@@ -70,11 +81,20 @@ def _field(field: Field, width: int) -> Iterator[str]:
 
 
 def _table(table: Table, indent: int) -> Iterator[str]:
-    rows = [("" if row.part is Part.MARKS else row.label, [c.text for c in row.cells]) for row in table.rows]
-    for row, text in zip(table.rows, aligned(rows, table.align, indent), strict=True):
-        yield f"{text}    {table.legend_text}" if row.part is Part.MARKS and table.legend else text
+    rows = [(row.part, *line) for row in table.rows for line in _row_lines(row)]
+    texts = aligned([(label, cells) for _, label, cells in rows], table.align, indent)
+    for (part, *_), text in zip(rows, texts, strict=True):
+        yield f"{text}    {table.legend_text}" if part is Part.MARKS and table.legend else text
     if table.legend and all(row.part is not Part.MARKS for row in table.rows):
         yield f"{' ' * indent}{table.legend_text}"
+
+
+def _row_lines(row: Row) -> Iterator[tuple[str, list[str]]]:
+    """Yield the label and the cells of each line of a row; cells that are too wide continue below."""
+    cells = [_wrapped(cell.text, CELL) for cell in row.cells]
+    for n in range(max(map(len, cells), default=1)):
+        label = "" if n or row.part is Part.MARKS else row.label
+        yield label, [parts[n] if n < len(parts) else "" for parts in cells]
 
 
 def aligned(rows: Sequence[tuple[str, Sequence[str]]], align: str = "", indent: int = 2) -> list[str]:

@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.explanation.words import in_words
-from symbcast.answers.show.document import NOTHING, Conjunction, Dims, Document, Lines, Span, code, field, fields, words
-from symbcast.core.characters import clipped, listed
+from symbcast.answers.show.document import (
+    NOTHING,
+    Conjunction,
+    Dims,
+    Document,
+    Lines,
+    Span,
+    code,
+    field,
+    fields,
+    whole,
+    words,
+)
+from symbcast.core.characters import listed
 from symbcast.core.logic.formulas import Formula, clauses
 from symbcast.core.text.printing import formula_text, shape_text
 
@@ -33,6 +45,6 @@ def with_tiers(document: Document, tiers: Mapping[Tier, Sequence[str]]) -> Docum
 
 def condition_document(condition: Formula) -> Document:
     """Return a condition: its formula, and below it its meaning in words."""
-    formula = code(formula_text(condition), Conjunction(clauses(condition)), LONGEST)
-    said = Span(clipped(in_words(condition, Namer.of({})), LONGEST), math=NOTHING)
-    return Document((), None, (Lines((formula,)), Lines(((said,),), is_faint=True)))
+    text, meaning = formula_text(condition), in_words(condition, Namer.of({}))
+    below = ((Span(meaning, math=NOTHING),),) if len(meaning) <= LONGEST else ()
+    return Document((), None, (Lines((whole(text, Conjunction(clauses(condition))),)), Lines(below, is_faint=True)))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.show.document import (
-    NOTHING,
     Conjunction,
     Document,
     Field,
@@ -17,14 +16,17 @@ from symbcast.answers.show.document import (
     Sizes,
     Span,
     code,
+    conjunction,
     field,
     fields,
     heading,
+    said,
+    whole,
     words,
 )
 from symbcast.answers.show.operands import TONES
 from symbcast.core.characters import clipped, cut, sizes_text, visible
-from symbcast.core.logic.formulas import FALSE, TRUE, all_of
+from symbcast.core.logic.formulas import FALSE, TRUE, clauses
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
 
@@ -69,9 +71,8 @@ def _all_sizes(report: TraceAnswer) -> str:
 
 
 def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]:
-    said = clipped(finding.words, 400)
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
-    yield field("and" if number else "works when", (Span(said, math=math),), most=2)
+    yield field("and" if number else "works when", said(finding.words, namer.formula(finding.formula), math))
     if finding.line:
         where = Span(f"{Path(finding.file).name}:{finding.line}", whole=f"{finding.file}:{finding.line}")
         yield field("asked by", (where, Span(": "), Span(clipped(finding.source, 160), True)), most=3)
@@ -81,7 +82,7 @@ def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]
         sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
         error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {clipped(finding.error, 160)}"
         yield field("fails at", (sizes, Span(error)), most=3)
-    yield field("fix", words(finding.fix), most=2)
+    yield field("fix", (Span(finding.fix),) if finding.fix else ())
 
 
 def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
@@ -90,21 +91,20 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
     working = [c for c in report.cases if c.works]
     for number, case in enumerate(working[:most]):
         when = "" if len(working) == 1 else f" when {case.when}"
-        yield field("" if number else "returns", code(clipped(f"{value_text(case.value)}{when}", 300)), most=3)
+        yield field("" if number else "returns", whole(f"{value_text(case.value)}{when}"))
     if len(working) > most:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
     if report.formula not in (TRUE, FALSE):
-        yield field("condition", code(namer.formula(report.formula), NOTHING), most=3)
+        yield field("condition", *conjunction(clauses(report.formula), namer, is_repeated=True))
     if report.suitable.data:
-        yield field("of the data", code(namer.formula(all_of(report.suitable.data))), most=3)
-    yield field("assuming", code("; ".join(report.assumptions), longest=160) if report.assumptions else (), most=2)
+        yield field("of the data", *conjunction(report.suitable.data, namer))
+    yield field("assuming", whole("; ".join(report.assumptions)))
     if not report.complete:
         where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"
-        yield field("not known", words(where), most=3)
+        yield field("not known", (Span(where),))
     if report.unconfirmed.formula != FALSE:
-        yield field(
-            "unconfirmed", words(f"when {report.unconfirmed}: no real call at small sizes confirmed it"), most=3
-        )
+        unsure = Span(f"when {report.unconfirmed}: no real call at small sizes confirmed it")
+        yield field("unconfirmed", (unsure,))
     yield field("because", words(report.reason) if report.verdict is Verdict.UNKNOWN else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
         yield field("" if number else "data decide", words(f"{name}: {cut(text, 90)}"), most=1)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Answer: TypeAlias = tuple[Verdict, Document | str]
 
-WIDTH = 100
-"""How many columns an answer has at most."""
 
 EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
 
@@ -182,4 +180,4 @@ def _show(answer: Document | str) -> None:
     if isinstance(answer, str):
         print_text(answer)
     else:
-        show(answer, WIDTH)
+        show(answer)

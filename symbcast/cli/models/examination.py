@@ -126,7 +126,7 @@ class _Opened(NamedTuple):
 
         inputs = self.model.input_names
         given = read_given(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))
-        found = names_in(self.model, given)
+        found = names_in(self.front_end, self.model, given)
         return Names(found.sizes, found.inputs)
 
 
@@ -165,7 +165,7 @@ def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:
         names=names._replace(sizes=(*names.sizes, *report.data_sizes)) if job.assume else names,
         findings=len(report.findings),
         unanalysed=len({left.node for left in report.unanalysed}),
-        confirmed=tuple(map(_told, confirmed)),
+        confirmed=tuple(_told(run, report) for run in confirmed),
     )
     if job.target is not None:
         found = _written(found, cast("Any", report).annotate(), job, Path(job.target))
@@ -193,8 +193,11 @@ def _of(given: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:
     return {name: told for name, told in given if name in names}
 
 
-def _told(run: Confirmation) -> Confirmed:
-    return Confirmed(run.sizes, run.expected, run.happened, run.agrees, run.reason, str(run))
+def _told(run: Confirmation, report: GraphReport) -> Confirmed:
+    from symbcast.graphs.report.shortening import Shortener
+
+    text = Shortener(report.aliases).text(str(run))
+    return Confirmed(run.sizes, run.expected, run.happened, run.agrees, run.reason, text)
 
 
 def _written(found: FileOutcome, model: Any, job: Job, target: Path) -> FileOutcome:

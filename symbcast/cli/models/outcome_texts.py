@@ -28,7 +28,6 @@ _TONES = {
 _NAME = 60
 _ROWS = 100
 """With more files, only models that do not always run are listed."""
-_WIDTH = 100
 
 
 class Teller:
@@ -53,7 +52,7 @@ class Text(Teller):
     def tell(self, outcome: FileOutcome) -> None:
         """Print a report, or the reason why there is none."""
         if outcome.document is not None:
-            show(_report(outcome, outcome.document), _WIDTH)
+            show(_report(outcome, outcome.document))
         if self.count == 1:
             super().tell(outcome)
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,11 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Formula
 from symbcast.core.program.operations.needs import needs
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.graphs.requirements.settled import quotient_asked_whole
 
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.algebra.terms import Operation
     from symbcast.core.program.operations.operation import Op
 
 
@@ -42,11 +44,22 @@ class Askers:
         If none requires exactly this clause, return those that fail; if none fails, search for the fewest operations
         that imply it, which may take long.
         """
-        found = self._by_formula.get(_key(clause), [])
+        found = self.exactly(clause)
         failed = self.failing(failing) if failing else []
         if found:
             return [*(op for op in failed if op.number < found[0].number), *found]
         return failed or self._env.requirement(clause).origins
+
+    def exactly(self, clause: Formula) -> Sequence[Op]:
+        """Return the operations that have exactly this requirement."""
+        return self._by_formula.get(_key(clause), [])
+
+    def asking_whole(self, quotients: Container[Operation], before: int) -> Iterator[tuple[Op, Formula]]:
+        """Yield the operations before a number that require one of some quotients to be whole, with the requirement."""
+        for op, formulas in self._asked:
+            for f in formulas if op.number < before else ():
+                if isinstance(f, Comparison) and quotient_asked_whole(f) in quotients:
+                    yield op, f
 
     def all_asked(self, node: str | None) -> list[Formula]:
         """Return all requirements of a node on sizes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.explanation.words import in_words
@@ -12,11 +12,12 @@ from symbcast.answers.report import findings as report
 from symbcast.answers.report.failures import Sizes, dims_at, without
 from symbcast.answers.report.outcomes import Line
 from symbcast.core.characters import listed
-from symbcast.core.logic.formulas import FALSE, Comparison, Formula, all_of, any_of, negate
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, negate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.findings.askers import Askers
 from symbcast.graphs.findings.blame import Blame, blame, content_of, shapes_at
+from symbcast.graphs.findings.laying import Evidence, Laid, Layer
 from symbcast.graphs.findings.repairs import Repairs
 from symbcast.graphs.findings.sequences import described
 from symbcast.graphs.findings.sizes import completed
@@ -28,18 +29,26 @@ if TYPE_CHECKING:
     from symbcast.graphs.model import Checked
 
 
-Evidence: TypeAlias = "tuple[dict[str, int] | None, Sizes | None]"
-"""Sizes at which something fails, by name; and the same with the sizes of all other symbols of the model."""
-_TRIED = 8
-"""How many nodes that only require larger sizes are skipped."""
+class Share(NamedTuple):
+    """What one of several nodes requires, which require something together only.
+
+    ``text`` is its requirement as text that parses back, ``words`` the same in words.
+    """
+
+    node: str
+    op_type: str
+    text: str
+    words: str
+    reason: str
+    formula: Formula
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding(report.Finding):
     """A conjunct of a model's condition, or one of the nodes that clash if the model runs at no sizes.
 
-    The operation is the first node that requires it, or fails; nodes that only require larger sizes come after others
-    that fail. The operands are all inputs of this node.
+    The operation is the first node whose own requirements imply it, or the first of several that imply it together.
+    The operands are all its inputs.
 
     Attributes:
         contents: The elements of operands that are short lists of integers, None for others.
@@ -48,6 +57,7 @@ class Finding(report.Finding):
         is_about_data: Whether it is about data-dependent sizes.
         where: The module and line of code that the node comes from, as text, if the model records them.
         line: The line of code, if the model records it.
+        together: The requirements of all nodes that it follows from, if it follows from no one of them; else empty.
     """
 
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
@@ -56,6 +66,7 @@ class Finding(report.Finding):
     is_about_data: bool = False
     where: str = ""
     line: Line | None = None
+    together: tuple[Share, ...] = ()
 
     def words_of(self, position: int) -> str:
         """Return a description of an operand that is not a tensor; empty for a tensor."""
@@ -97,60 +108,42 @@ class _Reader:
         symbols = {name: s for s, name in checked.env.shown.items()}
         inputs = checked.conditions.inputs.shown
         self._own = {s: symbols[name] for s, name in inputs.items() if symbols.get(name, s) != s}
-        self._theirs = {ours: theirs for theirs, ours in self._own.items()}
+        self._layer = Layer(checked, self._askers, {ours: theirs for theirs, ours in self._own.items()})
 
     def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
         """Return the findings about conjuncts of the condition, in the order of the first nodes that require them."""
         found: list[tuple[int, Finding]] = []
-        for clause in clauses:
+        known = [(c, self._of_data(c) if is_data else self._layer.first(c)) for c in clauses]
+        for clause, first in known:
             # The inputs' environment may use different symbols for the same names.
             whole = put_in(clause, self._own) if self._own else clause
-            failing, sizes = self._at_all(clause) if is_data else self._at_inputs(clause, whole)
-            ops = self._askers.of(whole, sizes)
-            found.append((ops[0].number if ops else -1, self._finding(whole, ops, failing, sizes, is_data)))
+            laid = self._layer.at_once(whole, first) if is_data else self._layer.laid(clause, whole, first)
+            made = self._joint(whole, laid) if laid.parts else self._finding(whole, laid.ops, *laid.evidence, is_data)
+            found.append((laid.ops[0].number if laid.ops else -1, made))
         return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
 
-    def _at_all(self, clause: Formula) -> Evidence:
-        """Return the smallest sizes, including data-dependent ones, at which a conjunct fails."""
+    def _joint(self, whole: Formula, laid: Laid) -> Finding:
+        """Return the finding about a conjunct that several nodes require together."""
+        found = self._finding(whole, laid.parts[0].ops, *laid.evidence)
+        together = []
+        for part in laid.parts:
+            blamed = blame(self._checked.asker, part.ops, part.evidence.sizes, part.required)
+            assert blamed is not None
+            reason = blamed.reason(self._checked.asker)
+            text, words = self._namer.formula(part.required), in_words(part.required, self._namer)
+            together.append(Share(blamed.place.name, blamed.place.op_type, text, words, reason, part.required))
+        names = tuple(dict.fromkeys(op.name for op in laid.ops))
+        return replace(found, origins=names, is_joint=True, together=tuple(together))
+
+    def _of_data(self, clause: Formula) -> Evidence:
+        """Return the smallest sizes, including those that data decide, at which a conjunct fails."""
         asker, met = self._checked.asker, symbols_in(clause)
         if not asker.undecided.isdisjoint(met):
-            return None, None  # sizes determine some of them in a way that was not analysed, so they may clash
+            return Evidence(None, None)  # sizes decide some in an unanalysed way: they may clash
         limits = [asker.limits[s] for s in met if s in asker.limits]
         failing = self._env.failing(any_of((clause, negate(all_of(limits))))) if limits else None
         failing = failing if limits else self._env.counterexample(clause)
-        return failing, None if failing is None else completed(self._checked, failing)
-
-    def _at_inputs(self, clause: Formula, whole: Formula) -> Evidence:
-        """Return the smallest failing sizes of a conjunct; avoid failing first at a node that only needs larger sizes.
-
-        For example, no window fits into an image of 1 row, but the rows must be even because of the sum of its halves.
-        So search for sizes at which the node with the window runs; if there are none, the conjunct is that node's
-        requirement.
-        """
-        env = self._checked.conditions.inputs
-        failing = env.counterexample(clause)
-        sizes = None if failing is None else completed(self._checked, failing)
-        found = failing, sizes
-        met = [c for c in env.clauses if c != clause]
-        for _ in range(_TRIED):
-            bound = None if sizes is None else self._least_asked(whole, sizes)
-            if bound is None:
-                return failing, sizes
-            met.append(bound)
-            failing = env.failing(any_of((clause, negate(all_of(met)))))
-            sizes = None if failing is None else completed(self._checked, failing)
-            if sizes is None:
-                break
-        return found
-
-    def _least_asked(self, whole: Formula, sizes: Sizes) -> Formula | None:
-        """Return the requirement of the node to blame at some sizes, if it is only a bound on input sizes."""
-        blamed = blame(self._checked.asker, self._askers.of(whole, sizes), sizes, whole)
-        asked = [] if blamed is None else self._askers.all_asked(blamed.op.origin)
-        if not asked or not all(isinstance(f, Comparison) and f.operator in ("<=", "<") for f in asked):
-            return None
-        bounds = all_of(put_in(f, self._theirs) for f in asked)
-        return bounds if symbols_in(bounds).keys() <= self._checked.conditions.inputs.shown.keys() else None
+        return Evidence(failing, None if failing is None else completed(self._checked, failing))
 
     def clash(self, requirement: Requirement) -> Finding:
         """Return the finding about one of the nodes that clash."""

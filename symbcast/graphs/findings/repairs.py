@@ -48,6 +48,9 @@ _GIVEN_SIZES = {
 }
 """The operators that take sizes as an input, and what that input is called."""
 
+_LONGEST = 160
+"""How long a condition in words may be to be repeated in a fix."""
+
 
 class Repairs:
     """Finds suggestions for one model."""
@@ -128,7 +131,8 @@ class Repairs:
         names = [s.sequence.name if isinstance(s, SequenceSymbol) else self._env.shown[s] for s in symbols]
         sizes = {name: witness[name] for name in names if name in witness}
         such = f", such as {sizes_text(sizes)}" if sizes else ""
-        return f"give sizes at which {in_words(clause, self._namer)}{such}"
+        words = in_words(clause, self._namer)
+        return f"give sizes at which {words if len(words) <= _LONGEST else 'it holds'}{such}"
 
     def _of_data(self, symbols: Sequence[Symbol]) -> str:
         texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]

@@ -13,6 +13,7 @@ from symbcast.core.shapes import Shape
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
+from symbcast.graphs.inputs.aliases import with_own_names
 from symbcast.graphs.model import Checked
 from symbcast.graphs.values.value import sizes_in
 from symbcast.graphs.walking.walk import Unanalysed, shapes_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.statements.statement import ConditionLike
     from symbcast.graphs.findings.findings import Finding
     from symbcast.graphs.values.value import Value
 
@@ -65,6 +67,29 @@ class GraphAnswer(Answer):
     def assumptions(self) -> tuple[str, ...]:
         """The caller's assumptions, as written."""
         return self._checked.assumptions
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The model's own names of sizes by the short names that `explain` has for them.
+
+        Both are understood in ``assume``, ``bind``, ``values`` and `implies`; data have the model's own names.
+        """
+        return dict(self._checked.aliases)
+
+    def implies(self, relation: ConditionLike) -> bool:
+        """Return whether a relation holds at all sizes at which the model runs, as `Answer.implies` does."""
+        return super().implies(self._with_own_names(relation))
+
+    def equivalent(self, other: Answer | ConditionLike) -> bool:
+        """Return whether the model runs at the same sizes as another one, or wherever a condition holds."""
+        return super().equivalent(other if isinstance(other, Answer) else self._with_own_names(other))
+
+    def _with_own_names(self, relation: ConditionLike) -> ConditionLike:
+        """Return a relation over the model's own names of sizes."""
+        from symbcast.answers.public.conditions import Condition
+
+        aliases = self._checked.aliases
+        return Condition(with_own_names(Condition(relation).formula, aliases)) if aliases else relation
 
     # Shapes.
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
+from symbcast.answers.show.call import with_condition
 from symbcast.answers.show.document import (
-    NOTHING,
+    Block,
     Conjunction,
     Document,
     Field,
+    Fields,
     Line,
     Records,
     Room,
     Sizes,
     Span,
     code,
+    conjunction,
     field,
     fields,
     heading,
+    said,
+    whole,
     words,
 )
 from symbcast.answers.show.operands import TONES
@@ -28,9 +34,10 @@ from symbcast.answers.show.text import render
 from symbcast.core.characters import clipped, cut, listed, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, all_of
 from symbcast.core.verdicts import Verdict
+from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
-    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.findings.findings import Finding, Share
     from symbcast.graphs.report.answer import GraphAnswer
 
 WIDTH = 100
@@ -43,31 +50,38 @@ KINDS = 5
 """How many operators are named whose nodes were not checked."""
 NAME = 44
 """The maximum length of the name of a node or a value in text; longer names lose their middle."""
-SUMMARY = 200
+CONDITION = "condition"
 
 _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
 _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
 
 
-def document(report: GraphAnswer, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a model; a screen shows only as many findings as fit."""
-    if room is Room.PAGE:
-        return _document(report, SHOWN_ON_PAGE)
-    for shown in range(SHOWN, 0, -1):
-        made = _document(report, shown)
-        if len(render(made, WIDTH).split("\n")) <= LINES:
-            break
-    return made
+def document(report: GraphAnswer, room: Room = Room.SCREEN, more: tuple[Block, ...] = ()) -> Document:
+    """Return the answer about a model, with ``more`` of it at the end; on a screen, with as many findings as fit."""
+    shortener = Shortener(report._checked.aliases)
+    shown = SHOWN_ON_PAGE if room is Room.PAGE else SHOWN
+    made = _document(report, shown, shortener)
+    while shown > 1 and room is Room.SCREEN and _lines(shortener.document(made)) > LINES:
+        shown -= 1
+        made = _document(report, shown, shortener)
+    return shortener.document(replace(made, blocks=(*made.blocks, *more)))
 
 
-def _document(report: GraphAnswer, shown: int) -> Document:
-    namer, never = Namer.of(report._checked.env.shown), report.verdict is Verdict.NEVER
+def _lines(document: Document) -> int:
+    """Return how many lines a document has on a screen; a long condition counts as two, so that findings have room."""
+    found = [f for block in document.blocks if isinstance(block, Fields) for f in block.fields if f.label == CONDITION]
+    condition = render(Document((), None, (Fields(tuple(found)),)), WIDTH)
+    return render(document, WIDTH).count("\n") + 1 - max(0, condition.count("\n") - 1)
+
+
+def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document:
+    namer, never = shortener.namer(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
     told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
     left = field("and", words(f"{more} more; .findings and JSON list them all" if more > 0 else ""), most=1)
     title = heading(cut(visible(report.source), 60), verdict_words(report))
-    return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings)])))
+    return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings, shortener)])))
 
 
 def verdict_words(report: GraphAnswer) -> str:
@@ -91,10 +105,11 @@ def summary(report: GraphAnswer) -> str:
     text = f"{cut(report.source, 60)}: {report.verdict.value}"
     count = report._left_open
     if report.verdict is Verdict.SOMETIMES:
-        text = f"{text} if {condition_text(report)}"
+        condition = Shortener(report._checked.aliases).text(condition_text(report))
+        text = with_condition(text, condition, len(report._env.clauses))
     if count:
-        text = f"{clipped(text, SUMMARY - 40)}; {count} {'node' if count == 1 else 'nodes'} not analysed"
-    return clipped(visible(text), SUMMARY)
+        text = f"{text}; {count} {'node' if count == 1 else 'nodes'} not analysed"
+    return visible(text)
 
 
 def condition_text(report: GraphAnswer) -> str:
@@ -111,10 +126,13 @@ def condition_text(report: GraphAnswer) -> str:
 def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
     """Yield the fields of a requirement: the first node that has it, its operands, where it fails, and the fix."""
     if finding.is_about_data:
-        yield field("and data" if number else "data must", _said(finding, namer), most=2, lead="be such that ")
+        yield field("and data" if number else "data must", _said(finding, namer), lead="be such that ")
     else:
-        yield field("and" if number else "runs when", _said(finding, namer), most=2)
-    yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
+        yield field("and" if number else "runs when", _said(finding, namer))
+    if finding.together:
+        yield field("asked by", *(_share(share, n) for n, share in enumerate(finding.together)))
+    else:
+        yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
     yield from _evidence(finding, namer)
 
 
@@ -122,7 +140,7 @@ def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
     """Yield the fields of one of the conflicting nodes and its requirement."""
     yield field("and" if number else "impossible", _node(finding), most=2)
     asks = () if finding.formula == FALSE else _said(finding, namer)
-    yield field("which asks", asks, most=2, lead="that ")
+    yield field("which asks", asks, lead="that ")
     yield from _evidence(finding, namer)
 
 
@@ -131,11 +149,11 @@ def _evidence(finding: Finding, namer: Namer) -> Iterator[Field]:
     line = tuple(span for n, operand in enumerate(operands) for span in ((Span(", "),) * bool(n) + (operand,)))
     yield field("operands" if len(operands) > 1 else "operand", line, most=2)
     yield field("fails at", _failing(finding), most=1)
-    yield field("fix", () if finding.is_about_data else words(finding.fix), most=2)
+    yield field("fix", (Span(finding.fix),) if finding.fix and not finding.is_about_data else ())
 
 
 def _said(finding: Finding, namer: Namer) -> Line:
-    return (Span(clipped(finding.words, 400), math=Conjunction((namer.renamed_formula(finding.formula),))),)
+    return said(finding.words, namer.formula(finding.formula), Conjunction((namer.renamed_formula(finding.formula),)))
 
 
 def _node(finding: Finding) -> Line:
@@ -146,6 +164,14 @@ def _node(finding: Finding) -> Line:
     name = cut(finding.node, NAME)
     whole = finding.node if name != finding.node else ""
     return Span(name, whole=whole), Span(clipped(f" ({finding.op_type}){also}{reason}", 300))
+
+
+def _share(share: Share, number: int) -> Line:
+    """Return what one of several nodes requires, and the reason."""
+    name = cut(share.node, NAME)
+    whole_name = share.node if name != share.node else ""
+    asked = (Span(f"{'and ' if number else ''}"), Span(name, whole=whole_name), Span(f" ({share.op_type}), that "))
+    return (*asked, Span(share.text, True), Span(f": {share.reason}" if share.reason else ""))
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:
@@ -174,11 +200,12 @@ def _failing(finding: Finding) -> Line:
 # Fields about the whole model.
 
 
-def _closing(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
+def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shortener) -> Iterator[Field]:
     """Yield the fields after the findings."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
-        yield field("condition", code(condition_text(report), NOTHING), most=2)
-    yield field("assuming", code("; ".join(_assumed(report)), longest=160), most=2)
+        env = report._env
+        yield field(CONDITION, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
+    yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)
     for text in _unanalysed(report):
         yield field("not checked", words(text), most=2)

@@ -14,7 +14,7 @@ from symbcast.graphs.report.document import condition_text
 from symbcast.graphs.values.value import OptionalValue, SequenceValue
 
 if TYPE_CHECKING:
-    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.findings.findings import Finding, Share
     from symbcast.graphs.report.answer import GraphAnswer
 
 FORMAT = "symbcast.model-report"
@@ -45,6 +45,7 @@ def report_to_dict(report: GraphAnswer) -> dict[str, Any]:
         "runtime": report.runtime,
         "min_size": report.min_size,
         "assumptions": list(report.assumptions),
+        "aliases": report.aliases,
         "verdict": report.verdict.value,
         "reason": report.reason,
         "condition": condition_text(report),
@@ -58,6 +59,16 @@ def report_to_dict(report: GraphAnswer) -> dict[str, Any]:
         "shapes": shapes(report.shapes),
         "sequences": {n: sequence_to_dict(v, namer) for n, v in values.items() if isinstance(v, SequenceValue)},
         "optionals": {n: optional_to_dict(v, namer) for n, v in values.items() if isinstance(v, OptionalValue)},
+    }
+
+
+def _share(share: Share) -> dict[str, str]:
+    return {
+        "node": share.node,
+        "op_type": share.op_type,
+        "condition": share.text,
+        "words": share.words,
+        "reason": share.reason,
     }
 
 
@@ -85,4 +96,5 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "origins": list(finding.origins),
         "is_about_data": finding.is_about_data,
         **({"where": finding.where} if finding.where else {}),
+        **({"together": [_share(share) for share in finding.together]} if finding.together else {}),
     }

@@ -12,9 +12,10 @@ from symbcast.answers.report.outcomes import Kind, Level, Notice, kind_of, lines
 from symbcast.core.characters import listed
 from symbcast.core.logic.formulas import FALSE
 from symbcast.core.verdicts import Verdict
+from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
-    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.findings.findings import Finding, Share
     from symbcast.graphs.report.answer import GraphAnswer
 
 BROADCAST = Kind("broadcast", "The shapes that a node broadcasts must be compatible.")
@@ -26,9 +27,17 @@ _ASKED = "the model runs only when"
 
 
 def notices_of(report: GraphAnswer) -> Iterator[Notice]:
-    """Yield a notice for each finding and for each node that was not fully analysed, and one if there is no verdict."""
+    """Yield a notice for each finding, and for each node that was not fully analysed; sizes have their aliases."""
+    shortener = Shortener(report._checked.aliases)
+    for notice in _notices(report, shortener):
+        text = shortener.text(notice.text)
+        legend = shortener.legend([text])
+        yield notice._replace(text=f"{text}\nwhere {', '.join(legend)}" if legend else text)
+
+
+def _notices(report: GraphAnswer, shortener: Shortener) -> Iterator[Notice]:
     is_never = report.verdict is Verdict.NEVER
-    namer = Namer.of(report._checked.env.shown)
+    namer = shortener.namer(report._checked.env.shown)
     for finding in report.findings:
         others = [f.node for f in report.findings if f is not finding]
         required = _clash(finding, others) if is_never else _ASKED
@@ -55,10 +64,15 @@ def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASK
     if finding.formula == FALSE and finding.reason:
         finding = replace(finding, words=finding.reason, reason="")
     said = [*lines(finding, required, [_operand(finding, n, namer) for n in finding.shown])]
+    said += [_share(share) for share in finding.together]
     said += [f"from {finding.where}"] * bool(finding.where) + [f"fix: {finding.fix}"] * bool(finding.fix)
     kind = kind_of(finding, BROADCAST, UNDECIDED)
     level = "note" if finding.is_about_data else level
     return Notice(kind, level, finding.node, finding.op_type, "\n".join(said), finding.line)
+
+
+def _share(share: Share) -> str:
+    return f"{share.node} asks {share.text}{f': {share.reason}' if share.reason else ''}"
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:

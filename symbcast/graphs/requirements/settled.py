@@ -139,13 +139,14 @@ def without_whole_quotients(
         if not isinstance(clause, Comparison):
             found.append(clause)
             continue
-        used = [o.args for o in _quotients_of(clause) if o in whole]
+        used = [o.args for o in quotients_of(clause) if o in whole]
         found += [equal(modulo(above.dim(), below.dim()), 0) for above, below in used]
         found.append(cleared(clause, whole, bounds) if used else clause)
     return tuple(dict.fromkeys(found))
 
 
-def _quotients_of(found: Comparison) -> Iterator[Operation]:
+def quotients_of(found: Comparison) -> Iterator[Operation]:
+    """Yield the quotients in the sums on both sides of a comparison."""
     for side in (found.left, found.right):
         yield from (o for o in term(side).operations() if o.kind == "//")
 

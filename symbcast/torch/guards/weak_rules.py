@@ -103,7 +103,7 @@ def _is_one_sided(formula: Formula) -> bool:
 
 
 def _reason(failure: Failure, guard: str, sizes: Mapping[str, int]) -> str:
-    said = f"torch has the guard {clipped(guard, 120)}, which the rule for {failure.op_type} does not require"
+    said = f"torch guards {guard}, which the rule for {failure.op_type} does not require"
     return f"{said}; at {sizes_text(sizes)} torch says: {failure.error}"
 
 
