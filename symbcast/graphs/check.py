@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.sequences import sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.graphs.inputs.given import Given, read_given
@@ -91,7 +91,7 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
 class _Walked(NamedTuple):
     """The result of a walk through a model; ``assumptions`` are the caller's."""
 
-    env: ShapeEnv
+    env: Program
     asker: Asker
     walk: Walk
     inputs: Inputs
@@ -137,9 +137,9 @@ def _walked(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | Non
     return _Walked(env, asker, walk, inputs, assumptions)
 
 
-def _environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:
+def _environment(assume: Sequence[Assumption], budget: float | None) -> Program:
     """Return an environment with assumptions about sizes, by name or label, that the model brings later."""
-    env = ShapeEnv(on_conflict="record", budget=budget)
+    env = Program(on_conflict="record", budget=budget)
     for size in (s for a in assume for s in symbols_in(a.formula)):
         if isinstance(size, Unknown):
             env.named(size.name)
@@ -193,5 +193,5 @@ class Present(NamedTuple):
 def names_in(model: Model, given: Given) -> Present:
     """Return the names in a model, including those in shapes and contents that are given for its inputs."""
     inputs = model.input_names
-    found = model.read_inputs(ShapeEnv(), given.of((), inputs))
+    found = model.read_inputs(Program(), given.of((), inputs))
     return Present(tuple(s.name for s in (*found.symbols, *found.held)), inputs)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
 from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.statements.statement import Statement, publish, tiers_of
 from symbcast.core.solver.budget import one_call
 
 
+@publish
 class Condition(Guessable, Statement, Guards):
     """A condition on sizes, made from text, a sympy Boolean, a `Result` or `ShapeEnv` (where it is valid), or another.
 
@@ -51,7 +52,7 @@ class Condition(Guessable, Statement, Guards):
         from symbcast.answers.show import text, values
 
         document = values.condition_document(self.formula)
-        return text.render(values.with_tiers(document, self.tiers_under(assume, min_size)) if trace else document)
+        return text.render(values.with_tiers(document, tiers_of(self, assume, min_size)) if trace else document)
 
     @one_call
     def _repr_html_(self) -> str:
@@ -64,6 +65,3 @@ class Condition(Guessable, Statement, Guards):
         from symbcast.answers.show import latex, values
 
         return latex.render(values.condition_document(self.formula))
-
-
-Statement.public = Condition

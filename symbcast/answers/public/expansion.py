@@ -29,6 +29,7 @@ from symbcast.answers.show.document import (
 )
 from symbcast.answers.show.operands import TONES
 from symbcast.core.characters import clipped
+from symbcast.core.program.statements.statement import of_answer
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
 
@@ -159,7 +160,7 @@ def all_expansions(result: Call) -> tuple[Expansion, ...]:
 def expansion_at(result: Call, place: Place) -> Expansion:
     """Return whether an operand of a valid broadcast is stretched on an axis."""
     found = result.stretch(place.operand, place.axis)
-    return made_of(found, Condition.of_answer(found.formula, result), result.rule, place)
+    return made_of(found, of_answer(Condition, found.formula, result), result.rule, place)
 
 
 def document(result: Call, expansions: Sequence[Expansion]) -> Document:

@@ -16,7 +16,6 @@ from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
     from symbcast.answers.questions.solution_texts import SolutionData
-    from symbcast.answers.show.document import Document, Room
     from symbcast.core.program.sizes.assumptions import Assumptions
 
 
@@ -49,19 +48,6 @@ class Solution(Answer):
         return self._call.verdict
 
     @property
-    def reason(self) -> str:
-        """Why the verdict is unknown; empty if it is not."""
-        return self._call.reason
-
-    def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes that give the output, as `Result.witness` orders them; None where none do."""
-        return self._call.witness()
-
-    def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes that do not give the output; None where the assumptions leave none."""
-        return self._call.counterexample()
-
-    @property
     def _subject(self) -> Call:
         return self._call
 
@@ -74,18 +60,12 @@ class Solution(Answer):
         return example_shapes(self._call)
 
     @one_call
-    def document(self, room: Room | None = None) -> Document:
-        """Return the content of `explain` as a document, for renderers."""
-        from symbcast.answers.questions.solution_texts import document
-        from symbcast.answers.show.document import Room
-
-        return document(self._call, Room.SCREEN if room is None else room)
-
     def explain(self) -> str:
         """Return the answer in words: the shapes aligned, the condition, an example, or why there is none."""
+        from symbcast.answers.questions.solution_texts import document
         from symbcast.answers.show.text import render
 
-        return render(self.document())
+        return render(document(self._call))
 
     __str__ = explain
 
@@ -117,11 +97,18 @@ class Solution(Answer):
         said = str(self.condition) if self.verdict is not Verdict.UNKNOWN else f"unknown ({self.reason})"
         return f"<Solution {said}>"
 
+    @one_call
     def _repr_html_(self) -> str:
+        from symbcast.answers.questions.solution_texts import document
         from symbcast.answers.show import html
         from symbcast.answers.show.document import Room
 
-        return html.render(self.document(Room.PAGE))
+        return html.render(document(self._call, Room.PAGE))
+
+
+def call_of(solution: Solution) -> Call:
+    """Return the plain answer that a solution shows."""
+    return solution._call
 
 
 def solve(

@@ -14,7 +14,7 @@ from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of
 from symbcast.core.program.calls.bindings import read_needed
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.sizes.given import unknown_name
-from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.statements.statement import Statement, of_same_sizes
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import answered, one_call
 from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at, predicate
@@ -69,7 +69,7 @@ class Question:
 
     def statement(self, formula: Formula) -> Statement:
         """Return a condition on the sizes of the question."""
-        return self.condition.of_same_sizes(put_in(formula, self._called) if self._called else formula)
+        return of_same_sizes(self.condition, put_in(formula, self._called) if self._called else formula)
 
     def formula_of(self, statement: Statement) -> Formula:
         """Return a condition over the sizes of the question; raise `BindingError` where it is about others."""

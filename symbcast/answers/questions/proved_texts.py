@@ -13,7 +13,7 @@ from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.characters import sizes_text, visible
 from symbcast.core.program.sizes.given import unknown_name
 from symbcast.core.program.statements.entailment import counterexample
-from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.statements.statement import Statement, names_in
 from symbcast.errors import UndecidedError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def proved(call: Call, relation: str) -> Proved:
     own = {} if call.scope is None else call.scope.names
     names = list(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in own.items()))
     said = Statement(relation)
-    for s, name in said.shown.items():
+    for s, name in names_in(said).items():
         meant = s.sequence.rest().name if isinstance(s, SequenceSymbol) else name
         if meant not in names:
             raise unknown_name(meant, names)

@@ -69,9 +69,9 @@ class Finding:
     @property
     def condition(self) -> Statement:
         """What must hold, as a `symbcast.Condition`."""
-        from symbcast.core.program.statements.statement import Statement
+        from symbcast.core.program.statements.statement import public
 
-        return Statement.public(self.text)
+        return public(self.text)
 
     def __str__(self) -> str:
         return f"{self.operation} ({self.rule or self.kind}): {self.words}"

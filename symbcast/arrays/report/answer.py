@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.paths.paths import Paths
@@ -30,22 +29,3 @@ class TraceAnswer(Paths):
     def title(self) -> str:
         """The call that was traced."""
         return f"{self.name}({', '.join(self.arguments)})"
-
-    @property
-    def shapes(self) -> Any:
-        """The result in its own structure, with arrays as their shapes and sizes as expressions.
-
-        None if it differs between cases: see `cases`.
-        """
-        values = [c.value for c in self.cases if c.works]
-        return values[0] if len(values) == 1 else None
-
-    @property
-    def min_size(self) -> int:
-        """The minimum size of every name."""
-        return self.scope.min_size
-
-    @property
-    def data_sizes(self) -> dict[str, str]:
-        """The data-dependent numbers by name, each with the line that it comes from."""
-        return {size.name: f"{place}: {place.source}" for size, (place, _) in self.exploration.data.items()}

@@ -14,14 +14,14 @@ from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.whole.program import Program
 
 
 class Askers:
     """The operations of an environment, and the requirements of each."""
 
-    def __init__(self, env: ShapeEnv) -> None:
+    def __init__(self, env: Program) -> None:
         self._env = env
 
     @cached_property

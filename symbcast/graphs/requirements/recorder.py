@@ -1,4 +1,4 @@
-"""Record the nodes' requirements on sizes in a `ShapeEnv`, each with its node and reason."""
+"""Record the nodes' requirements on sizes in a `Program`, each with its node and reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.arithmetic import defined_join, join_members, subtract
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.sequences import mentions_rest, sequences_of
@@ -30,6 +29,7 @@ from symbcast.core.logic.formulas import (
 )
 from symbcast.core.program.operations.operation import emission_of
 from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, any_shape_of
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.errors import DimensionError
@@ -97,7 +97,7 @@ class Asker:
     under it.
     """
 
-    def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds) -> None:
+    def __init__(self, env: Program, runtime: str, bounds: Bounds) -> None:
         self.env = env
         self.runtime = runtime
         """The runtime that the question is about, one of the front end's."""

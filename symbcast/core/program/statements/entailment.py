@@ -13,7 +13,8 @@ from symbcast.core.program.calls.call import Call
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import assumed, knowledge
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation
-from symbcast.core.program.statements.statement import ConditionLike, Statement, named_sizes
+from symbcast.core.program.statements.public import Public, plain
+from symbcast.core.program.statements.statement import ConditionLike, Statement, named_sizes, refuted
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import asking, one_call
 from symbcast.core.solver.decision.decision import Decision
@@ -47,7 +48,7 @@ def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
     """Return where an answer is valid and a relation does not hold, and the names of sizes there."""
     # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
-    return Statement(answer).beyond(relation, _known(answer), 0, _least_size(answer))
+    return refuted(Statement(answer), relation, _known(answer), 0, _least_size(answer))
 
 
 @one_call
@@ -60,7 +61,7 @@ def says(answer: Answer, relation: ConditionLike) -> bool:
 
 
 @one_call
-def equivalent(first: Answer, second: Answer) -> bool:
+def equivalent(first: Answer | Public, second: Answer | Public) -> bool:
     """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
 
     Only sizes that the assumptions of both allow are compared; names, and labels that a user gave to unknowns,
@@ -70,12 +71,13 @@ def equivalent(first: Answer, second: Answer) -> bool:
     >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
     True
     """
-    for answer in (first, second):
+    left, right = plain(first), plain(second)
+    for answer in (left, right):
         if not isinstance(answer, (Call, Program)):
             hint = "pass what sb.broadcast returns, or a ShapeEnv; of conditions ask sb.Condition(...).equivalent(...)"
             raise ShapeTypeError(answer, "an answer", hint)
-    with asking(second):
-        return _equivalent(first, second)
+    with asking(right):
+        return _equivalent(left, right)
 
 
 def _equivalent(first: Answer, second: Answer) -> bool:

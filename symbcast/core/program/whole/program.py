@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, cast
 
-from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of, spoken_of
+from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.core.algebra.sizes import check_size
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
@@ -87,11 +86,11 @@ class Program:
                     if output is not None:
                         trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                         return output
-            return self._apply("broadcast", found, shapes, origin)
+            return self.apply("broadcast", found, shapes, origin)
         finally:
             recording.end()
 
-    def _apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
+    def apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
         """Add the requirements of a rule, or an operator, on shapes, and return its output."""
         _check_origin(origin)
         operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
@@ -175,21 +174,6 @@ class Program:
         made = type(self).__new__(type(self))
         made._recording = self._recording.copy()
         return made
-
-    @contextmanager
-    def assuming(self, *assumptions: Assumptions) -> Iterator[Self]:
-        """Give a fork in which more is assumed, for a branch of the program.
-
-        >>> env = Program()
-        >>> with env.assuming("N >= 2", "M >= 2") as branch:
-        ...     branch.broadcast("N", "M")
-        Shape('(N,)')
-        >>> env.operations
-        ()
-        """
-        branch = self.fork()
-        branch.assume(*assumptions)
-        yield branch
 
     # Answers about the whole.
 
@@ -296,13 +280,6 @@ class Program:
         return tuple(map(symbol_to_sympy, self.shown))
 
     @property
-    def names(self) -> dict[sympy.Symbol, str]:
-        """What each size is called in witnesses, guards and words."""
-        from symbcast.core.algebra.door import symbol_to_sympy
-
-        return {symbol_to_sympy(s): name for s, name in self.shown.items()}
-
-    @property
     def shown(self) -> Mapping[Symbol, str]:
         """The name of each size, keyed by its internal form."""
         return self._recording.shown
@@ -343,18 +320,9 @@ class Program:
         return self._recording.budget
 
     @property
-    def length(self) -> int:
-        """How many operations there are, assumptions too."""
+    def _length(self) -> int:
+        """How many operations there are, assumptions too: see `symbcast.core.solver.budget.asking`."""
         return len(self._recording.ops)
-
-    def __repr__(self) -> str:
-        count = sum(op.kind != "assume" for op in self._recording.ops)
-        sizes = len(spoken_of(self.shown))
-        plurals = ["" if n == 1 else "s" for n in (count, sizes)]
-        return f"<{type(self).__name__} of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("an environment has no truth value: compare its .verdict")
 
     @classmethod
     def restored(

@@ -1,4 +1,4 @@
-"""The answer about a traced function as a document."""
+"""The answer about all paths of a run as a document."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from symbcast.core.characters import clipped, cut, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
+from symbcast.paths.conclusions.answer import conclusions_of
 
 if TYPE_CHECKING:
-    from symbcast.arrays.report.answer import TraceAnswer
+    from symbcast.paths.conclusions.answer import PathsAnswer
     from symbcast.paths.conclusions.findings import PathFinding
 
 WIDTH = 100
@@ -38,21 +39,21 @@ SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
 _HEADS = ("works when", "asked by", "operands", "fails at", "fix")
 
 
-def document(report: TraceAnswer, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a function."""
-    most, namer = SHOWN[room], Namer.of(report.names)
+def document(report: PathsAnswer, room: Room = Room.SCREEN) -> Document:
+    """Return the answer about a run."""
+    most, namer = SHOWN[room], Namer.of(conclusions_of(report).names)
     told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(report.findings[:most]))
     records = Records("what the code asks", _HEADS, told)
     title = heading(cut(visible(report.title), 70), verdict_words(report))
     return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most)))))
 
 
-def verdict_words(report: TraceAnswer) -> str:
+def verdict_words(report: PathsAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
         case Verdict.ALWAYS:
             return _all_sizes(report)
-        case Verdict.SOMETIMES if report.formula == TRUE:
+        case Verdict.SOMETIMES if conclusions_of(report).formula == TRUE:
             return f"{_all_sizes(report)}, if the data suit"
         case Verdict.SOMETIMES:
             return "works for some sizes only"
@@ -64,7 +65,7 @@ def verdict_words(report: TraceAnswer) -> str:
             return "was not followed on all paths: nothing is known for some sizes"
 
 
-def _all_sizes(report: TraceAnswer) -> str:
+def _all_sizes(report: PathsAnswer) -> str:
     return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
 
 
@@ -84,7 +85,7 @@ def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]
     yield field("fix", words(finding.fix), most=2)
 
 
-def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
+def _closing(report: PathsAnswer, namer: Namer, most: int) -> Iterator[Field]:
     if len(report.findings) > most:
         yield field("and", words(f"{len(report.findings) - most} more; .findings has them all"), most=1)
     working = [c for c in report.cases if c.works]
@@ -93,10 +94,11 @@ def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
         yield field("" if number else "returns", code(clipped(f"{value_text(case.value)}{when}", 300)), most=3)
     if len(working) > most:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
-    if report.formula not in (TRUE, FALSE):
-        yield field("condition", code(namer.formula(report.formula), NOTHING), most=3)
-    if report.suitable.data:
-        yield field("of the data", code(namer.formula(all_of(report.suitable.data))), most=3)
+    found = conclusions_of(report)
+    if found.formula not in (TRUE, FALSE):
+        yield field("condition", code(namer.formula(found.formula), NOTHING), most=3)
+    if found.suitable.data:
+        yield field("of the data", code(namer.formula(all_of(found.suitable.data))), most=3)
     yield field("assuming", code("; ".join(report.assumptions), longest=160) if report.assumptions else (), most=2)
     if not report.complete:
         where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"
