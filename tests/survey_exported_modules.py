@@ -60,7 +60,7 @@ def held(drawn, number=0):
 
 def _points(random, report, least):
     """Return sizes at which a module is run: all of them, or some that are drawn, from among small ones."""
-    names = list(report.shown.values())
+    names = list(report.guard().names.values())
     sizes = range(least, LARGEST + 1)
     if len(sizes) ** len(names) <= POINTS:
         points = list(itertools.product(sizes, repeat=len(names)))

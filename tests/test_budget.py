@@ -42,7 +42,7 @@ def test_a_program_says_the_same_with_time_enough():
         env = sb.ShapeEnv(assume="N >= 2", budget=budget)
         env.broadcast("N, 2*M + K", "M, K + 4", origin="add")
         env.require("M % 2 == 0 or K == N")
-        told.append((env.verdict, env.clauses, env.witness(), env.counterexample(), env.reason, env.requirements()[0]))
+        told.append((env.verdict, env.clauses, env.witness(), env.counterexample(), env.reason, env.findings[0]))
         assert env.budget == budget
         assert pickle.loads(pickle.dumps(env)).budget == budget
     assert told[0][:5] == told[1][:5]

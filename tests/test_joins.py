@@ -12,6 +12,7 @@ from plain_sizes import INTEGERS, NAMES, Size, holds, irredundant, points, small
 
 import symbcast as sb
 from symbcast.core.logic.formulas import AnyOf, Compatible, equal
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.program.whole.mask_program import ConflictError, Joins
 from symbcast.core.solver.masks.masks import Conflict
 
@@ -202,7 +203,7 @@ def test_the_operations_of_a_requirement_imply_it(operations):
         operands = [taken(operand, outputs) for operand in operation]
         with contextlib.suppress(sb.IncompatibleProgramError):
             outputs.append(env.broadcast(*operands))
-    requirements = env.requirements()
+    requirements = plain_answer(env).requirements()
     assert {r.condition for r in requirements} == set(env.clauses)
     for requirement in requirements:
         alone = sb.ShapeEnv()

@@ -439,7 +439,7 @@ def test_programs_take_shapes_of_unknown_rank():
     ]
     assert env.verdict is V.SOMETIMES
     assert env.guard()(env.witness()) and not env.guard()(env.counterexample())
-    assert [r.origins[0].name for r in env.requirements()][:2] == ["a", "a"]
+    assert [f.origins[0] for f in env.findings][:2] == ["a", "a"]
     assert sb.ShapeEnv.from_dict(json.loads(json.dumps(env.to_dict()))).condition == env.condition
     assert pickle.loads(pickle.dumps(env)).condition == env.condition
     assert "axis -3" in env.explain()
@@ -468,7 +468,7 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     env.require("rank(a) >= 2 and a[-1] == 4", origin="y")
     assert env.witness() == {"a": (1, 4), "N": 1}
     env.assume("rank(a) == 2")
-    assert set(map(str, env.requirements())) == {"N == 1 or N == 3 [x]", "a[-1] == 4 [y]"}
+    assert {(f.text, f.origins) for f in env.findings} == {("N == 1 or N == 3", ("x",)), ("a[-1] == 4", ("y",))}
     assert [str(c.guard) for c in env.cases()] == ["a[-1] == 4 and N == 3", "a[-1] == 4 and N == 1"]
     assert str(env.expands("x", "A", -1)) == "A of x on axis -1: stretched when N == 1"
     env = sb.ShapeEnv()

@@ -27,6 +27,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from paths.held import _evaluated, _fits, shapes_of
 
+from symbcast.paths.conclusions.answer import conclusions_of
+
 RECORD = Path(__file__).parents[1] / "data" / "numpy_survey.json"
 SIZES = range(6)
 MOST = 216
@@ -337,12 +339,13 @@ def compared(report, function, arguments):
     from symbcast.arrays.arguments import Arguments
     from symbcast.core.solver.evaluation.evaluation import holds_at
 
-    given, symbols, data = Arguments(arguments, {}), list(report.scope.names), list(report.exploration.data)
+    given, found = Arguments(arguments, {}), conclusions_of(report)
+    symbols, data = list(found.scope.names), list(found.exploration.data)
     every = list(itertools.product(SIZES, repeat=len(symbols)))
     right, left, wrong = 0, 0, []
     for values in every[:: -(-len(every) // MOST)]:
         at = dict(zip(symbols, values, strict=True))
-        real = real_outcomes(function, report.scope, given, at)
+        real = real_outcomes(function, found.scope, given, at)
         counts = sorted({*range(4), *values, math.prod(values)})
         choices = [range(2) if s.upper == 1 else [n for n in counts if n >= s.lower] for s in data[:3]]
         told, is_open = set(), False

@@ -12,6 +12,7 @@ from exchange import consumers
 from hypothesis import given, settings
 
 import symbcast as sb
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import size_at
 
 UNKNOWN = {"questions": 0, "undecided": 0}
@@ -45,7 +46,7 @@ def check_layout(layout, sizes, operands, places, output):
 def check_cases(result, question):
     cases = result.cases()
     assert cases.is_complete
-    symbols = {} if result.scope is None else {name: s for s, name in result.scope.names.items()}
+    symbols = {name: s for s, name in plain_answer(result).shown.items()}
     places = result.rule.places([s.rank for s in result.operands]).of
     read = [n for n in range(len(result.operands)) if result.rule.operand_name(n) != "target"]
     met = set()
@@ -94,7 +95,7 @@ def test_each_valid_size_of_a_program_lies_in_one_case(program):
         if not assumed:
             continue
         valid = valid and run.env.verdict is not sb.Verdict.NEVER
-        sizes = {run.env.shown[s]: size for s, size in point.items()}
+        sizes = {plain_answer(run.env).shown[s]: size for s, size in point.items()}
         found = [c for c in cases if c.guard.guard()(sizes)]
         assert len(found) <= 1
         if cases.is_complete:

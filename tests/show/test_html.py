@@ -16,6 +16,7 @@ from symbcast.answers.show.document import LONGEST, Document, Fields, Lines, cod
 from symbcast.answers.show.html import render, text
 from symbcast.core.algebra.sympy_functions import symbol
 from symbcast.core.characters import clipped, quoted, sizes_text, visible
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.verdicts import Verdict
 
 
@@ -31,7 +32,7 @@ def field_rows(document):
 
 def check_result(result):
     made = Page(result._repr_html_())
-    said = call.document(result)
+    said = call.document(plain_answer(result))
     assert made.text.startswith(plain(said.title))
     assert all(row in made.tables[-1] for row in field_rows(said))
     assert len({len(row) for row in made.tables[0]}) == 1
@@ -129,17 +130,17 @@ def test_a_program_says_what_its_text_says():
         [
             "T and S are equal, or one of them is 1",
             "mask: numpy of (batch, T, S), (batch, 1, T)",
-            sizes_text(env.counterexample(env.requirements()[0].condition)),
+            sizes_text(plain_answer(env).counterexample(plain_answer(env).requirements()[0].condition)),
         ],
         [
             "batch and heads are equal, or one of them is 1",
             "scores: numpy of (batch,), (heads,)",
-            sizes_text(env.counterexample(env.requirements()[1].condition)),
+            sizes_text(plain_answer(env).counterexample(plain_answer(env).requirements()[1].condition)),
         ],
     ]
     labels = Counter(row[0] for row in made.tables[1])
     assert labels == Counter(["together", "assuming", "fails at", "works at"])
-    assert all(row in made.tables[1] for row in field_rows(program.document(env)))
+    assert all(row in made.tables[1] for row in field_rows(program.document(plain_answer(env))))
 
 
 def test_what_fails_in_a_program_fails_there():

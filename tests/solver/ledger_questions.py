@@ -119,10 +119,10 @@ def of_program(record: Callable[[sb.ShapeEnv], object]) -> Callable[[], Answer]:
             return {"refused": str(error)}
         return {
             "verdict": env.verdict.name,
-            "requirements": str([str(r) for r in env.requirements()]),
+            "requirements": str([(f.text, f.origins) for f in env.findings]),
             "witness": str(env.witness()),
             "counterexample": str(env.counterexample()),
-            "failures": str([env.counterexample(r.condition) for r in env.requirements()[:_FAILURES]]),
+            "failures": str([f.counterexample for f in env.findings[:_FAILURES]]),
             "reason": f"{env.reason} {env.evidence_reason}",
         }
 

@@ -146,6 +146,11 @@ class ShapeEnv(LayerFunctions, Answer):
         return self._program.symbols
 
     @property
+    def names(self) -> dict[sympy.Symbol, str]:
+        """What each size is called in witnesses, guards and words."""
+        return dict(zip(self.symbols, self._program.shown.values(), strict=True))
+
+    @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What is assumed."""
         return self._program.assumptions

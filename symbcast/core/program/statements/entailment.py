@@ -13,7 +13,7 @@ from symbcast.core.program.calls.call import Call
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import assumed, knowledge
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation
-from symbcast.core.program.statements.public import Public, plain
+from symbcast.core.program.statements.public import Public, plain_answer
 from symbcast.core.program.statements.statement import ConditionLike, Statement, named_sizes, refuted
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import asking, one_call
@@ -71,7 +71,7 @@ def equivalent(first: Answer | Public, second: Answer | Public) -> bool:
     >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
     True
     """
-    left, right = plain(first), plain(second)
+    left, right = plain_answer(first), plain_answer(second)
     for answer in (left, right):
         if not isinstance(answer, (Call, Program)):
             hint = "pass what sb.broadcast returns, or a ShapeEnv; of conditions ask sb.Condition(...).equivalent(...)"

@@ -14,7 +14,7 @@ from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, che
 from symbcast.core.program.sizes.premises import assumed
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
-from symbcast.core.program.statements.public import Public, plain
+from symbcast.core.program.statements.public import Public, plain_answer
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.budget import one_call
@@ -51,7 +51,7 @@ class Statement:
     """The public class: see `publish`."""
 
     def __init__(self, value: ConditionLike) -> None:
-        value = plain(value)
+        value = plain_answer(value)
         self.formula: Formula = _formula(value)
         self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
         self._spoken: frozenset[Symbol] = frozenset()
