@@ -131,7 +131,7 @@ class ShapeEnv(LayerFunctions, Answer):
 
     @property
     def _length(self) -> int:
-        return self._program._length
+        return self._program.length
 
     # What was recorded.
 

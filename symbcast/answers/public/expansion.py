@@ -166,9 +166,9 @@ def expansion_at(result: Call, place: Place) -> Expansion:
 def document(result: Call, expansions: Sequence[Expansion]) -> Document:
     """Return a table of operands and axes: stretched or not, and the StableHLO annotation.
 
-    >>> import symbcast
-    >>> result = symbcast.broadcast("n, 4", "2, 1")
-    >>> print(text.render(document(result, all_expansions(result))))
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> call = call_of(broadcast("n, 4", "2, 1"))
+    >>> print(text.render(document(call, all_expansions(call))))
     numpy: valid for some sizes
     <BLANKLINE>
       operand  axis    stretched    StableHLO

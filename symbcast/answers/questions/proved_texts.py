@@ -72,10 +72,10 @@ def proved(call: Call, relation: str) -> Proved:
 def document(call: Call, found: Sequence[Proved]) -> Document:
     """Return which relations hold at all valid sizes, and the smallest sizes at which the others fail.
 
-    >>> import symbcast
+    >>> from symbcast.answers.public.result import broadcast, call_of
     >>> from symbcast.answers.show.text import render
-    >>> result = symbcast.broadcast("N, 3", "M, 1", assume="N >= 2")
-    >>> print(render(document(result, [proved(result, text) for text in ("N == M or M == 1", "N == M")])))
+    >>> call = call_of(broadcast("N, 3", "M, 1", assume="N >= 2"))
+    >>> print(render(document(call, [proved(call, text) for text in ("N == M or M == 1", "N == M")])))
     numpy: valid for some sizes
     <BLANKLINE>
     valid when   M is 1 or equals N

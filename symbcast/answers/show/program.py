@@ -49,9 +49,9 @@ NAMED = 3
 def document(env: Program, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a program: the requirements, their operations, an example, a failure.
 
-    >>> from symbcast.answers.public.env import ShapeEnv
+    >>> from symbcast.core.program.whole.program import Program
     >>> from symbcast.answers.show.text import render
-    >>> env = ShapeEnv(assume="batch >= 1")
+    >>> env = Program(assume="batch >= 1")
     >>> scores = env.broadcast("batch, T, S", "batch, 1, T", origin="mask")
     >>> print(render(document(env)))
     1 operation over 3 sizes: valid for some sizes under the assumptions

@@ -94,12 +94,16 @@ class PathsAnswer(Answer):
         found = self._conclusions.exploration.data
         return {size.name: f"{place}: {place.source}" for size, (place, _) in found.items()}
 
-    @cached_property
+    @property
     def condition(self) -> Condition:
         """When the run works, over its input sizes, as far as its paths were followed.
 
         If the result also depends on data, this is necessary, and sufficient for suitable data: see `data_condition`.
         """
+        return self._condition
+
+    @cached_property
+    def _condition(self) -> Condition:
         return of_answer(Condition, self._conclusions.formula, self._subject)
 
     @cached_property
@@ -143,9 +147,13 @@ class PathsAnswer(Answer):
         """The conjuncts of the condition that were not proved necessary given the others."""
         return self._conclusions.unproven
 
-    @cached_property
+    @property
     def findings(self) -> tuple[PathFinding, ...]:
         """The conjuncts of the condition, each with the line that fails first where it does not hold."""
+        return self._findings
+
+    @cached_property
+    def _findings(self) -> tuple[PathFinding, ...]:
         return tuple(findings_of(self._conclusions))
 
     @cached_property
@@ -155,7 +163,7 @@ class PathsAnswer(Answer):
             found = self._conclusions.cases()
             return tuple(Case(Condition(when), end.value, error, end.place) for when, end, error in found)
 
-    @cached_property
+    @property
     def shapes(self) -> Any:
         """The result in its own structure, with arrays as their shapes and sizes as expressions.
 

@@ -320,9 +320,11 @@ class Program:
         return self._recording.budget
 
     @property
-    def _length(self) -> int:
-        """How many operations there are, assumptions too: see `symbcast.core.solver.budget.asking`."""
+    def length(self) -> int:
+        """How many operations there are, assumptions too."""
         return len(self._recording.ops)
+
+    _length = length
 
     @classmethod
     def restored(
