@@ -76,7 +76,7 @@ def _compared(program, module, report, points):
     from symbcast.torch.guards.arguments import Arguments, error_of
 
     arguments, runs_there = Arguments(program, report._model.declared), report.guard()
-    accepts, digest = program.module()._guards_fn, report.guards.env.guard()
+    accepts, digest = program.module()._guards_fn, report.guards.condition.guard()
     counts, faults, ranks = Counter(), [], _ranks(program)
     is_recorded = any("as torch recorded" in u.reason for u in report.unanalysed)
     open_nodes = {u.node for u in report.unanalysed}

@@ -58,4 +58,4 @@ class Guessable:
             owner = f"{type(self).__name__!r} object"
             if name.startswith("_"):
                 raise AttributeError(f"{owner} has no attribute {name!r}")
-            raise MissingAttributeError(owner, name, type(self)._meant, dir(type(self)))
+            raise MissingAttributeError(owner, name, type(self)._meant, dir(self))

@@ -29,13 +29,18 @@ class Answer(Guessable, Guards, Public):
     __slots__ = ()
 
     _meant = meant(
-        "ok valid is_valid success status compatible always -> verdict",
+        "ok valid is_valid success status compatible always never sometimes possible is_always satisfiable -> verdict",
         "example sample model solution -> witness()",
         "failure counter_example fails -> counterexample()",
-        "holds check predicate to_callable -> guard()",
+        "holds check predicate to_callable to_guard to_function -> guard()",
+        "names variables params parameters free_vars -> guard().parameters",
         "proves entails -> implies(...)",
         "equals same_as -> equivalent(...)",
-        "why message error explanation summary -> explain()",
+        "why message error explanation summary show print to_text text -> explain()",
+        "plot draw -> symbcast.notebook.plot(...)",
+        "latex to_latex -> sympy.latex(....condition.sympy)",
+        "expr to_sympy -> condition.sympy",
+        "substitute bind -> condition.subs(...)",
         "constraints conditions requirements guards -> condition, or findings",
         "to_json json as_dict asdict -> to_dict()",
         "to_c to_cxx cpp -> to_cpp()",

@@ -28,15 +28,24 @@ class Condition(Guessable, Statement, Guards):
     __slots__ = ()
 
     _meant = meant(
-        "holds evaluate check at -> guard()(N=4)",
-        "boolean expr to_sympy as_sympy -> sympy",
+        "holds evaluate check at solve -> guard()(N=4), or witness()",
+        "boolean expr expression to_sympy as_sympy -> sympy",
+        "atoms args evalf -> sympy, which has them",
+        "latex to_latex -> sympy.latex(condition.sympy)",
+        "text to_text to_str to_dict -> str(condition)",
+        "variables names free_vars params -> symbols",
+        "shown parameters -> guard().parameters",
+        "substitute bind -> subs(...)",
+        "tiers -> explain(trace=True)",
         "simplify reduce minimize -> simplified()",
-        "negate negated invert -> ~condition",
+        "negate negated negation invert not_ -> ~condition",
+        "and_ conjunction -> condition & other",
+        "or_ disjunction -> condition | other",
         "example sample model solution -> witness()",
         "proves entails -> implies(...)",
-        "is_satisfiable satisfiable is_valid valid always -> verdict",
+        "is_satisfiable satisfiable sat unsat is_valid valid always never is_true is_false -> verdict",
         "equals same_as -> equivalent(...)",
-        "conjuncts parts -> clauses",
+        "conjuncts literals parts -> clauses",
     )
 
     @one_call

@@ -111,7 +111,13 @@ class Result(Answer):
         "inputs args -> operands",
         "fixes suggest suggestions fix -> repairs()",
         "raise_if_invalid check unwrap -> require()",
-        "at eval evaluate_at concrete -> evaluate(...)",
+        "at eval evaluate_at concrete substitute bind -> evaluate(...)",
+        "rank ndim -> shape.rank",
+        "conflicts unsat_core core -> conflict",
+        "proof prove verify certificate -> certify()",
+        "strides -> cases(), which have strides",
+        "scope -> symbols, or assumptions",
+        "tiers -> explain(trace=True)",
         base=Answer._meant,
     )
 

@@ -8,6 +8,7 @@ from symbcast.answers.public.answer import Answer
 from symbcast.answers.questions.output_rule import WithOutput
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.core.guesses import meant
 from symbcast.core.program.calls.call import Call
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of
 from symbcast.core.solver.budget import check_budget, limited, one_call
@@ -27,6 +28,13 @@ class Solution(Answer):
     Attributes:
         ranks: The possible ranks of the second operand, if the question was about that operand.
     """
+
+    _meant = meant(
+        "sizes solutions assignment values -> witness()",
+        "output result -> out",
+        "shape operand example_shapes -> shapes, or operands",
+        base=Answer._meant,
+    )
 
     def __init__(self, call: Call, ranks: tuple[int, ...] = ()) -> None:
         self._call = call

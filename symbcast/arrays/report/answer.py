@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symbcast.core.guesses import meant
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.paths.paths import Paths
 from symbcast.paths.runs.exploration import Exploration
@@ -18,6 +19,12 @@ class TraceAnswer(Paths):
         isolated: whether it was traced in a child process, so that a crash is an answer too.
     """
 
+    _meant = meant(
+        "args inputs operands -> arguments",
+        "function source called -> name",
+        "sarif to_sarif -> report('sarif')",
+        base=Paths._meant,
+    )
     isolated = False
 
     def __init__(self, scope: Scope, exploration: Exploration, name: str, arguments: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from symbcast.answers.public.answer import Answer
 from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.guesses import meant
 from symbcast.core.logic.formulas import all_of, clauses
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -31,6 +32,19 @@ class GraphAnswer(Answer):
 
     Everything is computed on demand, and the model is never changed.
     """
+
+    _meant = meant(
+        "input_shapes -> inputs",
+        "output_shapes result_shape shape output result -> outputs",
+        "values value_shapes infer_shapes -> shapes",
+        "nodes requirements failures -> findings",
+        "symbols dims dynamic_axes dim_params -> inputs, which have the names of sizes",
+        "run runs test -> guard()",
+        "fixes suggestions -> findings, which have fixes",
+        "sarif to_sarif save -> to_dict(), or the command: symbcast model --format sarif",
+        "is_dynamic -> inputs",
+        base=Answer._meant,
+    )
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked

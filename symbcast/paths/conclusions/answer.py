@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.effort import call as counted_call
+from symbcast.core.guesses import meant
 from symbcast.core.logic.formulas import Formula, all_of
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.statement import about, of_answer
@@ -59,6 +60,16 @@ class PathsAnswer(Answer):
     known to work, `unexplored` the sizes about which nothing is known, and the verdict is unknown. The condition is
     about input sizes only; conditions on data-dependent sizes are in `data_condition`.
     """
+
+    _meant = meant(
+        "result output outputs returns shape return_shape -> shapes, or cases",
+        "branches -> cases",
+        "exceptions raises lines failures errors -> findings",
+        "is_complete finished -> complete",
+        "unknown_sizes -> unexplored",
+        "symbols sizes -> guard().parameters",
+        base=Answer._meant,
+    )
 
     def __init__(self, scope: Scope, exploration: Exploration) -> None:
         self._conclusions = Conclusions(scope, exploration)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.explanation.names import Namer
+from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import TRUE, Formula, all_of, at_most, dims_of, negate
 from symbcast.core.program.sizes.assumptions import Assumption
@@ -23,7 +24,6 @@ from symbcast.graphs.findings.askers import Askers
 from symbcast.torch.guards.known_sizes import KnownSizes
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.conditions import Condition
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.sets.size_sets import SizeSet
     from symbcast.torch.reading.graph import TorchNode
