@@ -59,6 +59,7 @@ def test_sympy_takes_conditions(text):
         truth = condition.guard()({s: v for s, v in {"N": n, "M": m}.items() if sb.symbol(s) in condition.symbols})
         assert bool(condition.subs({"N": n, "M": m})) is truth is bool(compiled(n, m)), (n, m)
     assert bool(sympy.satisfiable(boolean)) is (boolean != sympy.false)
+    assert sympy.latex(condition) == sympy.latex(boolean)
 
 
 def test_a_condition_has_the_users_own_symbols():
@@ -118,6 +119,42 @@ GUESSES = [
     (lambda: sb.Condition("N == 1"), "simplify", "simplified()"),
     (lambda: sb.Condition("N == 1"), "is_satisfiable", "verdict"),
     (lambda: sb.Condition("N == 1"), "equivalnt", "equivalent"),
+    (lambda: sb, "broadcast_to", "broadcastable_to"),
+    (lambda: sb, "is_compatible", "verdict"),
+    (lambda: sb, "ALWAYS", "Verdict"),
+    (lambda: sb, "plot", "notebook.plot"),
+    (lambda: sb, "load_model", "onnx.check"),
+    (lambda: sb, "pytorch", "torch.check"),
+    (lambda: sb, "assume", "assume="),
+    (lambda: sb, "zeros", "array"),
+    (lambda: sb, "Comparision", "Comparison"),
+    (ANSWERS["broadcast"], "rank", "shape.rank"),
+    (ANSWERS["broadcast"], "never", "verdict"),
+    (ANSWERS["broadcast"], "names", "guard()"),
+    (ANSWERS["broadcast"], "proof", "certify()"),
+    (ANSWERS["broadcast"], "unsat_core", "conflict"),
+    (ANSWERS["broadcast"], "bind", "evaluate"),
+    (ANSWERS["broadcast"], "latex", "sympy.latex"),
+    (ANSWERS["broadcast"], "tiers", "explain(trace=True)"),
+    (program, "softmax", "broadcast"),
+    (program, "placeholder", "symbol"),
+    (program, "copy", "fork()"),
+    (program, "scaled_dot_product_attention", "attention"),
+    (program, "requirements", "findings"),
+    (program, "save", "to_dict()"),
+    (program, "batchnorm", "batch_norm"),
+    (model, "output_shapes", "outputs"),
+    (model, "nodes", "findings"),
+    (model, "dynamic_axes", "inputs"),
+    (ANSWERS["function"], "result", "shapes"),
+    (ANSWERS["function"], "branches", "cases"),
+    (ANSWERS["function"], "args", "arguments"),
+    (ANSWERS["solution"], "assignment", "witness()"),
+    (ANSWERS["solution"], "output", "out"),
+    (lambda: sb.Condition("N == 1"), "variables", "symbols"),
+    (lambda: sb.Condition("N == 1"), "atoms", "sympy"),
+    (lambda: sb.Condition("N == 1"), "and_", "condition &"),
+    (lambda: sb.Condition("N == 1"), "is_true", "verdict"),
 ]
 
 

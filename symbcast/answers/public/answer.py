@@ -38,7 +38,7 @@ class Answer(Guessable, Guards, Public):
         "equals same_as -> equivalent(...)",
         "why message error explanation summary show print to_text text -> explain()",
         "plot draw -> symbcast.notebook.plot(...)",
-        "latex to_latex -> sympy.latex(....condition.sympy)",
+        "latex to_latex -> sympy.latex(answer.condition)",
         "expr to_sympy -> condition.sympy",
         "substitute bind -> condition.subs(...)",
         "constraints conditions requirements guards -> condition, or findings",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
 from symbcast.core.program.sizes.assumptions import Assumptions
@@ -17,6 +19,9 @@ class Condition(Guessable, Statement, Guards):
     has no truth value: ``==`` compares the written forms. It remembers the sizes of its question,
     even if the answer mentions fewer: its guard takes them all.
 
+    sympy's functions take it as it is, except ``satisfiable`` and others that never sympify their argument: these would
+    see an atom, which is always satisfiable. Give them ``condition.sympy``, or ask for the ``verdict``, which is exact.
+
     >>> import symbcast as sb
     >>> valid = Condition(sb.broadcast("N", "M"))
     >>> (valid & Condition("N >= 2 and M >= 2")).simplified()
@@ -31,7 +36,7 @@ class Condition(Guessable, Statement, Guards):
         "holds evaluate check at solve -> guard()(N=4), or witness()",
         "boolean expr expression to_sympy as_sympy -> sympy",
         "atoms args evalf -> sympy, which has them",
-        "latex to_latex -> sympy.latex(condition.sympy)",
+        "latex to_latex -> sympy.latex(condition)",
         "text to_text to_str to_dict -> str(condition)",
         "variables names free_vars params -> symbols",
         "shown parameters -> guard().parameters",
@@ -62,6 +67,10 @@ class Condition(Guessable, Statement, Guards):
 
         document = values.condition_document(self.formula)
         return text.render(values.with_tiers(document, tiers_of(self, assume, min_size)) if trace else document)
+
+    def _latex(self, printer: Any) -> str:
+        """Return what sympy's LaTeX printer writes."""
+        return str(printer._print(self.sympy))
 
     @one_call
     def _repr_html_(self) -> str:

@@ -105,7 +105,8 @@ class Result(Answer):
     It has no truth value: ask for its `verdict`, or `require` it.
     """
 
-    _certificate: Certificate | None = None
+    __slots__ = ("__weakref__", "_call", "_certificate")
+
     _meant = meant(
         "output out result shapes output_shape dims -> shape",
         "inputs args -> operands",
@@ -120,6 +121,9 @@ class Result(Answer):
         "tiers -> explain(trace=True)",
         base=Answer._meant,
     )
+
+    _call: Call
+    _certificate: Certificate
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -286,7 +290,7 @@ class Result(Answer):
     @one_call
     def certify(self) -> Certificate:
         """Check the answer with z3: whether condition, output and conflict agree with the raw constraints."""
-        if self._certificate is None:
+        if not hasattr(self, "_certificate"):
             from symbcast.core.program.calls.certificate import certify
 
             self._certificate = certify(self._call)

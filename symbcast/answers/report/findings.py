@@ -91,7 +91,7 @@ def findings_of_call(call: Call) -> tuple[Finding, ...]:
 
     least = 0 if call.scope is None else call.scope.min_size
     program = Program(call.assumptions, least, on_conflict="record", budget=call.budget)
-    program.broadcast(*call.operands, rule=call.rule)
+    program.broadcast(call.operands, call.rule)
     return findings_of(program)
 
 

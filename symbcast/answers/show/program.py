@@ -52,7 +52,7 @@ def document(env: Program, room: Room = Room.SCREEN) -> Document:
     >>> from symbcast.core.program.whole.program import Program
     >>> from symbcast.answers.show.text import render
     >>> env = Program(assume="batch >= 1")
-    >>> scores = env.broadcast("batch, T, S", "batch, 1, T", origin="mask")
+    >>> scores = env.broadcast(("batch, T, S", "batch, 1, T"), origin="mask")
     >>> print(render(document(env)))
     1 operation over 3 sizes: valid for some sizes under the assumptions
     <BLANKLINE>

@@ -283,7 +283,7 @@ class Asker:
 
     def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
         if not self.guards and self.turns.keys().isdisjoint(symbols_of([d for s in shapes for d in s])):
-            found = self.env.broadcast(*map(any_shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
+            found = self.env.broadcast(tuple(map(any_shape_of, shapes)), rule, place.name, attributes).dims
             sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
             self._learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
             return found

@@ -55,7 +55,7 @@ class ProgramFunctions:
         Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
         allow it together with the operations so far, and other `SymbcastError` for wrong input.
         """
-        return self._program.broadcast(*shapes, rule=rule, origin=origin, **attributes)
+        return self._program.broadcast(shapes, rule, origin, attributes)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
         """Ask that two shapes, or two dimensions, be equal, axis by axis; return the shape that both are then.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, cast
 
 from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
 """A shape, or a single size."""
 
+NO_ATTRIBUTES: Mapping[str, AttributeLike] = MappingProxyType({})
+
 
 class Program:
     """The sizes of a program, and the requirements of its operations. `symbcast.ShapeEnv` is its public form.
@@ -61,13 +64,13 @@ class Program:
     # What the program does.
 
     def broadcast(
-        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike
+        self,
+        shapes: tuple[ShapeLike, ...],
+        rule: str | Rule = "numpy",
+        origin: str | None = None,
+        attributes: Mapping[str, AttributeLike] = NO_ATTRIBUTES,
     ) -> Shape:
-        """Add a broadcast, which the caller knows as ``origin``, and return its output shape.
-
-        Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
-        allow it together with the operations so far, and other `SymbcastError` for wrong input.
-        """
+        """Add a broadcast and return its output shape: see `symbcast.ShapeEnv.broadcast`."""
         if origin is not None:
             _check_origin(origin)
         recording = self._recording
@@ -77,7 +80,7 @@ class Program:
                 output = recording.plain.broadcast(shapes, origin)
                 if output is not None:
                     return output
-            found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
+            found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, dict(attributes))
             if found is _NUMPY and len(shapes) == 2:
                 left, right = shapes
                 if type(left) is Shape and type(right) is Shape:
@@ -154,12 +157,7 @@ class Program:
         return self._recording.met(size)
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
-        """Return a new unknown size, with inclusive bounds.
-
-        >>> env = Program()
-        >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
-        Shape('(2..5, 3)')
-        """
+        """Return a new unknown size, with inclusive bounds."""
         low, high = _as_bound(lower), None if upper is None else _as_bound(upper)
         if high is not None and low > high:
             raise DimensionError(low, f"the lower bound is above the upper bound {high}")
