@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from symbcast import onnx as onnx  # not in __all__, which a star import would load, and with it the extra
     from symbcast import openvino as openvino
     from symbcast import torch as torch
-    from symbcast.answers.comparison import Comparison, Relation, compare, relation
+    from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
     from symbcast.answers.public.cases import Case, Cases
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.expansion import Expansion
@@ -73,6 +73,7 @@ _LAZY = {
     "Comparison": "symbcast.answers.comparison",
     "Condition": "symbcast.answers.public.conditions",
     "Expansion": "symbcast.answers.public.expansion",
+    "Order": "symbcast.answers.comparison",
     "Relation": "symbcast.answers.comparison",
     "Solution": "symbcast.answers.public.solutions",
     "broadcastable_to": "symbcast.answers.public.solutions",
@@ -139,6 +140,7 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "OperatorError",
+    "Order",
     "Relation",
     "Result",
     "Rule",

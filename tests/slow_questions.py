@@ -28,7 +28,6 @@ import reference
 
 import symbcast as sb
 from symbcast.core import effort
-from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver import budget as budgets
 
 NAMES = tuple("NMKHWST")
@@ -443,7 +442,6 @@ def _asked(
         "counterexample": (env.counterexample, lambda w: evidence_faults(w, False, recorded.holds)),
         "explain": (env.explain, refusals),
         "to_python": (env.to_python, lambda _: ()),
-        "requirements": (plain_answer(env).requirements, lambda _: ()),
         "findings": (lambda: env.findings, lambda _: ()),
         "report": (env.report, lambda _: ()),
         "data": (env.to_dict, lambda _: ()),

@@ -13,7 +13,6 @@ from questions import Question, dims, pure_assumptions, pure_dims, questions
 import symbcast as sb
 from symbcast.core.logic.booleans import from_sympy
 from symbcast.core.logic.formulas import all_of, any_of, literals
-from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import predicate, value_function
 
 V = sb.Verdict
@@ -29,7 +28,7 @@ def asked(question):
 
 
 def symbols_of(result):
-    return tuple(plain_answer(result).shown)
+    return tuple(result.guard().names)
 
 
 def size_key(sizes):
@@ -42,7 +41,7 @@ def check(question):
     condition = predicate(from_sympy(result.condition.sympy), symbols)
     output = result.shape
     values = [value_function(d, symbols) for d in output.dims] if output is not None else None
-    order = list(plain_answer(result).shown.values())
+    order = list(result.guard().names.values())
     smallest = {}
     for binding, expected in question.outcomes():
         sizes = [binding[name] for name in order]

@@ -23,7 +23,6 @@ from symbcast.core.logic.formulas import all_of
 from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import predicate, value_function
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.errors import AssumptionError
 
 V = sb.Verdict
 FAR = range(13)
@@ -189,7 +188,7 @@ def test_what_is_refused_could_not_hold_and_leaves_no_trace(program):
         assert run.env.to_dict() == before.to_dict()
         assert (run.env.symbols, run.env.operations) == (before.symbols, before.operations)
         step = program.steps[number]
-        if isinstance(error, AssumptionError):
+        if isinstance(error, sb.AssumptionError):
             assert step.kind == "assume"
             assert (
                 sb.Condition(step.text).verdict_under([a.text for a in before.assumptions], program.min_size) is V.NEVER
@@ -236,7 +235,7 @@ def test_assuming_is_for_a_branch_alone(program, assumption):
         with env.assuming(assumption) as branch:
             branch.broadcast("a, b", "c, 2")
             assert branch.operations[-2].text == assumption
-    except AssumptionError:
+    except sb.AssumptionError:
         pass
     assert env.to_dict() == before
 

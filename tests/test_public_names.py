@@ -136,3 +136,38 @@ def test_the_module_shows_its_names_and_the_front_ends():
     imported = ast.parse(inspect.getsource(sb)).body
     helpers = {a.asname or a.name for n in imported if isinstance(n, ast.ImportFrom) for a in n.names} - {*sb.__all__}
     assert not helpers & {*dir(sb)}
+
+
+@pytest.mark.parametrize("name", ["onnx", "openvino", "torch", "jax", "notebook", "adapters"])
+def test_a_front_end_shows_its_names_alone(name):
+    module = module_of(name)
+    assert dir(module) == sorted(module.__all__)
+    with pytest.raises(AttributeError, match=r"has no attribute 'qqqqq'$"):
+        _ = module.qqqqq
+    assert not hasattr(module, "_nothing")
+
+
+GUESSES = [
+    ("onnx", "load", "check(...)"),
+    ("onnx", "infer_shapes", "check(...)"),
+    ("openvino", "read_model", "check(...)"),
+    ("openvino", "chek", "did you mean 'check'"),
+    ("torch", "compile", "check(...)"),
+    ("torch", "suggest", "check(...).suggest()"),
+    ("jax", "jit", "trace(...)"),
+    ("notebook", "heatmap", "plot(...)"),
+    ("notebook", "interact", "explore(...)"),
+    ("adapters", "pytorch", "torch"),
+]
+
+
+@pytest.mark.parametrize(("name", "guess", "right"), GUESSES)
+def test_a_guessed_name_in_a_front_end_is_answered_by_the_right_one(name, guess, right):
+    with pytest.raises(AttributeError, match=rf"has no attribute '{guess}': .*{re.escape(right)}"):
+        getattr(module_of(name), guess)
+
+
+def module_of(name):
+    if name not in ("adapters", "notebook"):
+        pytest.importorskip(name)
+    return getattr(sb, name)

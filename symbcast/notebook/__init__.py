@@ -12,6 +12,8 @@ first used, and surveys need neither.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from symbcast.core.guesses import guessed
+
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
     from symbcast.notebook.figures import plot, plots
@@ -28,15 +30,23 @@ _LAZY = {
 
 __all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
 
+_missing = guessed(
+    __name__,
+    __all__,
+    "show draw display figure picture heatmap image savefig -> plot(...)",
+    "grid table data -> survey(...)",
+    "interact slider sliders widget app explorer -> explore(...)",
+)
+
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
 
     def __getattr__(name: str) -> object:
         module = _LAZY.get(name)
         if module is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            _missing(name)
         return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

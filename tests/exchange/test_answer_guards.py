@@ -8,7 +8,6 @@ import pytest
 from exchange import consumers
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
 
 STOP = 5
 
@@ -34,13 +33,13 @@ ANSWERS = [sb.broadcast(*shapes, **rest) for shapes, rest in QUESTIONS]
 
 
 def points(answer):
-    return list(itertools.product(range(STOP), repeat=len(plain_answer(answer).shown)))
+    return list(itertools.product(range(STOP), repeat=len(answer.guard().names)))
 
 
 def outcome(result, sizes):
     """Return whether the shapes broadcast at some sizes, put into each shape; None for sizes that are not allowed."""
     try:
-        result.evaluate(dict(zip(plain_answer(result).shown.values(), sizes, strict=True)))
+        result.evaluate(dict(zip(result.guard().names.values(), sizes, strict=True)))
     except sb.IncompatibleShapesError:
         return False
     except sb.BindingError:
@@ -100,7 +99,7 @@ def test_one_question_has_one_guard():
         assert sorted(program.guard().parameters) == sorted(result.guard().parameters)
         for with_assumptions in (False, True):
             ours, theirs = (a.guard(with_assumptions=with_assumptions) for a in (result, program))
-            for sizes in map(dict, (zip(plain_answer(result).shown.values(), p, strict=True) for p in points(result))):
+            for sizes in map(dict, (zip(result.guard().names.values(), p, strict=True) for p in points(result))):
                 assert with_assumptions or ours(sizes) == theirs(sizes) or outcome(result, sizes.values()) is None
                 assert not with_assumptions or ours(sizes) == theirs(sizes)
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import size_at
 
 LARGEST = 3
@@ -145,7 +144,7 @@ def test_an_operator_works_where_its_condition_holds(case):
 
 
 def at(shape, env, binding):
-    symbols = {s: binding[n] for s, n in plain_answer(env).shown.items() if n in binding}
+    symbols = {s: binding[n] for s, n in env.guard().names.items() if n in binding}
     from symbcast.core.algebra.symbols import symbol
 
     symbols |= {symbol(n): v for n, v in binding.items()}

@@ -18,7 +18,6 @@ from properties.laws import V, answered, check_evidence, check_verdict, conditio
 from properties.strategies import Program, programs
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
 
 few = settings(max_examples=12 if settings.default.max_examples <= 60 else settings.default.max_examples)
 """Whole programs take long to ask about: of few in continuous integration, of all on request."""
@@ -118,9 +117,7 @@ ASKED = {
     "witness": lambda env: env.witness(),
     "counterexample": lambda env: env.counterexample(),
     "conflict": lambda env: [op.number for op in env.conflict],
-    "requirements": lambda env: [
-        (str(r.condition), [op.number for op in r.origins]) for r in plain_answer(env).requirements()
-    ],
+    "findings": lambda env: [(f.text, f.origins) for f in env.findings],
     "explanation": lambda env: env.explain(),
 }
 

@@ -46,7 +46,7 @@ def check_layout(layout, sizes, operands, places, output):
 def check_cases(result, question):
     cases = result.cases()
     assert cases.is_complete
-    symbols = {name: s for s, name in plain_answer(result).shown.items()}
+    symbols = {name: s for s, name in result.guard().names.items()}
     places = result.rule.places([s.rank for s in result.operands]).of
     read = [n for n in range(len(result.operands)) if result.rule.operand_name(n) != "target"]
     met = set()

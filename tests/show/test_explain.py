@@ -12,7 +12,6 @@ from symbcast.answers.explanation.repairs import best_edit
 from symbcast.answers.explanation.words import in_words
 from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.text import parse_formula
-from symbcast.core.verdicts import Verdict
 
 
 def ask(shapes, options):
@@ -243,7 +242,7 @@ def test_fix_works(shapes, options):
     said = change.text if edit is None else edit.text
     assert said in explain(result)
     assert said in headline(result)
-    expected = Verdict.SOMETIMES if change.text.endswith("valid for some sizes then") else Verdict.ALWAYS
+    expected = sb.Verdict.SOMETIMES if change.text.endswith("valid for some sizes then") else sb.Verdict.ALWAYS
     assert change.ask(plain_answer(result)).verdict is expected
 
 
@@ -255,12 +254,12 @@ def test_assumption_works_as_typed(shapes, options):
         return
     assume = options.get("assume", ())
     typed = [*([assume] if isinstance(assume, str) else assume), *re.findall(r'"([^"]*)"', change.text)]
-    assert ask(shapes, {**options, "assume": typed}).verdict is Verdict.ALWAYS
+    assert ask(shapes, {**options, "assume": typed}).verdict is sb.Verdict.ALWAYS
 
 
 def test_most_calls_have_a_fix():
     results = [ask(s, o) for s, o in FIXED]
-    open_ones = [r for r in results if r.verdict in (Verdict.SOMETIMES, Verdict.NEVER)]
+    open_ones = [r for r in results if r.verdict in (sb.Verdict.SOMETIMES, sb.Verdict.NEVER)]
     assert sum(fix(plain_answer(r)) is not None for r in open_ones) >= 0.8 * len(open_ones)
 
 

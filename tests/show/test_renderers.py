@@ -33,7 +33,6 @@ from symbcast.answers.show.document import (
     plain,
     words,
 )
-from symbcast.core.algebra.sympy_functions import symbol
 from symbcast.core.characters import visible
 from symbcast.core.program.statements.public import plain_answer
 
@@ -242,7 +241,7 @@ def test_colours_say_what_marks_do():
 
 
 def test_wild_names_steer_no_terminal():
-    result = sb.broadcast((symbol("a\x1b[2Jb\u202e\n"), 3), (symbol("[red]"), 1))
+    result = sb.broadcast((sb.symbol("a\x1b[2Jb\u202e\n"), 3), (sb.symbol("[red]"), 1))
     made = drawn(call.document(plain_answer(result)), 40)
     assert "\x1b" not in made and "\u202e" not in made
     assert "[red]" in made

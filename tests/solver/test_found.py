@@ -15,9 +15,8 @@ from symbcast.core.logic.booleans import from_sympy
 from symbcast.core.logic.formulas import all_of
 from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.verdicts import Verdict
 
-ALWAYS, SOMETIMES, NEVER = Verdict.ALWAYS, Verdict.SOMETIMES, Verdict.NEVER
+ALWAYS, SOMETIMES, NEVER = sb.Verdict.ALWAYS, sb.Verdict.SOMETIMES, sb.Verdict.NEVER
 n = sympy.Symbol("n")
 
 
