@@ -295,7 +295,7 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
 
 def test_there_is_a_case_for_each_rank_and_one_from_a_rank_on():
     cases = sb.broadcast("*batch, N", "4, 3", assume="N == 3").cases()
-    assert [(str(c.guard), str(c.shape)) for c in cases] == [
+    assert [(str(c.condition), str(c.shape)) for c in cases] == [
         ("rank(batch) == 0", "(4, 3)"),
         ("batch[-1] == 4", "(*batch[:-1], 4, 3)"),
         ("rank(batch) >= 1 and batch[-1] == 1", "(*batch[:-1], 4, 3)"),
@@ -386,7 +386,7 @@ def test_cases_of_programs_of_unknown_rank():
     x = env.matmul("*batch, T, d", "d, 64", origin="projection")
     env.broadcast(x, "8, 1, 64", origin="bias")
     cases = env.cases(hints=[{"batch": (3, 1), "T": 1, "d": 4}, {"batch": (8,)}, "batch[-1] == 1"])
-    assert [(str(c.guard), c.hints) for c in cases] == [
+    assert [(str(c.condition), c.hints) for c in cases] == [
         ("rank(batch) >= 1 and batch[-1] == 1", (0, 2)),
         ("batch[-1] == 8", (1,)),
         ("rank(batch) == 0", (2,)),
@@ -469,7 +469,7 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     assert env.witness() == {"a": (1, 4), "N": 1}
     env.assume("rank(a) == 2")
     assert {(f.text, f.origins) for f in env.findings} == {("N == 1 or N == 3", ("x",)), ("a[-1] == 4", ("y",))}
-    assert [str(c.guard) for c in env.cases()] == ["a[-1] == 4 and N == 3", "a[-1] == 4 and N == 1"]
+    assert [str(c.condition) for c in env.cases()] == ["a[-1] == 4 and N == 3", "a[-1] == 4 and N == 1"]
     assert str(env.expands("x", "A", -1)) == "A of x on axis -1: stretched when N == 1"
     env = sb.ShapeEnv()
     env.broadcast("*a, N", "*a", origin="x")

@@ -124,7 +124,7 @@ def _broken(function: Any, promise: Promise, module: ModuleType, name: str, chil
             if case.works:
                 formula = _as_promised(case.value, promise.returns)
                 conclusions = conclusions_of(report)
-                decided = Decision(conclusions.knowledge, [any_of([negate(case.when.formula), formula])])
+                decided = Decision(conclusions.knowledge, [any_of([negate(case.condition.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
                     text = (
                         "its structure differed" if formula == FALSE else Namer.of(conclusions.names).formula(formula)

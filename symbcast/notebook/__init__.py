@@ -17,10 +17,11 @@ from symbcast.core.guesses import guessed
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
     from symbcast.notebook.figures import plot, plots
-    from symbcast.notebook.surveys import Survey, survey
+    from symbcast.notebook.surveys import Outcome, Survey, survey
 
 _LAZY = {
     "Explorer": "explorer",
+    "Outcome": "surveys",
     "Survey": "surveys",
     "explore": "explorer",
     "plot": "figures",
@@ -28,7 +29,7 @@ _LAZY = {
     "survey": "surveys",
 }
 
-__all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
+__all__ = ["Explorer", "Outcome", "Survey", "explore", "plot", "plots", "survey"]
 
 _missing = guessed(
     __name__,

@@ -245,7 +245,7 @@ def _of_paths(answer: PathsAnswer) -> Subject:
     for case in answer.cases:
         if not case.works:
             label = str(case.place) if case.place else case.error.partition(":")[0]
-            regions.setdefault(Blame(label), []).append(case.when.formula)
+            regions.setdefault(Blame(label), []).append(case.condition.formula)
     if not answer.complete:
         regions[NOT_FOLLOWED] = [answer.unexplored.formula]
     asked = tuple(negate(any_of(region)) for region in regions.values())

@@ -331,7 +331,7 @@ assert not any(m.startswith("symbcast.notebook") for m in sys.modules)
 from symbcast.notebook.surveys import survey
 survey(sb.broadcast("N, 3", "M, 1"), "N", "M", range(5))
 assert not {"matplotlib", "numpy", "anywidget", "ipywidgets", "IPython"} & set(sys.modules)
-assert set(sb.notebook.__all__) < set(dir(sb.notebook))
+assert set(sb.notebook.__all__) == set(dir(sb.notebook))
 try:
     sb.notebook.plots_of_mine
 except AttributeError as error:

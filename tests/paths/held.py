@@ -74,7 +74,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
             there = {**at, **dict(zip(data, decided, strict=True))}
             is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:
-                if holds_at(case.when.formula, there):
+                if holds_at(case.condition.formula, there):
                     told.add(None if case.error else tuple(_evaluated(shapes_of(case.value), there, data)))
         wanted = None if real is None else tuple(real)
         if is_open:

@@ -251,7 +251,7 @@ def held(report, function, arguments, sizes=range(1, 5), most=64):
         if holds_at(report.unexplored.formula, at):
             left += 1
             continue
-        case = next((c for c in report.cases if holds_at(c.when.formula, at)), None)
+        case = next((c for c in report.cases if holds_at(c.condition.formula, at)), None)
         leaves = [] if case is None else jax.tree.leaves(case.value, is_leaf=lambda v: isinstance(v, sb.Shape))
         told = None if case is None or case.error else [tuple(size_at(d, at) for d in s.dims) for s in leaves]
         if told == real:

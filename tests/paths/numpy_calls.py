@@ -212,7 +212,7 @@ def outcome(call):
             told |= {
                 None if case.error else tuple(_evaluated(shapes_of(case.value), there, data))
                 for case in report.cases
-                if holds_at(case.when.formula, there)
+                if holds_at(case.condition.formula, there)
             }
         if is_open:
             continue

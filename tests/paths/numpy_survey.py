@@ -353,7 +353,7 @@ def compared(report, function, arguments):
             there = {**at, **dict.fromkeys(data, 0), **dict(zip(data, decided, strict=False))}
             is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:
-                if holds_at(case.when.formula, there):
+                if holds_at(case.condition.formula, there):
                     told.add(None if case.error else tuple(_evaluated(shapes_of(case.value), there, data)))
         # Data that do not suit fail: an error counts where there is no data for which there is none.
         expected = {r for r in real if r is not None} or real

@@ -43,7 +43,7 @@ def hold(run, names, sizes=SIZES, **options):
     left = 0
     for at in itertools.product(sizes, repeat=len(names)):
         by_name = dict(zip(names, at, strict=True))
-        cases = [c for c in found.cases if c.when.guard()({s.name: by_name[s.name] for s in c.when.symbols})]
+        cases = [c for c in found.cases if c.condition.guard()({s.name: by_name[s.name] for s in c.condition.symbols})]
         if not cases:
             assert found.unexplored.guard()({s.name: by_name[s.name] for s in found.unexplored.symbols})
             assert not found.complete

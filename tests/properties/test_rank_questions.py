@@ -174,7 +174,7 @@ def test_each_valid_size_of_a_program_lies_in_one_case(shapes, min_size, by_matm
     for case in cases:
         assert case.guard.guard()(case.witness())
         hinted = env.cases([case.witness()], limit=1)
-        assert str(hinted[0].guard) == str(case.guard)
+        assert str(hinted[0].condition) == str(case.condition)
 
 
 def cells_of(shape):

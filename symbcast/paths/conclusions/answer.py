@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.effort import call as counted_call
-from symbcast.core.guesses import meant
+from symbcast.core.guesses import Guessable, meant
 from symbcast.core.logic.formulas import Formula, all_of
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.statement import about, of_answer
@@ -28,17 +28,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class Case(Guessable):
     """A region of sizes at which a run always behaves the same way.
 
     Attributes:
-        when: the region, under the assumptions.
+        condition: the region, under the assumptions.
         value: the returned value in its own structure, with sizes as sympy expressions; None if the run fails.
         error: the error's type and its message at the smallest sizes of the region; empty if the run returns.
         place: the line that fails.
     """
 
-    when: Condition
+    _meant = meant(
+        "when guard region -> condition",
+        "result output shape shapes returns -> value",
+        "exception raises message -> error",
+        "line file location -> place",
+        "ok succeeds valid -> works",
+    )
+
+    condition: Condition
     value: Any = None
     error: str = ""
     place: Place | None = None
@@ -50,7 +58,7 @@ class Case:
 
     def __repr__(self) -> str:
         where = f" at {self.place}" if self.place else ""
-        return f"<Case when {self.when}: {f'{self.error}{where}' if self.error else self.value}>"
+        return f"<Case when {self.condition}: {f'{self.error}{where}' if self.error else self.value}>"
 
 
 class PathsAnswer(Answer):
@@ -190,8 +198,8 @@ class PathsAnswer(Answer):
             for s, name in self._conclusions.names.items()
             if name in sizes or s in self._conclusions.scope.names
         }
-        known = (c for c in self.cases if symbols_in(c.when.formula).keys() <= given.keys())
-        return next((c for c in known if holds_at(c.when.formula, given)), None)
+        known = (c for c in self.cases if symbols_in(c.condition.formula).keys() <= given.keys())
+        return next((c for c in known if holds_at(c.condition.formula, given)), None)
 
     @property
     def unanalysed(self) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def _closing(report: PathsAnswer, namer: Namer, most: int) -> Iterator[Field]:
         yield field("and", words(f"{len(report.findings) - most} more; .findings has them all"), most=1)
     working = [c for c in report.cases if c.works]
     for number, case in enumerate(working[:most]):
-        when = "" if len(working) == 1 else f" when {case.when}"
+        when = "" if len(working) == 1 else f" when {case.condition}"
         yield field("" if number else "returns", code(clipped(f"{value_text(case.value)}{when}", 300)), most=3)
     if len(working) > most:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)

@@ -35,7 +35,7 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
         "counterexample": report.counterexample(),
         "cases": [
             {
-                "when": str(c.when),
+                "when": str(c.condition),
                 "value": _value(c.value, namer) if c.works else None,
                 "error": c.error,
                 "file": c.place.file if c.place else "",
