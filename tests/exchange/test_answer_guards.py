@@ -82,7 +82,7 @@ def test_guards_of_conditions_in_every_language(tmp_path):
     for consumer, found in consumers.all_tables(CONDITIONS, places, tmp_path).items():
         for condition, sizes, got in zip(CONDITIONS, places, found, strict=True):
             for point, is_so in zip(sizes, got, strict=True):
-                names = condition.shown.values()
+                names = condition.guard().names.values()
                 assert condition.guard()(dict(zip(names, point, strict=True))) == is_so, (consumer, condition, point)
 
 

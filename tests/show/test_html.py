@@ -167,7 +167,7 @@ def test_a_large_program_has_a_small_page():
         env.broadcast(f"a{n}, T", f"b{n}, S", origin=f"op{n}")
     made = env._repr_html_()
     assert len(made) < 40_000
-    assert "2989 more; .requirements() and JSON have them all" in Page(made).text
+    assert "2989 more; .findings and JSON have them all" in Page(made).text
 
 
 def of_code(name):

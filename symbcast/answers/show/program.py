@@ -155,7 +155,7 @@ def _operation(op: Op, namer: Namer) -> Line:
 
 def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
-    yield field("and", words(f"{more} more; .requirements() and JSON have them all" if more > 0 else ""))
+    yield field("and", words(f"{more} more; .findings and JSON have them all" if more > 0 else ""))
     if env.requirements():
         # Of a clause there are some characters at least: more clauses than these are not seen.
         yield field("together", code(namer.formula(all_of(env.clauses[:LONGEST])), NOTHING))
