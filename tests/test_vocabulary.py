@@ -28,10 +28,25 @@ def test_all_kinds_say_the_same_of_the_same_sum(kind):
     assert answer.equivalent(answer)
 
 
+@pytest.mark.parametrize("kind", SAME)
+def test_a_condition_is_made_from_any_answer(kind):
+    answer = ANSWERS[kind]()
+    assert str(sb.Condition(answer)) == str(answer.condition)
+    assert answer.condition.guard().parameters == sb.Condition(answer).guard().parameters == ("N", "M")
+    assert (sb.Condition("N >= 2") & answer).implies("N == M or M == 1")
+
+
+@pytest.mark.parametrize("kind", [k for k in ANSWERS if k not in ("broadcast", "program")])
+def test_the_condition_of_a_report_is_made_once(kind):
+    answer = ANSWERS[kind]()
+    assert kind == "solution" or answer.condition is answer.condition
+
+
 def test_answers_of_different_kinds_are_compared():
     call = sb.broadcast("N, 3", "M, 1", min_size=1)
     for other in (model(), sb.trace(np.add, "N, 3", "M, 1"), program()):
         assert call.equivalent(other) and other.equivalent(call), other
+        assert sb.equivalent(sb.broadcast("N", "M"), other) is sb.equivalent(other, sb.broadcast("N", "M")) is True
     assert not call.equivalent(sb.trace(np.matmul, "N, 3", "M, 1"))
 
 
