@@ -13,7 +13,7 @@ from symbcast.core.solver.budget import one_call
 
 @publish
 class Condition(Guessable, Statement, Guards):
-    """A condition on sizes, made from text, a sympy Boolean, a `Result` or `ShapeEnv` (where it is valid), or another.
+    """A condition on sizes, made from text, a sympy Boolean, an answer (where it is valid), or another condition.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
     has no truth value: ``==`` compares the written forms. It remembers the sizes of its question,
