@@ -120,7 +120,7 @@ def test_each_valid_size_lies_in_one_case_that_says_what_happens_there(shapes, r
         return
     names = [n for n in range(len(shapes)) if result.rule.operand_name(n) != "target"]
     for sizes, concrete, output in outcomes(shapes, rule, assume, min_size):
-        inside = [case for case in cases if case.guard.guard()(sizes)]
+        inside = [case for case in cases if case.condition.guard()(sizes)]
         assert len(inside) == (output is not None), (shapes, sizes, inside)
         assert cases.find(sizes) is (inside[0] if inside else None)
         for case in inside:
@@ -128,7 +128,7 @@ def test_each_valid_size_lies_in_one_case_that_says_what_happens_there(shapes, r
             (layout,) = case.layouts
             check_layout(layout, at(sizes, result), [concrete[n] for n in names], [places[n] for n in names], output)
     for case in cases:
-        assert case.guard.guard()(case.witness())
+        assert case.condition.guard()(case.witness())
         assert result.evaluate(case.witness()) is not None
 
 
@@ -163,7 +163,7 @@ def test_each_valid_size_of_a_program_lies_in_one_case(shapes, min_size, by_matm
             continue
         first = RULES["numpy"](*concrete[:2])
         second = None if first is None else RULES["numpy"](first, concrete[2])
-        inside = [case for case in cases if case.guard.guard()(sizes)]
+        inside = [case for case in cases if case.condition.guard()(sizes)]
         assert len(inside) == (second is not None), (shapes, sizes, inside)
         plain = {s: sizes[name] for s, name in plain_answer(env).shown.items() if name in sizes}
         found = AxisSizes(plain, {s: sizes[name] for name, s in named.items()})
@@ -172,7 +172,7 @@ def test_each_valid_size_of_a_program_lies_in_one_case(shapes, min_size, by_matm
             for name, shape in case.shapes.items():
                 assert tuple(spread(shape.dims, shape.dims, found)[0]) == expected[name], (shapes, sizes)
     for case in cases:
-        assert case.guard.guard()(case.witness())
+        assert case.condition.guard()(case.witness())
         hinted = env.cases([case.witness()], limit=1)
         assert str(hinted[0].condition) == str(case.condition)
 

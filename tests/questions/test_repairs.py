@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
 
 import symbcast as sb
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 torch = None
 if find_spec("torch") is not None:
@@ -125,13 +125,13 @@ def test_a_repair_gives_what_it_says_at_all_small_sizes(shapes):
     result = sb.broadcast(*(f"[{', '.join(s)}]" for s in shapes))
     symbols = tuple(result.guard().names)
     for repair in result.repairs(10):
-        assumed = [sb.Condition(a) for a in repair.assume]
+        guard, assumed = repair.condition.guard(), [sb.Condition(a).guard() for a in repair.assume]
         for values in itertools.product(range(6), repeat=len(symbols)):
             sizes = dict(zip(symbols, values, strict=True))
-            if not all(holds_at(c.formula, sizes) for c in assumed):
+            if not all(c(sizes) for c in assumed):
                 continue
             output = reference.numpy(*(named(s, sizes) for s in repair.operands))
-            holds = holds_at(repair.condition, sizes)
+            holds = guard(sizes)
             assert (output is not None) == (repair.verdict is sb.Verdict.ALWAYS or holds)
             if output is not None:
                 assert named(repair.shape, sizes) == output
