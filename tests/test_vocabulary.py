@@ -23,6 +23,7 @@ def test_all_kinds_say_the_same_of_the_same_sum(kind):
     assert answer.guard()(N=4, M=4) and not answer.guard()(N=4, M=3)
     assert len(answer.findings) == 1
     assert answer.findings[0].counterexample == {"N": 2, "M": 3}
+    assert answer.findings[0].condition.equivalent(answer.condition)
     assert answer.unproven == answer.unanalysed == ()
     assert "def fits(N, M)" in answer.to_python("fits") and "bool fits(" in answer.to_cpp("fits")
     assert answer.equivalent(answer)

@@ -11,6 +11,7 @@ from symbcast.answers.explanation.words import in_words
 from symbcast.answers.report.failures import shape_at
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.program.statements.statement import Statement, public
 from symbcast.core.solver.decision.counterexamples import breaking
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
@@ -56,6 +57,11 @@ class PathFinding:
     counterexample: dict[str, int] | None = field(default=None, hash=False)
     sizes_there: str = ""
     fix: str = ""
+
+    @property
+    def condition(self) -> Statement:
+        """The requirement as a `symbcast.Condition`."""
+        return public(self.text)
 
     @property
     def works(self) -> str:
