@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from symbcast import openvino as openvino
     from symbcast import stablehlo as stablehlo
     from symbcast import torch as torch
-    from symbcast.answers.comparison import Comparison, Relation, compare, relation
+    from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
     from symbcast.answers.public.cases import Case, Cases
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.expansion import Expansion
@@ -74,6 +74,7 @@ _LAZY = {
     "Comparison": "symbcast.answers.comparison",
     "Condition": "symbcast.answers.public.conditions",
     "Expansion": "symbcast.answers.public.expansion",
+    "Order": "symbcast.answers.comparison",
     "Relation": "symbcast.answers.comparison",
     "Solution": "symbcast.answers.public.solutions",
     "broadcastable_to": "symbcast.answers.public.solutions",
@@ -101,7 +102,19 @@ _MEANT = meant(
     "check check_model infer infer_shapes load analyze -> onnx.check, openvino.check, torch.check or trace",
     "simplify implies Constraint Formula Predicate -> Condition",
     "Guard guard -> guard() of an answer or of a Condition",
-    "can_broadcast is_broadcastable broadcastable compatible -> broadcast(...).verdict",
+    "can_broadcast is_broadcastable broadcastable compatible is_compatible compatable -> broadcast(...).verdict",
+    "ALWAYS SOMETIMES NEVER UNKNOWN -> Verdict",
+    "broadcast_to expand -> broadcast(...), solve(..., out=...) or broadcastable_to(...)",
+    "explain witness counterexample to_cpp to_mlir repairs cases -> broadcast(...), whose result has it",
+    "assume assumptions -> assume=, a parameter of broadcast, ShapeEnv and trace",
+    "prove entails -> implies(...) of an answer",
+    "plot draw explore show -> notebook.plot, notebook.explore",
+    "load_model check_onnx from_onnx import_onnx -> onnx.check",
+    "pytorch from_torch export -> torch.check",
+    "tensorflow tf keras tflite -> onnx.check, of the model converted to ONNX",
+    "add mul where maximum relu softmax -> broadcast",
+    "zeros ones empty full placeholder ShapeDtypeStruct -> array",
+    "unify -> solve, or ShapeEnv().equal",
     "numpy array_api trace_function jit -> trace",
     "find_sizes solve_sizes -> solve",
     "list_rules available_rules RULES -> rules",
@@ -128,6 +141,7 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "OperatorError",
+    "Order",
     "Relation",
     "Result",
     "Rule",

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from operator_calls import points, sizes_in, with_sizes
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.answers.report.failures import dims_at
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import FALSE, all_of
+from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.contents import Elements
@@ -73,7 +73,7 @@ def answer(name, args, ranks):
     """Return what the rule for an operator says of a call whose outputs had some ranks when it was exported."""
     op = "aten." + name.partition(".")[0]
     letters = {letter: symbol(letter) for letter in sizes_in(args)}
-    env = ShapeEnv(on_conflict="record")
+    env = Program(on_conflict="record")
     for letter in letters:
         env.named(letter)
     asker = Asker(env, "torch", Bounds({}))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.program.statements.public import plain_answer
 
 SIZES = range(7)
 
@@ -112,7 +113,7 @@ class Run:
 
     def points(self, sizes=SIZES):
         """Yield sizes for the symbols of the environment, as a dictionary by symbol, in order of appearance."""
-        symbols = tuple(self.env.shown)
+        symbols = tuple(plain_answer(self.env).shown)
         for point in itertools.product(*(self.sizes_of(s, sizes) for s in symbols)):
             yield dict(zip(symbols, point, strict=True))
 
@@ -127,7 +128,7 @@ class Run:
 
     def outcome(self, point):
         """Return whether the assumptions hold, whether all steps are valid, and the outputs up to where that ends."""
-        scope = {name: point[s] for s, name in self.env.shown.items()}
+        scope = {name: point[s] for s, name in plain_answer(self.env).shown.items()}
         valid, outputs = True, {}
         for number in self.kept:
             step = self.program.steps[number]

@@ -442,7 +442,6 @@ def _asked(
         "counterexample": (env.counterexample, lambda w: evidence_faults(w, False, recorded.holds)),
         "explain": (env.explain, refusals),
         "to_python": (env.to_python, lambda _: ()),
-        "requirements": (env.requirements, lambda _: ()),
         "findings": (lambda: env.findings, lambda _: ()),
         "report": (env.report, lambda _: ()),
         "data": (env.to_dict, lambda _: ()),

@@ -60,7 +60,7 @@ def held(drawn, number=0):
 
 def _points(random, report, least):
     """Return sizes at which a module is run: all of them, or some that are drawn, from among small ones."""
-    names = list(report.shown.values())
+    names = list(report.guard().names.values())
     sizes = range(least, LARGEST + 1)
     if len(sizes) ** len(names) <= POINTS:
         points = list(itertools.product(sizes, repeat=len(names)))
@@ -76,7 +76,7 @@ def _compared(program, module, report, points):
     from symbcast.torch.guards.arguments import Arguments, error_of
 
     arguments, runs_there = Arguments(program, report._model.declared), report.guard()
-    accepts, digest = program.module()._guards_fn, report.guards.env.guard()
+    accepts, digest = program.module()._guards_fn, report.guards.condition.guard()
     counts, faults, ranks = Counter(), [], _ranks(program)
     is_recorded = any("as torch recorded" in u.reason for u in report.unanalysed)
     open_nodes = {u.node for u in report.unanalysed}

@@ -28,7 +28,7 @@ def asked(question):
 
 
 def symbols_of(result):
-    return result.scope.symbols if result.scope else ()
+    return tuple(result.guard().names)
 
 
 def size_key(sizes):
@@ -41,7 +41,7 @@ def check(question):
     condition = predicate(from_sympy(result.condition.sympy), symbols)
     output = result.shape
     values = [value_function(d, symbols) for d in output.dims] if output is not None else None
-    order = [result.scope.names[s] for s in symbols] if result.scope else []
+    order = list(result.guard().names.values())
     smallest = {}
     for binding, expected in question.outcomes():
         sizes = [binding[name] for name in order]

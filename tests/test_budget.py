@@ -7,7 +7,6 @@ import pickle
 import pytest
 
 import symbcast as sb
-from symbcast.answers.comparison.pairs import Order
 from symbcast.core.solver import budget as clock
 
 HARD = ("N*M*K + 3", "K*N + M*M + 7*N", "M*M*K + N")
@@ -42,7 +41,7 @@ def test_a_program_says_the_same_with_time_enough():
         env = sb.ShapeEnv(assume="N >= 2", budget=budget)
         env.broadcast("N, 2*M + K", "M, K + 4", origin="add")
         env.require("M % 2 == 0 or K == N")
-        told.append((env.verdict, env.clauses, env.witness(), env.counterexample(), env.reason, env.requirements()[0]))
+        told.append((env.verdict, env.clauses, env.witness(), env.counterexample(), env.reason, env.findings[0]))
         assert env.budget == budget
         assert pickle.loads(pickle.dumps(env)).budget == budget
     assert told[0][:5] == told[1][:5]
@@ -68,7 +67,7 @@ def test_the_clock_stops_a_comparison_of_rules(over):
     found = sb.compare(*HARD[:2], rules=["numpy", "none"], budget=0.25)
     (pair,) = found.pairs
     assert found.budget == found.answers[0].result.budget == 0.25
-    assert pair.order is Order.UNKNOWN
+    assert pair.order is sb.Order.UNKNOWN
     assert "0.25 s" in pair.reason
 
 
@@ -85,6 +84,6 @@ def test_what_the_clock_stopped_in_a_comparison_is_not_kept(monkeypatch):
 
 
 def test_a_relation_of_rules_takes_a_budget():
-    assert sb.relation("numpy", "none", rank=2, budget=60).order is Order.REFINED_BY
+    assert sb.relation("numpy", "none", rank=2, budget=60).order is sb.Order.REFINED_BY
     with pytest.raises(sb.ShapeTypeError, match="budget"):
         sb.relation("numpy", "none", budget=0)

@@ -14,6 +14,7 @@ import pytest
 import sympy
 
 import symbcast as sb
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import holds_at
 
 V = sb.Verdict
@@ -106,7 +107,7 @@ def test_operations_are_known_by_their_origin():
     env.require("M >= 2", origin="tile")
     env.assume("M <= 9")
     assert [op.name for op in env.operations] == ["/block.0/add", "broadcast_1", "tile", "assume_3"]
-    assert [[o.name for o in r.origins] for r in env.requirements()] == [["/block.0/add", "broadcast_1"], ["tile"]]
+    assert [f.origins for f in env.findings] == [("/block.0/add", "broadcast_1"), ("tile",)]
     assert env.operations[0].constraints[0].origin.operation == "/block.0/add"
 
 
@@ -464,7 +465,7 @@ def test_no_operation_is_lost_between_threads(record):
         in_threads(record_many, record_many, record_many)
     finally:
         sys.setswitchinterval(interval)
-    sizes = sum(label.startswith("?") for label in env.shown.values())
+    sizes = sum(label.startswith("?") for label in plain_answer(env).shown.values())
     assert len(env.operations) + sizes + len(refused) == 3 * turns
     assert env.verdict in sb.Verdict
 
@@ -515,7 +516,7 @@ INTERRUPTED = """
         "witness": lambda env: env.witness(),
         "counterexample": lambda env: env.counterexample(),
         "conflict": lambda env: env.conflict,
-        "requirements": lambda env: env.requirements(),
+        "findings": lambda env: env.findings,
     }
     what = sys.argv[1]
     env = make()
@@ -547,7 +548,7 @@ INTERRUPTED = """
 """
 
 
-@pytest.mark.parametrize("what", ["adding", "condition", "witness", "counterexample", "conflict", "requirements"])
+@pytest.mark.parametrize("what", ["adding", "condition", "witness", "counterexample", "conflict", "findings"])
 def test_ctrl_c_is_heard_at_once_and_does_no_harm(what):
     assert run(INTERRUPTED, what) == "interrupted sometimes {'p': 2, 'q': 1}\n"
 
@@ -648,14 +649,15 @@ def test_a_conjunct_fails_at_the_smallest_sizes(assumed, required):
     env.require(*required)
     for clause in env.clauses:
         others = [c for c in env.clauses if c != clause]
-        points = [dict(zip(env.shown, sizes, strict=True)) for sizes in product(range(9), repeat=len(env.shown))]
+        symbols = plain_answer(env).shown
+        points = [dict(zip(symbols, sizes, strict=True)) for sizes in product(range(9), repeat=len(symbols))]
         allowed = [p for p in points if all(holds_at(a.formula, p) for a in env.assumptions)]
         failing = [p for p in allowed if not holds_at(clause, p)]
         beside = [p for p in failing if all(holds_at(c, p) for c in others)]
-        found = env.counterexample(clause)
+        found = plain_answer(env).counterexample(clause)
         assert found is not None
         least = min(beside or failing, key=lambda p: (list(p.values()).count(0), sum(p.values())))
-        sizes = {s: found[name] for s, name in env.shown.items()}
+        sizes = {s: found[name] for s, name in plain_answer(env).shown.items()}
         assert sizes in (beside or failing)
         assert (list(sizes.values()).count(0), sum(sizes.values())) == (
             list(least.values()).count(0),
@@ -672,21 +674,22 @@ def test_an_only_conjunct_fails_where_the_condition_does(required):
     env.broadcast("c, b, a", "1")
     env.require(required)
     (clause,) = env.clauses
-    assert env.counterexample(clause) == env.counterexample()
+    assert plain_answer(env).counterexample(clause) == env.counterexample()
 
 
 def test_what_an_assumption_implies_fails_nowhere():
     env = sb.ShapeEnv(assume="N >= 3")
     env.require("N != 1")
     assert env.clauses == ()
-    assert env.counterexample(sb.Condition("N >= 2").formula) is None
+    assert plain_answer(env).counterexample(sb.Condition("N >= 2").formula) is None
 
 
 def test_what_the_condition_implies_comes_from_operations():
     env = sb.ShapeEnv()
     env.require("N == M", origin="first")
     env.require("M == K", origin="second")
-    assert [op.origin for op in env.requirement(sb.Condition("N == K").formula).origins] == ["first", "second"]
+    requirement = plain_answer(env).requirement(sb.Condition("N == K").formula)
+    assert [op.origin for op in requirement.origins] == ["first", "second"]
 
 
 def test_assumptions_that_contradict_what_was_refused_are_an_error():

@@ -220,7 +220,7 @@ def test_wrong_number_of_shapes():
 
 def test_nothing_here_has_a_truth_value():
     result = sb.broadcast(*PAIR)
-    for value in (result, result.constraints[0], sb.Condition("N >= 2")):
+    for value in (result, sb.broadcast("2", "3").conflict[0], sb.Condition("N >= 2")):
         with pytest.raises(TypeError, match="truth value"):
             bool(value)
 

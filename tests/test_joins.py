@@ -202,13 +202,13 @@ def test_the_operations_of_a_requirement_imply_it(operations):
         operands = [taken(operand, outputs) for operand in operation]
         with contextlib.suppress(sb.IncompatibleProgramError):
             outputs.append(env.broadcast(*operands))
-    requirements = env.requirements()
-    assert {r.condition for r in requirements} == set(env.clauses)
-    for requirement in requirements:
+    assert {f.formula for f in env.findings} == set(env.clauses)
+    named = {op.name: op for op in env.operations}
+    for finding in env.findings:
         alone = sb.ShapeEnv()
-        for operation in requirement.origins:
-            alone.broadcast(*operation.operands)
-        assert sb.Condition(alone).implies(requirement.condition)
+        for name in finding.origins:
+            alone.broadcast(*named[name].operands)
+        assert alone.implies(finding.condition)
 
 
 def taken(operand, outputs):

@@ -5,10 +5,6 @@ import json
 import pytest
 
 import symbcast as sb
-from symbcast.answers.exchange.answers import result_to_dict
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.text import parse_formula, parse_shape
 
 KEYS = [
     "version",
@@ -48,32 +44,21 @@ CALLS = [
 
 @pytest.mark.parametrize(("shapes", "options"), CALLS)
 def test_is_plain_data(shapes, options):
-    data = result_to_dict(sb.broadcast(*shapes, **options))
+    data = sb.broadcast(*shapes, **options).to_dict()
     assert list(data) == KEYS
     assert json.loads(json.dumps(data)) == data
-    assert json.dumps(data) == json.dumps(result_to_dict(sb.broadcast(*shapes, **options)))
+    assert json.dumps(data) == json.dumps(sb.broadcast(*shapes, **options).to_dict())
 
 
 @pytest.mark.parametrize(("shapes", "options"), CALLS)
 def test_texts_read_back(shapes, options):
     result = sb.broadcast(*shapes, **options)
     data = result.to_dict()
-    assert [len(parse_shape(text)) for text in data["operands"]] == [s.rank for s in result.operands]
+    assert [sb.shape(text).rank for text in data["operands"]] == [s.rank for s in result.operands]
     assert (data["shape"] is None) == (result.verdict is sb.Verdict.NEVER)
-    read = parse_formula(data["condition"])
-    sizes = [data[key] for key in ("witness", "counterexample") if data[key]]
-    for given in sizes:
-        by_name = {s.name: s for s in _symbols(read)}
-        test = predicate(read, tuple(by_name.values()))
-        own = predicate(all_of(result.clauses), result.scope.symbols)
-        expected = own(*(given[name] for name in result.scope.names.values()))
-        assert test(*(given[name] for name in by_name)) is expected
-
-
-def _symbols(formula):
-    from symbcast.core.solver.groups.normal_form import symbols_in
-
-    return list(symbols_in(formula))
+    read, whole = sb.Condition(data["condition"]), result.guard()
+    for given in (data[key] for key in ("witness", "counterexample") if data[key]):
+        assert read.guard()({str(s): given[str(s)] for s in read.symbols}) is whole(given)
 
 
 def test_equivalent_after_a_round_trip():

@@ -13,8 +13,6 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.linear import z3_solver as smt
 
 V = sb.Verdict
@@ -22,7 +20,7 @@ V = sb.Verdict
 
 def valid_sizes(result, stop=40):
     """Return the sizes of a result's one symbol at which its condition holds."""
-    test = predicate(all_of(result.clauses), result.scope.symbols)
+    test = result.guard().function
     return {size for size in range(stop) if test(size)}
 
 
@@ -71,7 +69,7 @@ def test_the_first_example():
     assert result.witness() == {"N": 1, "M": 1}
     assert result.counterexample() == {"N": 2, "M": 3}
     assert result.conflict == ()
-    assert [c.origin.axis for c in result.constraints] == [0, 1]
+    assert [f.reason for f in result.findings] == ["on axis 0 (-2), sizes must be equal or 1"]
 
 
 def test_facts_travel_across_axes_and_operands():

@@ -295,7 +295,7 @@ def test_what_is_asked_of_known_ranks_alone_says_so():
 
 def test_there_is_a_case_for_each_rank_and_one_from_a_rank_on():
     cases = sb.broadcast("*batch, N", "4, 3", assume="N == 3").cases()
-    assert [(str(c.guard), str(c.shape)) for c in cases] == [
+    assert [(str(c.condition), str(c.shape)) for c in cases] == [
         ("rank(batch) == 0", "(4, 3)"),
         ("batch[-1] == 4", "(*batch[:-1], 4, 3)"),
         ("rank(batch) >= 1 and batch[-1] == 1", "(*batch[:-1], 4, 3)"),
@@ -386,7 +386,7 @@ def test_cases_of_programs_of_unknown_rank():
     x = env.matmul("*batch, T, d", "d, 64", origin="projection")
     env.broadcast(x, "8, 1, 64", origin="bias")
     cases = env.cases(hints=[{"batch": (3, 1), "T": 1, "d": 4}, {"batch": (8,)}, "batch[-1] == 1"])
-    assert [(str(c.guard), c.hints) for c in cases] == [
+    assert [(str(c.condition), c.hints) for c in cases] == [
         ("rank(batch) >= 1 and batch[-1] == 1", (0, 2)),
         ("batch[-1] == 8", (1,)),
         ("rank(batch) == 0", (2,)),
@@ -439,7 +439,7 @@ def test_programs_take_shapes_of_unknown_rank():
     ]
     assert env.verdict is V.SOMETIMES
     assert env.guard()(env.witness()) and not env.guard()(env.counterexample())
-    assert [r.origins[0].name for r in env.requirements()][:2] == ["a", "a"]
+    assert [f.origins[0] for f in env.findings][:2] == ["a", "a"]
     assert sb.ShapeEnv.from_dict(json.loads(json.dumps(env.to_dict()))).condition == env.condition
     assert pickle.loads(pickle.dumps(env)).condition == env.condition
     assert "axis -3" in env.explain()
@@ -468,8 +468,8 @@ def test_requirements_and_assumptions_of_programs_speak_of_ranks():
     env.require("rank(a) >= 2 and a[-1] == 4", origin="y")
     assert env.witness() == {"a": (1, 4), "N": 1}
     env.assume("rank(a) == 2")
-    assert set(map(str, env.requirements())) == {"N == 1 or N == 3 [x]", "a[-1] == 4 [y]"}
-    assert [str(c.guard) for c in env.cases()] == ["a[-1] == 4 and N == 3", "a[-1] == 4 and N == 1"]
+    assert {(f.text, f.origins) for f in env.findings} == {("N == 1 or N == 3", ("x",)), ("a[-1] == 4", ("y",))}
+    assert [str(c.condition) for c in env.cases()] == ["a[-1] == 4 and N == 3", "a[-1] == 4 and N == 1"]
     assert str(env.expands("x", "A", -1)) == "A of x on axis -1: stretched when N == 1"
     env = sb.ShapeEnv()
     env.broadcast("*a, N", "*a", origin="x")

@@ -134,7 +134,7 @@ def test_a_label_in_the_text_of_a_condition_means_the_unknown_beside_it(label):
     assert Condition(f"{label} == 3").equivalent(f"{label} == 3")
     answer = Condition(sb.broadcast(label.replace("?0", "?"), "3"))
     for joined in (answer & f"{label} == 2", Condition(f"{label} == 2") & answer):
-        assert joined.verdict is V.NEVER and list(joined.shown.values()) == [label]
+        assert joined.verdict is V.NEVER and list(joined.guard().names.values()) == [label]
     bounded = Condition(sb.broadcast("2..5", "3"))
     assert (Condition("?0 >= 2") & bounded).implies("?0 <= 5") and (bounded & "?0 >= 2").implies("?0 <= 5")
 

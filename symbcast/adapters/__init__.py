@@ -16,19 +16,31 @@ sizes from 0 on.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from symbcast.core.guesses import guessed
+
 if TYPE_CHECKING:
     from symbcast.adapters import jax, onnx_ir, openvino, sympy, torch
 
 __all__ = ["jax", "onnx_ir", "openvino", "sympy", "torch"]
+
+_missing = guessed(
+    __name__,
+    __all__,
+    "onnx onnxscript ir -> onnx_ir",
+    "pytorch -> torch",
+    "ov -> openvino",
+    "numpy array_api -> symbcast.trace",
+    "read write -> the module of a framework, such as adapters.jax.read",
+)
 
 
 if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            _missing(name)
         return import_module(f"{__name__}.{name}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -25,6 +25,7 @@ from symbcast.batch.isolation import Child
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import Shape
+from symbcast.paths.conclusions.answer import conclusions_of
 from symbcast.paths.runs.exploration import MAX_PATHS, Exploration, Outcome
 from symbcast.paths.runs.steps import UntracedError
 
@@ -148,10 +149,11 @@ def _module(named: Named) -> ModuleType:
 
 
 def _portable(report: TraceReport) -> TraceReport:
-    found = report.exploration
+    conclusions = conclusions_of(report)
+    found = conclusions.exploration
     outcomes = [replace(o, error=_told(o.error), value=_plain(o.value)) for o in found.outcomes]
-    arguments = report.arguments
-    return TraceReport(report.scope, Exploration(outcomes, found.pending, found.data), report.name, arguments)
+    exploration = Exploration(outcomes, found.pending, found.data)
+    return TraceReport(conclusions.scope, exploration, report.name, report.arguments)
 
 
 class _ToldError(Exception):

@@ -20,6 +20,7 @@ from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
+from symbcast.paths.conclusions.answer import conclusions_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ATTRIBUTE = "__symbcast_promise__"
@@ -122,9 +123,12 @@ def _broken(function: Any, promise: Promise, module: ModuleType, name: str, chil
         for case in report.cases:
             if case.works:
                 formula = _as_promised(case.value, promise.returns)
-                decided = Decision(report.knowledge, [any_of([negate(case.when.formula), formula])])
+                conclusions = conclusions_of(report)
+                decided = Decision(conclusions.knowledge, [any_of([negate(case.condition.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
-                    text = Namer.of(report.names).formula(formula) if formula != FALSE else "its structure differed"
+                    text = (
+                        "its structure differed" if formula == FALSE else Namer.of(conclusions.names).formula(formula)
+                    )
                     yield told(f"it returns the promised shapes only if {text}", decided.verdict is not Verdict.UNKNOWN)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from symbcast.core.characters import closest
 
@@ -42,6 +42,25 @@ class MissingAttributeError(AttributeError):
         return AttributeError, (str(self),)
 
 
+def guessed(module: str, names: Collection[str], *lines: str) -> Callable[[str], NoReturn]:
+    """Return a module's ``__getattr__``, which answers a missing name with a suggestion.
+
+    ``names`` are the public ones, and ``lines`` are as in `meant`.
+
+    >>> guessed("shapes", ["check"], "load open -> check(path)")("open")
+    Traceback (most recent call last):
+        ...
+    symbcast.core.guesses.MissingAttributeError: module 'shapes' has no attribute 'open': use check(path)
+    """
+
+    def missing(name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        raise MissingAttributeError(f"module {module!r}", name, meant(*lines), names)
+
+    return missing
+
+
 class Guessable:
     """A class whose users guess names: a missing attribute raises an error with a suggestion."""
 
@@ -58,4 +77,4 @@ class Guessable:
             owner = f"{type(self).__name__!r} object"
             if name.startswith("_"):
                 raise AttributeError(f"{owner} has no attribute {name!r}")
-            raise MissingAttributeError(owner, name, type(self)._meant, dir(type(self)))
+            raise MissingAttributeError(owner, name, type(self)._meant, dir(self))

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.sequences import sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.graphs.inputs.aliases import aliases_of, without_aliases
@@ -100,14 +100,14 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
 def _aliases(front_end: FrontEnd, model: Model, given: Given) -> dict[str, str]:
     """Return the model's own names of sizes by their aliases, before names of sizes are read in what is given."""
     known = Given({}, given.shapes, {})
-    inputs = model.read_inputs(ShapeEnv(on_conflict="record"), known.of((), model.input_names))
+    inputs = model.read_inputs(Program(on_conflict="record"), known.of((), model.input_names))
     return aliases_of(inputs, model.graph, front_end.layouts, known)
 
 
 class _Walked(NamedTuple):
     """The result of a walk through a model; ``assumptions`` are the caller's."""
 
-    env: ShapeEnv
+    env: Program
     asker: Asker
     walk: Walk
     inputs: Inputs
@@ -165,9 +165,9 @@ def _walked(
     return _Walked(env, asker, walk, inputs, assumptions)
 
 
-def _environment(assume: Sequence[Assumption], budget: float | None) -> ShapeEnv:
-    """Return an environment with assumptions about sizes, by name or label, that the model introduces later."""
-    env = ShapeEnv(on_conflict="record", budget=budget)
+def _environment(assume: Sequence[Assumption], budget: float | None) -> Program:
+    """Return an environment with assumptions about sizes, by name or label, that the model brings later."""
+    env = Program(on_conflict="record", budget=budget)
     for size in (s for a in assume for s in symbols_in(a.formula)):
         if isinstance(size, Unknown):
             env.named(size.name)
@@ -221,6 +221,6 @@ class Present(NamedTuple):
 def names_in(front_end: FrontEnd, model: Model, given: Given) -> Present:
     """Return the names in a model, its aliases, and the names in what is given for its inputs."""
     inputs = model.input_names
-    found = model.read_inputs(ShapeEnv(), given.of((), inputs))
+    found = model.read_inputs(Program(), given.of((), inputs))
     sizes = (s.name for s in (*found.symbols, *found.held))
     return Present((*sizes, *_aliases(front_end, model, given)), inputs)

@@ -70,3 +70,10 @@ class FrontEnd:
     def operator(self, node: Node) -> Operator[Any] | None:
         """Return the function of a node's operator; None if it has none."""
         return self.operators.get((node.domain, node.op_type))
+
+
+GUESSED_CHECKS = (
+    "load open parse read check_model check_file infer infer_shapes shapes analyze analyse validate -> check(...)",
+    "verify run report test from_file from_model from_path import_model convert -> check(...)",
+)
+"""Names that people try in the module of a front end, and what they mean."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.graph import Graph
     from symbcast.graphs.inputs.given import Given
     from symbcast.graphs.inputs.inputs import Inputs
@@ -44,7 +44,7 @@ class Model(ABC):
         return tuple(self.graph.inputs)
 
     @abstractmethod
-    def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
+    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the inputs as values, with a caller's knowledge about them; see `symbcast.graphs.inputs.inputs`.
 
         ``are_open`` says that a tensor of unspecified rank gets a sequence of axes. Raises `BindingError` if the
@@ -73,7 +73,7 @@ class Checked(NamedTuple):
 
     source: str
     model: Model
-    env: ShapeEnv
+    env: Program
     conditions: Conditions
     asker: Asker
     walk: Walk

@@ -1,7 +1,9 @@
 """Trace JAX functions with symbolic sizes, to find the sizes at which they work."""
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
+from symbcast.core.guesses import guessed
 from symbcast.errors import MissingExtraError
 
 if find_spec("jax") is None:
@@ -11,3 +13,16 @@ from symbcast.jax.report import JaxReport
 from symbcast.jax.trace import trace
 
 __all__ = ["JaxReport", "trace"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+    __getattr__ = guessed(
+        __name__,
+        __all__,
+        "jit check make_jaxpr eval_shape shape_eval export analyze run explore -> trace(...)",
+        "Report TraceReport -> JaxReport",
+    )

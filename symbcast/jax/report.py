@@ -55,17 +55,18 @@ class JaxReport(TraceReport):
         raise DimensionError(self.name, "jax cannot export it under any constraints that it supports")
 
     def _candidates(self) -> Iterator[list[str]]:
-        """Yield lists of constraints to try: one alternative of each clause of the condition, least demanding first."""
-        assumed = [t for a in self.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
-        asked = [e for c in clauses(self.formula) for e in (clauses(expand(c)) if isinstance(c, Compatible) else [c])]
+        """Yield constraints to try: the clauses of the condition, one alternative of each, general ones first."""
+        found = self._conclusions
+        assumed = [t for a in found.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
+        asked = [e for c in clauses(found.formula) for e in (clauses(expand(c)) if isinstance(c, Compatible) else [c])]
         ways = [sorted(literals(c), key=_demands) for c in asked]
-        paths = [[s.formula for s in o.steps if s.kind != "suppose"] for o in self.exploration.outcomes if o.works]
+        paths = [[s.formula for s in o.steps if s.kind != "suppose"] for o in found.exploration.outcomes if o.works]
         for chosen in (*islice(product(*ways), MAX_TRIED), *sorted(paths, key=_demands_of_all)[:MAX_TRIED]):
             for as_multiples in _WAYS:
                 texts = [t for f in chosen for c in clauses(f) for t in _texts(c, as_multiples)]
                 yield list(dict.fromkeys([*assumed, *texts]))
                 # jax assumes that names may be 1 unless a constraint excludes it.
-                named = [f"{s.name} >= 2" for s in self.scope.names if s not in _fixed(chosen)]
+                named = [f"{s.name} >= 2" for s in found.scope.names if s not in _fixed(chosen)]
                 yield list(dict.fromkeys([*assumed, *texts, *named]))
 
     def _is_exported(self, constraints: Sequence[str]) -> bool:
@@ -84,7 +85,7 @@ class JaxReport(TraceReport):
         def make_size(dim: Any) -> Any:
             return export.symbolic_shape(dimension_text(dim), scope=scope)[0]
 
-        args, options = self._given.made(self.scope.shapes, make_array, make_size)
+        args, options = self._given.made(self._conclusions.scope.shapes, make_array, make_size)
         leaves, structure = jax.tree.flatten((args, options))
         arrays = [v for v in leaves if isinstance(v, jax.ShapeDtypeStruct)]
 

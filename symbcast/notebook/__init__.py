@@ -12,13 +12,16 @@ used. Surveys need neither.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from symbcast.core.guesses import guessed
+
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
     from symbcast.notebook.figures import plot, plots
-    from symbcast.notebook.surveys import Survey, survey
+    from symbcast.notebook.surveys import Outcome, Survey, survey
 
 _LAZY = {
     "Explorer": "explorer",
+    "Outcome": "surveys",
     "Survey": "surveys",
     "explore": "explorer",
     "plot": "figures",
@@ -26,7 +29,15 @@ _LAZY = {
     "survey": "surveys",
 }
 
-__all__ = ["Explorer", "Survey", "explore", "plot", "plots", "survey"]
+__all__ = ["Explorer", "Outcome", "Survey", "explore", "plot", "plots", "survey"]
+
+_missing = guessed(
+    __name__,
+    __all__,
+    "show draw display figure picture heatmap image savefig -> plot(...)",
+    "grid table data -> survey(...)",
+    "interact slider sliders widget app explorer -> explore(...)",
+)
 
 
 if not TYPE_CHECKING:  # lets type checkers see the names above and reject others
@@ -34,9 +45,9 @@ if not TYPE_CHECKING:  # lets type checkers see the names above and reject other
     def __getattr__(name: str) -> object:
         module = _LAZY.get(name)
         if module is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            _missing(name)
         return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

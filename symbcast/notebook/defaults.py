@@ -21,9 +21,9 @@ def telling_groups(names: Mapping[Symbol, str], condition: Sequence[Formula]) ->
 
     First come the two sides of a comparison, then any two symbols in a clause, then symbols from several clauses.
 
-    >>> import symbcast
-    >>> result = symbcast.broadcast("batch, heads, T, T + P", "batch, 1, 1, S")
-    >>> next(telling_groups(result.scope.names, result.clauses))
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> call = call_of(broadcast("batch, heads, T, T + P", "batch, 1, 1, S"))
+    >>> next(telling_groups(call.shown, call.clauses))
     (T, S)
     """
     place = {s: n for n, s in enumerate(names)}

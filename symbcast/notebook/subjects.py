@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.names import axis_text
-from symbcast.answers.public.env import ShapeEnv
-from symbcast.answers.public.result import Result
+from symbcast.answers.public.env import ShapeEnv, program_of
+from symbcast.answers.public.result import Result, call_of
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.logic.formulas import FALSE, Formula, any_of, dims_of, equal, negate
 from symbcast.core.program.operations.needs import needs
@@ -22,13 +22,15 @@ from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.paths.conclusions.answer import PathsAnswer
+from symbcast.paths.conclusions.answer import PathsAnswer, conclusions_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.broadcasting import OutputDim
     from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.program.calls.call import Call
+    from symbcast.core.program.whole.program import Program
     from symbcast.onnx.report.report import ModelReport
 
 
@@ -145,12 +147,14 @@ def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
 
     Raises `ShapeTypeError` for anything else, and `BindingError` if there are no symbols to vary.
     """
-    if isinstance(value, (Result, ShapeEnv)):
-        value.check_ranks("a plot")
     if isinstance(value, Result):
-        found = _of_result(value) if value.scope is not None else None
+        call = call_of(value)
+        call.check_ranks("a plot")
+        found = _of_call(call) if call.scope is not None else None
     elif isinstance(value, ShapeEnv):
-        found = _of_program(value)
+        program = program_of(value)
+        program.check_ranks("a plot")
+        found = _of_program(program)
     elif isinstance(value, PathsAnswer):
         found = _of_paths(value)
     else:
@@ -162,14 +166,14 @@ def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
     return found
 
 
-def _of_result(result: Result) -> Subject:
-    assert result.scope is not None
-    constraints = result.constraints
-    alignment = Alignment(result)
+def _of_call(call: Call) -> Subject:
+    assert call.scope is not None
+    constraints = call.constraints
+    alignment = Alignment(call)
     laid = [_blames(c, alignment) for c in constraints]
     blames = tuple(sorted({b for found in laid for b in found}, key=lambda b: (b.axis is not None, b.axis)))
     positions = [tuple(blames.index(b) for b in found) for found in laid]
-    sized = [_dim_of_size(c, result) for c in constraints]
+    sized = [_dim_of_size(c, call) for c in constraints]
     about = [set(dims_of(c.requirement)) if d is None else set() for c, d in zip(constraints, sized, strict=True)]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:
@@ -178,24 +182,24 @@ def _of_result(result: Result) -> Subject:
         return tuple(sorted({p for n in failing if no_sizes.isdisjoint(about[n]) for p in positions[n]}))
 
     return Subject(
-        names=result.scope.names,
-        min_size=result.scope.min_size,
-        assumed=tuple(a.formula for a in result.assumptions),
+        names=call.scope.names,
+        min_size=call.scope.min_size,
+        assumed=tuple(a.formula for a in call.assumptions),
         asked=tuple(c.requirement for c in constraints),
         blames=blames,
         blamed=blamed,
-        condition=lambda: result.clauses,
-        output=result.emission.output,
-        found=lambda: (result.witness(), result.counterexample()),
+        condition=lambda: call.clauses,
+        output=call.emission.output,
+        found=lambda: (call.witness(), call.counterexample()),
     )
 
 
-def _dim_of_size(constraint: Constraint, result: Result) -> Dim | None:
+def _dim_of_size(constraint: Constraint, call: Call) -> Dim | None:
     """Return the dimension that a constraint requires to be a size; None for a rule's requirement."""
     origin = constraint.origin
     if constraint.code != SIZE.code or origin.axis is None:
         return None
-    return result.operands[origin.operands[0]].dims[origin.axis]
+    return call.operands[origin.operands[0]].dims[origin.axis]
 
 
 def _blames(constraint: Constraint, alignment: Alignment) -> list[Blame]:
@@ -211,7 +215,7 @@ def _axis_label(axis: int, rank: int) -> str:
     return f"axis {axis} ({'past the end' if axis >= rank else 'before the front'})"
 
 
-def _of_program(env: ShapeEnv) -> Subject:
+def _of_program(env: Program) -> Subject:
     asking = [(op, asked) for op in env.operations if (asked := needs(op))]
     formulas = list(dict.fromkeys(f for _, asked in asking for f in asked))
     place = {f: n for n, f in enumerate(formulas)}
@@ -236,21 +240,22 @@ def _of_program(env: ShapeEnv) -> Subject:
 
 def _of_paths(answer: PathsAnswer) -> Subject:
     """Return a function's requirements: each failing line is to blame for the sizes at which it fails."""
+    scope = conclusions_of(answer).scope
     regions: dict[Blame, list[Formula]] = {}
     for case in answer.cases:
         if not case.works:
             label = str(case.place) if case.place else case.error.partition(":")[0]
-            regions.setdefault(Blame(label), []).append(case.when.formula)
+            regions.setdefault(Blame(label), []).append(case.condition.formula)
     if not answer.complete:
         regions[NOT_FOLLOWED] = [answer.unexplored.formula]
     asked = tuple(negate(any_of(region)) for region in regions.values())
-    if any(s not in answer.scope.names for f in asked for s in symbols_in(f)):
-        raise BindingError("the sizes at which the function works depend on data", "see its .condition")
+    if any(s not in scope.names for f in asked for s in symbols_in(f)):
+        raise BindingError("for which sizes the function works depends on data", "see its .condition")
     shapes = [case.value for case in answer.cases if case.works]
     return Subject(
-        names=answer.scope.names,
-        min_size=answer.scope.min_size,
-        assumed=tuple(a.formula for a in answer.scope.assumptions),
+        names=scope.names,
+        min_size=scope.min_size,
+        assumed=tuple(a.formula for a in scope.assumptions),
         asked=asked,
         blames=tuple(regions),
         blamed=tuple,

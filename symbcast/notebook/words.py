@@ -8,13 +8,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer, rule_text
-from symbcast.answers.public.env import ShapeEnv
-from symbcast.answers.public.result import Result
+from symbcast.answers.public.env import ShapeEnv, program_of
+from symbcast.answers.public.result import Result, call_of
 from symbcast.core.characters import clipped, listed, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, clauses
 from symbcast.notebook.subjects import NOT_FOLLOWED, RANKS, Blame
 from symbcast.notebook.surveys import Outcome, Survey
-from symbcast.paths.conclusions.answer import PathsAnswer
+from symbcast.paths.conclusions.answer import PathsAnswer, conclusions_of
 
 if TYPE_CHECKING:
     from symbcast.onnx.report.report import ModelReport
@@ -26,7 +26,7 @@ _STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}
 def question_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
     """Return a short form of the question: "numpy: (N, 3), (M, 1)"."""
     if isinstance(subject, Result):
-        namer = Namer(subject)
+        namer = Namer(call_of(subject))
         return f"{rule_text(subject.rule)}: {', '.join(map(namer.shape, subject.operands))}"
     if isinstance(subject, ShapeEnv):
         count = sum(op.kind != "assume" for op in subject.operations)
@@ -39,11 +39,12 @@ def question_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str
 def condition_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
     """Return where the answer is valid: "works where N == M or N == 1 or M == 1"."""
     if isinstance(subject, Result):
-        return _where(subject.clauses, Namer(subject))
+        return _where(subject.clauses, Namer(call_of(subject)))
     if isinstance(subject, PathsAnswer):
-        where = _where(clauses(subject.formula), Namer.of(subject.names))
-        return where if subject.complete else f"as far as it was traced, {where}"
-    env = subject if isinstance(subject, ShapeEnv) else subject._env
+        found = conclusions_of(subject)
+        where = _where(clauses(found.formula), Namer.of(found.names))
+        return where if subject.complete else f"as far as it was followed, {where}"
+    env = program_of(subject) if isinstance(subject, ShapeEnv) else subject._env
     return _where(env.clauses, Namer.of(env.shown))
 
 

@@ -22,7 +22,7 @@ from symbcast.onnx.validity.schemas import KNOWN_DOMAINS, Found, check_types, ot
 from symbcast.operators.context import evaluated
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.inputs.given import Given
     from symbcast.graphs.inputs.inputs import Inputs
     from symbcast.graphs.requirements.recorder import Asker, Place
@@ -44,7 +44,7 @@ class OnnxModel(Model):
         """The names of the inputs that are not constants of the model."""
         return input_names(self.raw.graph)
 
-    def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
+    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the inputs as values, with the caller's knowledge of them."""
         return read_inputs(self.raw.graph, env, given, are_open=are_open)
 

@@ -1,8 +1,25 @@
 """OpenVINO models: every shape in them, and the exact condition under which they run."""
 
+from typing import TYPE_CHECKING
+
+from symbcast.core.guesses import guessed
 from symbcast.graphs.findings.findings import Finding
+from symbcast.graphs.front_end import GUESSED_CHECKS
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.openvino.check_model import check
 from symbcast.openvino.report import OpenVinoReport
 
 __all__ = ["Finding", "OpenVinoReport", "Unanalysed", "check"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+    __getattr__ = guessed(
+        __name__,
+        __all__,
+        *GUESSED_CHECKS,
+        "Report ModelReport Model Core read_model compile_model -> check(...)",
+    )

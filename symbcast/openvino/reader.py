@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.logic.formulas import Formula, at_most
+from symbcast.core.program.whole.program import Program
 from symbcast.graphs.inputs.given import Given
 from symbcast.graphs.inputs.inputs import Inputs
 from symbcast.graphs.model import Model
@@ -26,7 +26,7 @@ class OpenVinoModel(Model):
         super().__init__(source, graph, path=path, raw=graph.raw)
         self._intervals: tuple[Interval, ...] = ()
 
-    def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
+    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the parameters as values, with what the caller knows about them."""
         inputs, self._intervals = read_parameters(self.graph, env, given, are_open=are_open)
         return inputs

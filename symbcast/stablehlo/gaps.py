@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.characters import sizes_text
 from symbcast.core.logic.formulas import Formula, equal
 from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.whole.program import Program
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
 
@@ -73,12 +73,12 @@ def _is_open(assertions: Checked) -> bool:
     return bool(walk.unknown_assertions or assertions.conditions.data)
 
 
-def _environment(env: ShapeEnv, holds: Iterable[Formula]) -> ShapeEnv | None:
+def _environment(env: Program, holds: Iterable[Formula]) -> Program | None:
     """Return an environment with the sizes and assumptions of another one, in which formulas are assumed.
 
     Returns None if they hold at no sizes.
     """
-    made = ShapeEnv(on_conflict="record", budget=env.budget)
+    made = Program(on_conflict="record", budget=env.budget)
     for size in env.shown:
         made.met(size)
     try:
@@ -88,7 +88,7 @@ def _environment(env: ShapeEnv, holds: Iterable[Formula]) -> ShapeEnv | None:
     return made
 
 
-def _failing(env: ShapeEnv | None, formula: Formula) -> dict[str, int] | None:
+def _failing(env: Program | None, formula: Formula) -> dict[str, int] | None:
     """Return the smallest sizes that an environment allows and a formula does not; None if none were found."""
     if env is None:
         return None
@@ -134,14 +134,14 @@ def hints_of(checked: Checked) -> Iterator[Hint]:
                 break
 
 
-def _held(runs: ShapeEnv, node: str, axis: int, kind: str, formula: Formula) -> Hint:
+def _held(runs: Program, node: str, axis: int, kind: str, formula: Formula) -> Hint:
     if _holds(runs, formula):
         return Hint(node, axis, kind, "proven")
     sizes = _failing(runs, formula)
     return Hint(node, axis, kind, "open" if sizes is None else "wrong", sizes)
 
 
-def _holds(env: ShapeEnv, formula: Formula) -> bool:
+def _holds(env: Program, formula: Formula) -> bool:
     asked = env.fork()
     asked.require(Assumption(formula))
     return asked.verdict is Verdict.ALWAYS

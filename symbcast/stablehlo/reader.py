@@ -20,8 +20,8 @@ from symbcast.stablehlo.mlir import bindings, operations_in
 from symbcast.stablehlo.reading import Read, read_module, too_many
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.inputs.given import Given
 
 
@@ -38,7 +38,7 @@ class HloModel(Model):
         graph = program.top(name, self._arguments.names, outputs)
         super().__init__(read.source, graph, path=read.path, raw=read.module, inner=inner)
 
-    def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> Inputs:
+    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the arguments as values. Scalar integers are sizes that the caller knows, as sizes of tensors are."""
         inputs = inputs_of(self._arguments.values(), env, given, {}, are_open=are_open)
         scalars = [v.content for v in inputs.values.values() if v.shape == ()]

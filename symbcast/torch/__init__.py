@@ -1,6 +1,10 @@
 """PyTorch programs: the sizes at which their graphs run, the sizes that their guards accept, and the differences."""
 
+from typing import TYPE_CHECKING
+
+from symbcast.core.guesses import guessed
 from symbcast.graphs.findings.findings import Finding
+from symbcast.graphs.front_end import GUESSED_CHECKS
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.check import check
 from symbcast.torch.guards.comparison import Comparison, Disagreement
@@ -24,3 +28,19 @@ __all__ = [
     "check",
     "read_error",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
+    __getattr__ = guessed(
+        __name__,
+        __all__,
+        *GUESSED_CHECKS,
+        "jit compile trace onnx -> check(...)",
+        "Report ModelReport -> TorchReport",
+        "Dim dynamic_shapes suggest -> check(...).suggest()",
+        "explain_error parse_error -> read_error(...)",
+    )

@@ -111,7 +111,7 @@ class TorchReport(GraphReport):
         for axis in self._model.declared.axes:
             if isinstance(axis.size, Symbol):
                 texts.setdefault(axis.size, axis.text)
-        own = {s: texts[s] for s in self.shown if s in texts}
+        own = {s: texts[s] for s in self._shown if s in texts}
         lines = [f"torch._check({formula_source(spelled_out(c), own)})" for c in self._env.clauses]
         return "\n".join(lines)
 

@@ -190,7 +190,7 @@ def test_a_program_is_exported_with_written_dims_and_read_again():
     result = sb.broadcast(*inputs.values(), assume=known)
     assert result.verdict is sb.Verdict.ALWAYS
     assert result.shape.rank == 2
-    names = list(result.scope.names.values())
+    names = list(result.guard().names.values())
     for size in (2, 64):
         assert result.evaluate(**dict.fromkeys(names, size)) == (size, 3)
     for size in (1, 65):

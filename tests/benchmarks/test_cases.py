@@ -34,7 +34,7 @@ def program():
             right = tuple(d if draw.random() < 0.7 else 1 for d in left)
         shapes.append(env.broadcast(left, right, origin=f"op{number}"))
     expected = [draw.choice((2, 8, 128)) for _ in range(HINTS)]
-    hints = [{n: size if draw.random() < 0.8 else 1 for n in env.shown.values()} for size in expected]
+    hints = [{n: size if draw.random() < 0.8 else 1 for n in env.names.values()} for size in expected]
     return env, hints
 
 
@@ -46,7 +46,7 @@ class TestCall:
     def test_cases_with_all_that_they_say(self, benchmark):
         def ask():
             cases = sb.broadcast(*eight_names()).cases()
-            return [(case.guard, case.shape, case.strides, case.witness()) for case in cases]
+            return [(case.condition, case.shape, case.strides, case.witness()) for case in cases]
 
         assert len(benchmark(ask)) == 3**4
 
@@ -58,7 +58,7 @@ class TestManyOperands:
 
     def test_guards(self, benchmark):
         cases = sb.broadcast(*"abcdefghij").cases()
-        assert len(benchmark(lambda: [str(case.guard) for case in cases])) == 2**10 - 1
+        assert len(benchmark(lambda: [str(case.condition) for case in cases])) == 2**10 - 1
 
 
 @pytest.mark.benchmark(group="repairs and StableHLO")

@@ -20,7 +20,6 @@ import symbcast as sb
 from symbcast.core.algebra.door import from_sympy
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at
-from symbcast.errors import SymbcastError
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))
@@ -57,7 +56,7 @@ def _declared(graph):
 def _read(text):
     try:
         (dim,) = sb.shape(text) if text else (None,)
-    except SymbcastError:
+    except sb.SymbcastError:
         return sb.symbol(text)
     return dim
 

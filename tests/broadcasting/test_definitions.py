@@ -6,7 +6,7 @@ import pytest
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.core.broadcasting import AtRight, Emission, Join, Kind, Parameter, Rule, find_rule
+from symbcast.core.broadcasting import AtRight, Emission, Join, Kind, Parameter, find_rule
 from symbcast.core.broadcasting.registry import forget
 
 SAID = {"family": "tests", "summary": "as numpy", "document": "a test", "law": Join()}
@@ -14,7 +14,7 @@ SAID = {"family": "tests", "summary": "as numpy", "document": "a test", "law": J
 
 def defined(name="of-a-test", **said):
     """Return a class of a rule, as a cell of a notebook would define it."""
-    return type("Defined", (Rule,), {"name": name, **SAID, **said})
+    return type("Defined", (sb.Rule,), {"name": name, **SAID, **said})
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_the_same_class_may_be_defined_again(add):
 
 WRONG = [
     ({"summary": None}, "it has no summary"),
-    ({"law": Rule.law}, "it has neither a law nor an emit"),
+    ({"law": sb.Rule.law}, "it has neither a law nor an emit"),
     ({"name": "numpy"}, "'numpy' is a rule of symbcast itself"),
     ({"aliases": ("broadcast-to",)}, "'broadcast-to' is a rule of symbcast itself"),
     ({"parameters": (Parameter("assume", 0),)}, "no attribute can be called 'assume'"),

@@ -9,7 +9,6 @@ import pytest
 import small_questions
 
 import symbcast as sb
-from symbcast.answers.comparison import Order
 
 RELATIONS = ["a == b", "a == 1", "b == 1 or b == a", "a >= 1", "c <= 3", "a == b or c == 1", "a + b <= 6", "c % 2 == 0"]
 
@@ -58,9 +57,9 @@ def wrong_of(pair, case, rules):
             if bindings and min(map(smallness, bindings)) < smallness(example.sizes):
                 yield name, "a smaller example", example
     alone = ["only_first" in met, "only_second" in met]
-    claims = {Order.EQUAL: not any(alone), Order.REFINES: not alone[0], Order.REFINED_BY: not alone[1]}
+    claims = {sb.Order.EQUAL: not any(alone), sb.Order.REFINES: not alone[0], sb.Order.REFINED_BY: not alone[1]}
     if not claims.get(pair.order, True) or (
-        {"differ", "apart"} & met.keys() and pair.order not in (Order.NEITHER, Order.UNKNOWN)
+        {"differ", "apart"} & met.keys() and pair.order not in (sb.Order.NEITHER, sb.Order.UNKNOWN)
     ):
         yield "order", pair.order, met.keys()
 
@@ -68,10 +67,10 @@ def wrong_of(pair, case, rules):
 def orders(met):
     """Return how two rules stand to each other, from the ways met."""
     if {"differ", "apart"} & met.keys() or {"only_first", "only_second"} <= met.keys():
-        return Order.NEITHER
+        return sb.Order.NEITHER
     if "only_first" in met:
-        return Order.REFINED_BY
-    return Order.REFINES if "only_second" in met else Order.EQUAL
+        return sb.Order.REFINED_BY
+    return sb.Order.REFINES if "only_second" in met else sb.Order.EQUAL
 
 
 @pytest.mark.parametrize(("seed", "is_plain", "count", "unknown"), [(1, True, 150, 0), (2, False, 80, 0)])
@@ -81,7 +80,7 @@ def test_compare(seed, is_plain, count, unknown):
         found = sb.compare(*case.texts, rules=[str(first), str(second)], assume=case.assume)
         (pair,) = found.pairs
         wrong += [(case, str(first), str(second), *what) for what in wrong_of(pair, case, (first, second))]
-        open_ones += pair.order is Order.UNKNOWN
+        open_ones += pair.order is sb.Order.UNKNOWN
     assert (wrong, open_ones) == ([], unknown)
 
 
@@ -123,7 +122,7 @@ def test_the_order_of_rules_on_sizes_up_to_5(seed, is_plain, count, unknown):
         (pair,) = sb.compare(*case.texts, rules=map(str, rules), assume=case.bounded).pairs
         met = {way(rules, shapes): None for _, shapes in case.bindings()}
         ways |= met.keys()
-        if pair.order is Order.UNKNOWN:
+        if pair.order is sb.Order.UNKNOWN:
             open_ones += 1
         elif pair.order is not orders(met):
             wrong.append((case, *map(str, rules), pair.order, orders(met)))

@@ -10,7 +10,6 @@ import pytest
 import recorded
 
 import symbcast as sb
-from symbcast.answers.comparison import Order
 from symbcast.core.solver.decision import decision
 
 
@@ -25,7 +24,7 @@ def pair_of(*shapes, rules, **given):
 def test_paddles_axis_beside_onnx():
     """onnx-tensorrt#53: a bias of channels laid at axis 1, which opset 7 no longer knows."""
     pair = pair_of("N, C, H, W", "C", rules=["pdpd(axis=1)", "onnx-multidirectional"])
-    assert pair.order is Order.NEITHER
+    assert pair.order is sb.Order.NEITHER
     assert pair.first.verdict is sb.Verdict.ALWAYS
     assert str(pair.second.condition) == "W == C or W == 1 or C == 1"
     assert pair.agree.condition.equivalent("C == 1")
@@ -42,14 +41,14 @@ def test_legacy_broadcast_of_a_shape_of_rank_2():
     rules = ["onnx-legacy(broadcast=1, axis=1)", "onnx-legacy(broadcast=1, axis=1, flavour='openvino')", "numpy"]
     found = sb.compare("2, 3, 4, 5", "3, 4", rules=rules)
     assert [a.verdict for a in found.answers] == [sb.Verdict.ALWAYS, sb.Verdict.ALWAYS, sb.Verdict.NEVER]
-    assert found.pairs[0].order is Order.EQUAL
+    assert found.pairs[0].order is sb.Order.EQUAL
     assert found.pairs[1].only_first.example.first == (2, 3, 4, 5)
 
 
 def test_leading_and_trailing_broadcast_of_caffe2():
     """pytorch#6243: what is fused into `broadcast=1` is not NumPy's broadcasting: ones in the middle are refused."""
     pair = pair_of("N, C, H, W", "C, 1, 1", rules=["onnx-legacy(broadcast=1)", "numpy"])
-    assert pair.order is Order.REFINES
+    assert pair.order is sb.Order.REFINES
     assert pair.only_second.condition.equivalent("C != 1 and (H != 1 or W != 1)")
 
 
@@ -59,7 +58,7 @@ def test_leading_and_trailing_broadcast_of_caffe2():
 def test_a_rule_that_does_not_take_the_shapes_refuses_them():
     found = sb.compare("N", "M", "K", rules=["numpy", "pdpd"])
     assert found.answers[1].refusal == "takes 2 shapes (A, B), not 3; give one shape for each"
-    assert found.pairs[0].order is Order.REFINED_BY
+    assert found.pairs[0].order is sb.Order.REFINED_BY
     assert not found.answers[1].condition.guard()(N=1, M=1, K=1)
     assert "takes 2 shapes" in found.explain()
 
@@ -112,9 +111,9 @@ def test_unknown_sizes_are_those_of_broadcast():
     """A label, and a shape that is held, mean one size in all operands; ``?`` is another one wherever it stands."""
     held, other = sb.shape("?"), sb.shape("?")
     for shapes in (("?0", "?0"), ("?a", "?a"), (held, held)):
-        assert pair_of(*shapes, rules=["numpy", "none"]).order is Order.EQUAL
+        assert pair_of(*shapes, rules=["numpy", "none"]).order is sb.Order.EQUAL
     for shapes in (("?", "?"), ("?0", "?1"), (held, other), (held, "?")):
-        assert pair_of(*shapes, rules=["numpy", "none"]).order is Order.REFINED_BY
+        assert pair_of(*shapes, rules=["numpy", "none"]).order is sb.Order.REFINED_BY
 
 
 def test_without_rules_all_that_need_no_attributes():
@@ -184,7 +183,7 @@ def test_where_runtimes_differ_compare_says_so():
                 None if a.result is None or a.result.shape is None else list(a.result.shape)
                 for a in (pair.first, pair.second)
             ]
-            if outputs != [ours, theirs] or (pair.order is Order.EQUAL) is not (ours == theirs):
+            if outputs != [ours, theirs] or (pair.order is sb.Order.EQUAL) is not (ours == theirs):
                 wrong.append((row, other, outputs, pair.order))
     assert wrong == []
     assert met[True] >= 300
@@ -202,7 +201,7 @@ def test_names_and_integers_need_no_solver(monkeypatch):
         "N, C, H, W", "C, 1, K", rules=["pdpd(axis=0)", "numpy", "none", "unidirectional"], assume="N != 3"
     )
     orders = [pair.order for pair in found.pairs]
-    assert Order.NEITHER in orders
+    assert sb.Order.NEITHER in orders
     assert all(pair.agree.example or pair.agree.is_empty for pair in found.pairs)
     assert asked == []
 

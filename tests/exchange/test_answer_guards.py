@@ -33,13 +33,13 @@ ANSWERS = [sb.broadcast(*shapes, **rest) for shapes, rest in QUESTIONS]
 
 
 def points(answer):
-    return list(itertools.product(range(STOP), repeat=len(answer.shown)))
+    return list(itertools.product(range(STOP), repeat=len(answer.guard().names)))
 
 
 def outcome(result, sizes):
     """Return whether the shapes broadcast at some sizes, put into each shape; None for sizes that are not allowed."""
     try:
-        result.evaluate(dict(zip(result.shown.values(), sizes, strict=True)))
+        result.evaluate(dict(zip(result.guard().names.values(), sizes, strict=True)))
     except sb.IncompatibleShapesError:
         return False
     except sb.BindingError:
@@ -82,7 +82,7 @@ def test_guards_of_conditions_in_every_language(tmp_path):
     for consumer, found in consumers.all_tables(CONDITIONS, places, tmp_path).items():
         for condition, sizes, got in zip(CONDITIONS, places, found, strict=True):
             for point, is_so in zip(sizes, got, strict=True):
-                names = condition.shown.values()
+                names = condition.guard().names.values()
                 assert condition.guard()(dict(zip(names, point, strict=True))) == is_so, (consumer, condition, point)
 
 
@@ -99,7 +99,7 @@ def test_one_question_has_one_guard():
         assert sorted(program.guard().parameters) == sorted(result.guard().parameters)
         for with_assumptions in (False, True):
             ours, theirs = (a.guard(with_assumptions=with_assumptions) for a in (result, program))
-            for sizes in map(dict, (zip(result.shown.values(), p, strict=True) for p in points(result))):
+            for sizes in map(dict, (zip(result.guard().names.values(), p, strict=True) for p in points(result))):
                 assert with_assumptions or ours(sizes) == theirs(sizes) or outcome(result, sizes.values()) is None
                 assert not with_assumptions or ours(sizes) == theirs(sizes)
 

@@ -254,10 +254,10 @@ def test_guards_are_values():
     unknown = Unknown("?0", 2, 5)
     guard = python_guard(parse_formula("N <= 8"), {N: "batch", unknown: "?0"}, "fits")
     again = pickle.loads(pickle.dumps(guard))
-    assert again == guard and hash(again) == hash(guard) and again != python_guard(guard.condition, {N: "N"})
+    assert again == guard and hash(again) == hash(guard) and again != python_guard(guard.formula, {N: "N"})
     assert repr(again) == "<Guard fits(batch, size_0): batch <= 8>"
     assert again({N: 8, unknown: 3}) and again({"batch": np.int64(8)}, size_0=3) and not again(batch=9, size_0=3)
-    assert again.source == python_source(guard.condition, guard.names, "fits")
+    assert again.source == python_source(guard.formula, guard.names, "fits")
 
 
 @pytest.mark.parametrize("sizes", [{}, {"N": 1}, {"N": 1, "M": -1}, {"N": 1, "M": True}, {"N": 1, "M": 2, "X": 3}])

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.errors import DimensionError
 from symbcast.torch import Guard, Guards, read_error
 from symbcast.torch.guards.guard_texts import GuardReader
 
@@ -156,7 +155,7 @@ def test_texts_mean_what_python_makes_of_them(text, holds):
     ["L['z'].size()[0] == 1", "f(L['n']) == 1", "L['n']", "L['n'] in (1, 2)", "L['n' ==", "1.5 == L['n']"],
 )
 def test_other_texts_are_refused(text):
-    with pytest.raises(DimensionError):
+    with pytest.raises(sb.DimensionError):
         READER.formula(text)
 
 

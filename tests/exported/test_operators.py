@@ -78,7 +78,7 @@ def test_what_the_program_asserts_is_asked():
 
     report = checked(function, torch.zeros(3, 7), shapes=dynamic(2))
     assert not report.guards.unread
-    accepts = report.guards.env.guard()
+    accepts = report.guards.condition.guard()
     assert [accepts(args_0_dim_0=n, args_0_dim_1=m) for n, m in ((3, 2), (4, 3), (5, 6))] == [True, False, True]
 
 

@@ -61,7 +61,7 @@ def test_guards_that_refuse_what_runs(unet):
     for disagreement in found.disagreements:
         sizes = disagreement.sizes
         case.module(torch.zeros(sizes["batch"], 3, sizes["H"], sizes["W"]))
-        assert not report.guards.env.guard()(**sizes) and str(disagreement) in str(found)
+        assert not report.guards.condition.guard()(**sizes) and str(disagreement) in str(found)
     assert [d.sizes for d in found.disagreements] == [{"batch": 1, "H": 4, "W": 8}, {"batch": 1, "H": 8, "W": 4}]
 
 
@@ -127,7 +127,7 @@ def test_nested_arguments_are_named_by_the_way_into_them():
     suggestion = report.suggest()
     assert "'cache': {'k': {0: batch, 2: Dim.AUTO}, 'v': {0: batch, 2: Dim.AUTO}}" in suggestion.shapes
     torch.export.export(case.module, case.args, dynamic_shapes=shapes_of(suggestion))
-    assert set(report.guards.env.shown.values()) == {"batch", "step", "total", "past"}
+    assert set(report.guards.condition.guard().names.values()) == {"batch", "step", "total", "past"}
     assert report.guards.clauses[0].text in ("past + step == total", "step + past == total", "total == past + step")
 
 
@@ -149,7 +149,8 @@ def test_all_kinds_of_arguments_are_named(strict):
     assert not report.guards.unread
     texts = [a.text for a in report._model.declared.axes if a.is_dynamic]
     assert (
-        texts == ["a.shape[0]", "args_0.shape[0]", "args_1['z'].shape[0]"] and "n" in report.guards.env.shown.values()
+        texts == ["a.shape[0]", "args_0.shape[0]", "args_1['z'].shape[0]"]
+        and "n" in report.guards.condition.guard().names.values()
     )
 
 

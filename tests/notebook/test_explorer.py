@@ -20,6 +20,7 @@ pytest.importorskip("anywidget")
 
 from symbcast.answers.explanation.alignment import Mark
 from symbcast.answers.explanation.axis_steps import worked_out
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.notebook.explorer.fields import question_of
 from symbcast.notebook.explorer.question import Fault, Question
 
@@ -93,12 +94,12 @@ def test_a_result_as_text_asks_the_same_question(asked: Asked) -> None:
     for sizes in (result.witness(), result.counterexample()):
         if sizes:
             bound = {names[name]: size for name, size in sizes.items()}
-            assert worked_out(again, bound).shape == worked_out(result, sizes).shape
+            assert worked_out(plain_answer(again), bound).shape == worked_out(plain_answer(result), sizes).shape
     assert eval(question.call(), {"sb": sb}).verdict is result.verdict
 
 
 def _names(result: sb.Result) -> list[str]:
-    return [] if result.scope is None else list(result.scope.names.values())
+    return list(plain_answer(result).shown.values())
 
 
 @given(questions())
@@ -107,7 +108,7 @@ def test_a_working_says_what_evaluation_does(asked: Asked) -> None:
     for sizes in (result.witness(), result.counterexample()):
         if sizes is None or (result.symbols and not sizes):
             continue
-        working = worked_out(result, sizes)
+        working = worked_out(plain_answer(result), sizes)
         try:
             assert working.shape == result.evaluate(sizes)
             assert all(step.mark is Mark.FINE for step in working.steps)
@@ -227,7 +228,7 @@ def test_names_that_do_not_print() -> None:
 
 def test_ranks_that_are_refused_where_there_is_no_axis() -> None:
     result = sb.broadcast("()", "N", rule="paddle", min_rank=1)
-    assert worked_out(result, {"N": 2}).problem == "A: rank 0 is below min_rank=1"
+    assert worked_out(plain_answer(result), {"N": 2}).problem == "A: rank 0 is below min_rank=1"
     checked = sb.notebook.explore(result).checked
     assert "A: rank 0 is below min_rank=1" in checked["working"]
     assert [blame["label"] for blame in checked["map"]["blames"]] == ["fails because of the ranks"]
@@ -236,7 +237,11 @@ def test_ranks_that_are_refused_where_there_is_no_axis() -> None:
 def test_an_axis_far_from_all_others_is_one_axis() -> None:
     explorer = sb.notebook.explore("N, 3", "M", rule="onnx-legacy", broadcast=1, axis=10**39)
     assert explorer.answer["verdict"] == "sometimes"
-    assert [step.axis for step in worked_out(explorer.result, {"N": 2, "M": 1}).steps] == ["0", "1", "over"]
+    assert [step.axis for step in worked_out(plain_answer(explorer.result), {"N": 2, "M": 1}).steps] == [
+        "0",
+        "1",
+        "over",
+    ]
 
 
 @given(questions(), st.dictionaries(st.sampled_from("abz"), st.integers(0, 5)), st.lists(st.sampled_from("abz")))

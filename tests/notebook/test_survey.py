@@ -19,6 +19,7 @@ import symbcast as sb
 from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.evidence import at_sizes
 from symbcast.core.logic.formulas import FALSE, holds
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.notebook.surveys import MAX_CELLS, Outcome, Survey, survey
 from symbcast.notebook.words import missing_text
 
@@ -52,7 +53,7 @@ def labels(found, cell):
 
 def blamed_axes(result, sizes, no_sizes):
     """Return the axes of what fails, None for the ranks, from the operands at these sizes."""
-    concrete = at_sizes(result, sizes)
+    concrete = at_sizes(plain_answer(result), sizes)
     if concrete is None:
         return no_sizes
     alignment = Alignment(concrete)
@@ -66,7 +67,7 @@ def blamed_axes(result, sizes, no_sizes):
 
 def no_size_axes(question, result, sizes):
     """Return the axes with a dimension that is negative or has no value."""
-    places = Alignment(result).places.of
+    places = Alignment(plain_answer(result)).places.of
     bad = set()
     for operand, shape in enumerate(question.shapes):
         for axis, text in enumerate(shape):
@@ -82,7 +83,7 @@ def test_every_cell_is_what_the_rule_says(question, data):
         result = question.ask()
     except sb.AssumptionError:
         reject()
-    names = [] if result.scope is None else list(result.scope.names.values())
+    names = list(result.guard().names.values())
     if not names:
         with pytest.raises(sb.BindingError, match="all sizes here are integers"):
             survey(result, "a", None, SIZES)
@@ -121,7 +122,7 @@ def test_every_cell_of_a_program_is_what_its_condition_says(program, data):
     x, y, fixed = drawn_axes(data, list(env.names.values()))
     found = survey(env, x, y, SIZES, fixed=fixed)
     guard, whole = env.guard(), env.guard(with_assumptions=True)
-    by_name = {name: s for s, name in env.shown.items()}
+    by_name = {name: s for s, name in plain_answer(env).shown.items()}
     for sizes, cell in points(found):
         given_sizes = {name: sizes[name] for name in env.names.values()}
         assert cell.shape is None
@@ -145,7 +146,7 @@ def first_failure(run, point):
             break
     else:
         broken = None
-    scope = {name: point[s] for s, name in run.env.shown.items()}
+    scope = {name: point[s] for s, name in plain_answer(run.env).shown.items()}
     for number in run.kept:
         step = run.program.steps[number]
         if number == broken or (step.kind == "require" and not programs.holds(step.text, scope)):
@@ -330,7 +331,7 @@ assert not any(m.startswith("symbcast.notebook") for m in sys.modules)
 from symbcast.notebook.surveys import survey
 survey(sb.broadcast("N, 3", "M, 1"), "N", "M", range(5))
 assert not {"matplotlib", "numpy", "anywidget", "ipywidgets", "IPython"} & set(sys.modules)
-assert set(sb.notebook.__all__) < set(dir(sb.notebook))
+assert set(sb.notebook.__all__) == set(dir(sb.notebook))
 try:
     sb.notebook.plots_of_mine
 except AttributeError as error:

@@ -13,7 +13,6 @@ from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.products.opened_operations import opened
 from symbcast.core.solver.products.projection import project
 from symbcast.core.text import parse_dim
-from symbcast.core.verdicts import Verdict
 
 onnx = pytest.importorskip("onnx")
 
@@ -72,7 +71,7 @@ def test_what_data_must_be_says_what_the_sizes_must_be():
         part = Slice(x, zero, e, zero)
         y = Pad<mode = "reflect">(part, six)
     }""")
-    assert (report.verdict, str(report.condition)) == (Verdict.SOMETIMES, "N >= 7")
+    assert (report.verdict, str(report.condition)) == (sb.Verdict.SOMETIMES, "N >= 7")
 
 
 A, X = symbol("a"), symbol("x")
@@ -116,7 +115,7 @@ TURNS = """turns (float[N] x, int64 trips) => (float[L] y, float[P] z)
 def test_what_a_trial_of_a_loop_asks_is_not_asked_again():
     """A first turn would need 7 places, and the Slice would be plain then; but there need not be a turn."""
     report = check(TURNS, assume="trips == 0")
-    assert (report.verdict, str(report.shapes["z"])) == (Verdict.ALWAYS, "(N - max(N - 3, 0),)")
+    assert (report.verdict, str(report.shapes["z"])) == (sb.Verdict.ALWAYS, "(N - max(N - 3, 0),)")
 
 
 def test_the_places_of_a_filled_tensor_are_counted():
@@ -134,7 +133,7 @@ def test_the_places_of_a_filled_tensor_are_counted():
     }""")
     shapes = {name: str(report.shapes[name]) for name in ("along", "both", "few", "taken")}
     assert shapes == {"along": "(1, N)", "both": "(2, M*N)", "few": "(1, 2)", "taken": "(1, N, M)"}
-    assert (report.verdict, report.unanalysed, report.data_sizes) == (Verdict.ALWAYS, (), {})
+    assert (report.verdict, report.unanalysed, report.data_sizes) == (sb.Verdict.ALWAYS, (), {})
 
 
 def test_a_dividend_that_is_a_maximum_is_no_quotient():

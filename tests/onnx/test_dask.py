@@ -20,7 +20,6 @@ import symbcast as sb
 from symbcast.batch.execution import run as run_jobs
 from symbcast.batch.journal import read_results
 from symbcast.cli import Exit, run
-from symbcast.core.verdicts import Verdict
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 from slow_work import Work, work  # noqa: E402 - only with dask
@@ -100,7 +99,7 @@ def test_a_killed_worker_loses_nothing_and_repeats_nothing(models, tmp_path):
         found = list(sb.onnx.check_many(models, executor=executor))
         assert sorted(f.path for f in found) == models
         assert {f.path: plain(f) for f in found} == expected
-        assert {f.verdict for f in found} == {v.value for v in (Verdict.SOMETIMES, Verdict.NEVER)}
+        assert {f.verdict for f in found} == {v.value for v in (sb.Verdict.SOMETIMES, sb.Verdict.NEVER)}
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")

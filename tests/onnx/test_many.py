@@ -24,7 +24,6 @@ from symbcast.batch.execution import AHEAD
 from symbcast.batch.execution import run as run_jobs
 from symbcast.batch.journal import Journal, read_results
 from symbcast.cli import Exit, run
-from symbcast.errors import BindingError
 
 
 @pytest.fixture
@@ -82,7 +81,7 @@ def test_what_is_known_is_for_the_models_that_have_it(folder):
     assert verdicts(found) == {**EXPECTED, "sometimes.onnx": "always"}
     (report,) = [f.report for f in found if f.path.endswith("sometimes.onnx")]
     assert report["inputs"] == {"a": ["rows", 3], "b": [1, 1]}
-    with pytest.raises(BindingError, match="is not a size"):
+    with pytest.raises(sb.BindingError, match="is not a size"):
         list(sb.onnx.check_many(files(), bind={"M": "x"}))
 
 

@@ -31,7 +31,7 @@ def program():
 def test_a_program_says_what_its_operators_require(program):
     assert program.condition.equivalent("D == 2304 and (S == 1 or S == T + past)")
     assert "D == 2304" in [str(sb.Condition(c)) for c in program.condition.clauses]
-    origins = {op.name for r in program.requirements() for op in r.origins}
+    origins = {name for f in program.findings for name in f.origins}
     assert origins <= {"heads", "cache", "scores", "mask"}
     assert program.guard()(batch=2, T=3, D=2304, past=4, S=7)
     assert not program.guard()(batch=2, T=3, D=2304, past=4, S=6)

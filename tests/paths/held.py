@@ -9,6 +9,7 @@ import numpy as np
 import symbcast as sb
 from symbcast.arrays.arguments import Arguments, ArrayArgument
 from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.paths.conclusions.answer import conclusions_of
 
 MOST_CHOICES = 5_000
 """Of more choices of the numbers that data decide nothing is compared."""
@@ -41,12 +42,12 @@ class Held:
 def held(report, function, *arguments, sizes=range(4), most=400, **named):
     """Compare a report with what the function does at all sizes, or at ``most`` of them, spread evenly."""
     found, given, random = Held(), Arguments(arguments, named), np.random.default_rng(0)
-    symbols = list(report.scope.names)
-    data = list(report.exploration.data)
+    symbols = list(conclusions_of(report).scope.names)
+    data = list(conclusions_of(report).exploration.data)
     every = list(itertools.product(sizes, repeat=len(symbols)))
     for values in every[:: -(-len(every) // most)]:
         at = dict(zip(symbols, values, strict=True))
-        if not all(holds_at(a.formula, at) for a in report.scope.assumptions):
+        if not all(holds_at(a.formula, at) for a in conclusions_of(report).scope.assumptions):
             continue
 
         def make_array(dims, dtype, at=at):
@@ -54,7 +55,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
             kind = np.dtype(dtype).kind
             return random.random(shape).astype(dtype) if kind in "fc" else np.ones(shape, dtype)
 
-        args, options = given.made(report.scope.shapes, make_array, lambda dim, at=at: size_at(dim, at))
+        args, options = given.made(conclusions_of(report).scope.shapes, make_array, lambda dim, at=at: size_at(dim, at))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -73,7 +74,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
             there = {**at, **dict(zip(data, decided, strict=True))}
             is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:
-                if holds_at(case.when.formula, there):
+                if holds_at(case.condition.formula, there):
                     told.add(None if case.error else tuple(_evaluated(shapes_of(case.value), there, data)))
         wanted = None if real is None else tuple(real)
         if is_open:

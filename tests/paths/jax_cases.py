@@ -21,6 +21,7 @@ from jax import lax
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import symbcast as sb
+from symbcast.paths.conclusions.answer import conclusions_of
 
 
 def attention(q, k, v, mask):
@@ -241,16 +242,16 @@ def held(report, function, arguments, sizes=range(1, 5), most=64):
     """At how many sizes a report is right, says nothing, and where it is wrong."""
     from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
 
-    symbols = list(report.scope.names)
+    symbols = list(conclusions_of(report).scope.names)
     every = list(itertools.product(sizes, repeat=len(symbols)))
     right, left, wrong = 0, 0, []
     for values in every[:: -(-len(every) // most)]:
         at = dict(zip(symbols, values, strict=True))
-        real = real_shapes(function, arguments, (report.scope, at))
+        real = real_shapes(function, arguments, (conclusions_of(report).scope, at))
         if holds_at(report.unexplored.formula, at):
             left += 1
             continue
-        case = next((c for c in report.cases if holds_at(c.when.formula, at)), None)
+        case = next((c for c in report.cases if holds_at(c.condition.formula, at)), None)
         leaves = [] if case is None else jax.tree.leaves(case.value, is_leaf=lambda v: isinstance(v, sb.Shape))
         told = None if case is None or case.error else [tuple(size_at(d, at) for d in s.dims) for s in leaves]
         if told == real:

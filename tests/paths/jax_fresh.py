@@ -18,6 +18,7 @@ import numpy as np
 from jax import lax
 
 import symbcast as sb
+from symbcast.paths.conclusions.answer import conclusions_of
 
 SIZES = ((1, 1, 1), (2, 2, 2), (2, 3, 2), (3, 1, 3))
 
@@ -117,7 +118,9 @@ def found(name):
     """All that a report says."""
     function, arguments = FUNCTIONS[name]
     report = sb.jax.trace(function, *arguments)
-    outcomes = [[str(s.formula) for s in o.steps] + [repr(o.error)] for o in report.exploration.outcomes]
+    outcomes = [
+        [str(s.formula) for s in o.steps] + [repr(o.error)] for o in conclusions_of(report).exploration.outcomes
+    ]
     said = [report.verdict, report.condition, report.shapes, report.reason, report.findings]
     return [*(str(s).replace(str(Path(__file__).parent), "") for s in said), outcomes]
 

@@ -23,6 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
+from symbcast.paths.conclusions.answer import conclusions_of
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 DATA = Path(__file__).parents[1] / "data"
@@ -192,8 +194,8 @@ def outcome(call):
 
     names, function = function_of(call)
     report = sb.trace(function, *(sb.array(*KINDS[n]) for n in names))
-    symbols = {s: str(s) for s in report.scope.names}
-    data = list(report.exploration.data)
+    symbols = {s: str(s) for s in conclusions_of(report).scope.names}
+    data = list(conclusions_of(report).exploration.data)
     every = list(itertools.product(SIZES, repeat=len(symbols)))
     known = 0
     for values in every[:: -(-len(every) // MOST)]:
@@ -210,7 +212,7 @@ def outcome(call):
             told |= {
                 None if case.error else tuple(_evaluated(shapes_of(case.value), there, data))
                 for case in report.cases
-                if holds_at(case.when.formula, there)
+                if holds_at(case.condition.formula, there)
             }
         if is_open:
             continue

@@ -27,6 +27,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from paths.held import _evaluated, _fits, shapes_of
 
+from symbcast.paths.conclusions.answer import conclusions_of
+
 RECORD = Path(__file__).parents[1] / "data" / "numpy_survey.json"
 SIZES = range(6)
 MOST = 216
@@ -337,12 +339,13 @@ def compared(report, function, arguments):
     from symbcast.arrays.arguments import Arguments
     from symbcast.core.solver.evaluation.evaluation import holds_at
 
-    given, symbols, data = Arguments(arguments, {}), list(report.scope.names), list(report.exploration.data)
+    given, found = Arguments(arguments, {}), conclusions_of(report)
+    symbols, data = list(found.scope.names), list(found.exploration.data)
     every = list(itertools.product(SIZES, repeat=len(symbols)))
     right, left, wrong = 0, 0, []
     for values in every[:: -(-len(every) // MOST)]:
         at = dict(zip(symbols, values, strict=True))
-        real = real_outcomes(function, report.scope, given, at)
+        real = real_outcomes(function, found.scope, given, at)
         counts = sorted({*range(4), *values, math.prod(values)})
         choices = [range(2) if s.upper == 1 else [n for n in counts if n >= s.lower] for s in data[:3]]
         told, is_open = set(), False
@@ -350,7 +353,7 @@ def compared(report, function, arguments):
             there = {**at, **dict.fromkeys(data, 0), **dict(zip(data, decided, strict=False))}
             is_open = is_open or holds_at(report.unexplored.formula, there)
             for case in report.cases:
-                if holds_at(case.when.formula, there):
+                if holds_at(case.condition.formula, there):
                     told.add(None if case.error else tuple(_evaluated(shapes_of(case.value), there, data)))
         # Data that do not suit fail: an error counts where there is no data for which there is none.
         expected = {r for r in real if r is not None} or real

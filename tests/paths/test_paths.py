@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import symbcast as sb
+from symbcast.paths.conclusions.answer import conclusions_of
 from symbcast.paths.values.real import Real
 
 SIZES = range(6)
@@ -42,7 +43,7 @@ def hold(run, names, sizes=SIZES, **options):
     left = 0
     for at in itertools.product(sizes, repeat=len(names)):
         by_name = dict(zip(names, at, strict=True))
-        cases = [c for c in found.cases if c.when.guard()({s.name: by_name[s.name] for s in c.when.symbols})]
+        cases = [c for c in found.cases if c.condition.guard()({s.name: by_name[s.name] for s in c.condition.symbols})]
         if not cases:
             assert found.unexplored.guard()({s.name: by_name[s.name] for s in found.unexplored.symbols})
             assert not found.complete
@@ -336,6 +337,6 @@ def test_a_loop_over_a_thousand_numbers_requires_nothing_that_is_settled():
         return found
 
     report = sb.trace(last, "N", max_paths=3)
-    assert max(len(o.steps) for o in report.exploration.outcomes) < 10
+    assert max(len(o.steps) for o in conclusions_of(report).exploration.outcomes) < 10
     assert report.guard()(N=1000)
     assert not report.guard()(N=999)

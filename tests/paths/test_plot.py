@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.notebook.surveys import Outcome, survey
 
 mpl.use("Agg")
 
@@ -19,14 +18,14 @@ def skips(x):
 
 
 def test_each_cell_is_what_the_function_does():
-    found = survey(sb.trace(skips, "H, W"), "H", "W", range(7))
+    found = sb.notebook.survey(sb.trace(skips, "H, W"), "H", "W", range(7))
     labels = {"too small": 0, "sizes": 0}
     for w, row in enumerate(found.rows):
         for h, cell in enumerate(row):
             try:
                 assert cell.shape == skips(np.ones((h, w))).shape
             except ValueError as error:
-                assert cell.outcome is Outcome.FAILS
+                assert cell.outcome is sb.notebook.Outcome.FAILS
                 (blamed,) = cell.blamed
                 is_small = found.blames[blamed].label.endswith(f":{skips.__code__.co_firstlineno + 3}")
                 assert is_small is (str(error) == "too small")

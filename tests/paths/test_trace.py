@@ -302,5 +302,5 @@ def test_a_case_has_the_message_of_what_fails_in_it():
         return np.pad(x, ((0, -len(x) % 8), (0, 0))).reshape(-1, 8, x.shape[1])  # the first asks that it be 0 or more
 
     _, failing = sb.trace(padded, "H, W").cases
-    assert str(failing.when) == "W == 0"
+    assert str(failing.condition) == "W == 0"
     assert failing.error == "ValueError: no size may be 0 next to a -1"

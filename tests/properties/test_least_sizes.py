@@ -4,7 +4,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.errors import SymbcastError
 
 names = st.sampled_from("NMKL")
 sizes = st.one_of(names, names, st.integers(0, 4))
@@ -23,7 +22,7 @@ def told(operations, least, at_start, in_full):
             env.assume(*(f"{name} >= 1" for name in least))
         try:
             outputs.append(str(env.broadcast(*operation)))
-        except SymbcastError as error:
+        except sb.SymbcastError as error:
             outputs.append(type(error).__name__)
     found = [env.witness(), env.counterexample()]
     for sizes_ in found:

@@ -117,7 +117,7 @@ ASKED = {
     "witness": lambda env: env.witness(),
     "counterexample": lambda env: env.counterexample(),
     "conflict": lambda env: [op.number for op in env.conflict],
-    "requirements": lambda env: [(str(r.condition), [op.number for op in r.origins]) for r in env.requirements()],
+    "findings": lambda env: [(f.text, f.origins) for f in env.findings],
     "explanation": lambda env: env.explain(),
 }
 

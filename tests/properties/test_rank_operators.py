@@ -12,6 +12,7 @@ from rank_expansions import expansions
 import symbcast as sb
 from symbcast.core.algebra.sequences import AxisSequence, is_sequence
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import AxisSizes, size_at
 from symbcast.operators.recorded.operator import find_operator
 
@@ -187,7 +188,7 @@ def test_operators_of_unknown_rank_are_answered_as_all_their_expansions_are(ques
     env = sb.ShapeEnv(on_conflict="record")
     try:
         operator = find_operator(question.name, question.attributes)
-        output = env._apply(question.name, operator, texts, "x")
+        output = plain_answer(env).apply(question.name, operator, texts, "x")
     except sb.OperatorError as error:
         event(f"{question.name}: refused")
         assert str(error)
@@ -252,7 +253,7 @@ def test_operators_go_on_with_what_broadcasts_made(shapes, questions):
         for question in questions:
             operator = find_operator(question.name, question.attributes)
             others = question.shapes[1:]
-            output = env._apply(question.name, operator, (output, *map(written, others)), None)
+            output = plain_answer(env).apply(question.name, operator, (output, *map(written, others)), None)
             runs.append((question, len(taken), len(others)))
             taken += others
     except (sb.OperatorError, sb.RuleArgumentError):

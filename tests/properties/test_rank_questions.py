@@ -13,6 +13,7 @@ from reference import RULES
 
 import symbcast as sb
 from symbcast.core.algebra.sequences import AxisSequence, is_sequence, sequences_of
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import AxisSizes, size_at
 
 V = sb.Verdict
@@ -60,8 +61,8 @@ def outcomes(shapes, rule, assume, min_size):
 
 def at(sizes, result):
     """Return sizes by symbol, as `size_at` takes them."""
-    axes = {AxisSequence(s.name, s.number): sizes[s.name] for s in result.scope.sequences}
-    plain = {s: sizes[name] for s, name in result.scope.names.items() if name in sizes}
+    axes = {AxisSequence(s.name, s.number): sizes[s.name] for s in plain_answer(result).scope.sequences}
+    plain = {s: sizes[name] for s, name in plain_answer(result).scope.names.items() if name in sizes}
     return AxisSizes(plain, axes)
 
 
@@ -119,7 +120,7 @@ def test_each_valid_size_lies_in_one_case_that_says_what_happens_there(shapes, r
         return
     names = [n for n in range(len(shapes)) if result.rule.operand_name(n) != "target"]
     for sizes, concrete, output in outcomes(shapes, rule, assume, min_size):
-        inside = [case for case in cases if case.guard.guard()(sizes)]
+        inside = [case for case in cases if case.condition.guard()(sizes)]
         assert len(inside) == (output is not None), (shapes, sizes, inside)
         assert cases.find(sizes) is (inside[0] if inside else None)
         for case in inside:
@@ -127,7 +128,7 @@ def test_each_valid_size_lies_in_one_case_that_says_what_happens_there(shapes, r
             (layout,) = case.layouts
             check_layout(layout, at(sizes, result), [concrete[n] for n in names], [places[n] for n in names], output)
     for case in cases:
-        assert case.guard.guard()(case.witness())
+        assert case.condition.guard()(case.witness())
         assert result.evaluate(case.witness()) is not None
 
 
@@ -155,25 +156,25 @@ def test_each_valid_size_of_a_program_lies_in_one_case(shapes, min_size, by_matm
     event("complete" if cases.is_complete else "limited")
     if not cases.is_complete:
         return
-    named = {s.name: s for s in sequences_of(env.shown)}
+    named = {s.name: s for s in sequences_of(plain_answer(env).shown)}
     for sizes, concrete in islice(expansions(shapes), EXPANDED):
         axes = [size for s in sizes.values() for size in (s if isinstance(s, tuple) else (s,))]
         if any(size < min_size for size in axes):
             continue
         first = RULES["numpy"](*concrete[:2])
         second = None if first is None else RULES["numpy"](first, concrete[2])
-        inside = [case for case in cases if case.guard.guard()(sizes)]
+        inside = [case for case in cases if case.condition.guard()(sizes)]
         assert len(inside) == (second is not None), (shapes, sizes, inside)
-        plain = {s: sizes[name] for s, name in env.shown.items() if name in sizes}
+        plain = {s: sizes[name] for s, name in plain_answer(env).shown.items() if name in sizes}
         found = AxisSizes(plain, {s: sizes[name] for name, s in named.items()})
         expected = {"first": first, "second": second, "product": concrete[-1]}
         for case in inside:
             for name, shape in case.shapes.items():
                 assert tuple(spread(shape.dims, shape.dims, found)[0]) == expected[name], (shapes, sizes)
     for case in cases:
-        assert case.guard.guard()(case.witness())
+        assert case.condition.guard()(case.witness())
         hinted = env.cases([case.witness()], limit=1)
-        assert str(hinted[0].guard) == str(case.guard)
+        assert str(hinted[0].condition) == str(case.condition)
 
 
 def cells_of(shape):
@@ -280,7 +281,7 @@ def test_operands_of_programs_are_stretched_where_they_are_so_at_all_ranks(shape
     except (sb.UnknownRankError, sb.IncompatibleProgramError, sb.ShapeTypeError) as error:
         event(type(error).__name__)
         return
-    if not sequences_of(env.shown):
+    if not sequences_of(plain_answer(env).shown):
         return
     for (operand, axis), expansion in found.items():
         event(expansion.verdict.value)

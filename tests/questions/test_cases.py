@@ -12,6 +12,7 @@ from exchange import consumers
 from hypothesis import given, settings
 
 import symbcast as sb
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import size_at
 
 UNKNOWN = {"questions": 0, "undecided": 0}
@@ -45,12 +46,12 @@ def check_layout(layout, sizes, operands, places, output):
 def check_cases(result, question):
     cases = result.cases()
     assert cases.is_complete
-    symbols = {} if result.scope is None else {name: s for s, name in result.scope.names.items()}
+    symbols = {name: s for s, name in result.guard().names.items()}
     places = result.rule.places([s.rank for s in result.operands]).of
     read = [n for n in range(len(result.operands)) if result.rule.operand_name(n) != "target"]
     met = set()
     for sizes, output in question.outcomes():
-        found = [c for c in cases if c.guard.guard()(sizes)]
+        found = [c for c in cases if c.condition.guard()(sizes)]
         assert len(found) == (output is not None), (sizes, found)
         for case in found:
             met.add(case.number)
@@ -60,7 +61,7 @@ def check_cases(result, question):
             check_layout(layout, by_symbol, operands, [places[n] for n in read], output)
     for case in cases:
         witness = case.witness()
-        assert case.guard.guard()(witness)
+        assert case.condition.guard()(witness)
         if max(witness.values(), default=0) in questions.SIZES:
             assert case.number in met
 
@@ -94,8 +95,8 @@ def test_each_valid_size_of_a_program_lies_in_one_case(program):
         if not assumed:
             continue
         valid = valid and run.env.verdict is not sb.Verdict.NEVER
-        sizes = {run.env.shown[s]: size for s, size in point.items()}
-        found = [c for c in cases if c.guard.guard()(sizes)]
+        sizes = {plain_answer(run.env).shown[s]: size for s, size in point.items()}
+        found = [c for c in cases if c.condition.guard()(sizes)]
         assert len(found) <= 1
         if cases.is_complete:
             assert len(found) == valid
@@ -140,7 +141,7 @@ def dispatched(source, name, points):
 
 
 def expected_of(cases, points):
-    names = list(cases.question.names.values())
+    names = list(cases.condition.guard().names.values())
     found = [cases.find(dict(zip(names, point, strict=True))) for point in points]
     return [-1 if case is None else case.number for case in found]
 
@@ -158,7 +159,7 @@ def test_dispatch_in_cpp_tells_the_case(tmp_path):
     sources, calls, expected = [], [], []
     for n, result in enumerate(questions_):
         cases = result.cases()
-        points = list(itertools.product(range(5), repeat=len(cases.question.names)))[:: 7 if n == 0 else 1]
+        points = list(itertools.product(range(5), repeat=len(cases.condition.guard().names)))[:: 7 if n == 0 else 1]
         sources.append(cases.to_cpp(f"pick_{n}"))
         calls += [f'std::printf("%d\\n", pick_{n}({", ".join(map(str, p))}));' for p in points]
         expected += expected_of(cases, points)
@@ -181,7 +182,7 @@ def test_cases_that_hints_lie_in_come_first_those_of_most_hints_before_others():
     prefill = {"batch": 1, "heads": 4, "T": 128, "d": 64, "S": 128, "M": 1}
     cases = env.cases([decode, prefill, {"T": 64, "M": 1}, "T == M and T >= 2"])
     assert [c.hints for c in cases] == [(0, 3), (1, 2), ()]
-    assert [str(c.guard) for c in cases] == ["T == M", "T != 1 and M == 1", "T == 1 and M != 1"]
+    assert [str(c.condition) for c in cases] == ["T == M", "T != 1 and M == 1", "T == 1 and M != 1"]
     assert cases.is_complete and str(cases.rest) == "False"
     (first,) = env.cases([decode], limit=1)
     assert first.shapes["masked"] == sb.shape("batch, heads, T, S")
@@ -220,7 +221,7 @@ def test_data_of_cases_are_text_that_reads_back():
     cases = ATTENTION.cases()
     data = json.loads(json.dumps(cases.to_dict()))
     for case, written in zip(cases, data["cases"], strict=True):
-        assert sb.Condition(written["guard"]).equivalent(case.guard)
+        assert sb.Condition(written["guard"]).equivalent(case.condition)
         assert written["witness"] == case.witness()
         assert sb.shape(f"[{', '.join(written['broadcasts'][0]['shape'])}]") == case.shape
     assert "<table" in cases._repr_html_() and cases.explain() == str(cases)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
 
 import symbcast as sb
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.core.solver.evaluation.evaluation import size_at
 
 torch = None
 if find_spec("torch") is not None:
@@ -113,7 +113,7 @@ def at(shape, sizes):
 @pytest.mark.parametrize("row", REPORTED, ids=lambda row: row["mistake"])
 def test_code_does_what_the_repair_says(row):
     result = sb.broadcast(*row["shapes"])
-    sizes = {s: 2 + n for n, s in enumerate(result.scope.symbols)} if result.scope else {}
+    sizes = {s: 2 + n for n, s in enumerate(result.guard().names)}
     for repair in result.repairs(10):
         if repair.kind not in ("assume", "rule"):
             check_code(repair, result.operands, sizes)
@@ -123,15 +123,15 @@ def test_code_does_what_the_repair_says(row):
 @given(st.lists(st.lists(st.sampled_from(["1", "2", "3", "a", "b", "a+1"]), max_size=4), min_size=2, max_size=2))
 def test_a_repair_gives_what_it_says_at_all_small_sizes(shapes):
     result = sb.broadcast(*(f"[{', '.join(s)}]" for s in shapes))
-    symbols = result.scope.symbols if result.scope else ()
+    symbols = tuple(result.guard().names)
     for repair in result.repairs(10):
-        assumed = [sb.Condition(a) for a in repair.assume]
+        guard, assumed = repair.condition.guard(), [sb.Condition(a).guard() for a in repair.assume]
         for values in itertools.product(range(6), repeat=len(symbols)):
             sizes = dict(zip(symbols, values, strict=True))
-            if not all(holds_at(c.formula, sizes) for c in assumed):
+            if not all(c(sizes) for c in assumed):
                 continue
             output = reference.numpy(*(named(s, sizes) for s in repair.operands))
-            holds = holds_at(repair.condition, sizes)
+            holds = guard(sizes)
             assert (output is not None) == (repair.verdict is sb.Verdict.ALWAYS or holds)
             if output is not None:
                 assert named(repair.shape, sizes) == output

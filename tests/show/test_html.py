@@ -10,13 +10,11 @@ from pages import HOSTILE, Page, answer
 from questions import questions
 
 import symbcast as sb
-from symbcast.answers.public.conditions import Condition
 from symbcast.answers.show import call, program
 from symbcast.answers.show.document import LONGEST, Document, Fields, Lines, code, plain
 from symbcast.answers.show.html import render, text
-from symbcast.core.algebra.sympy_functions import symbol
 from symbcast.core.characters import clipped, quoted, sizes_text, visible
-from symbcast.core.verdicts import Verdict
+from symbcast.core.program.statements.public import plain_answer
 
 
 def shown(content):
@@ -31,7 +29,7 @@ def field_rows(document):
 
 def check_result(result):
     made = Page(result._repr_html_())
-    said = call.document(result)
+    said = call.document(plain_answer(result))
     assert made.text.startswith(plain(said.title))
     assert all(row in made.tables[-1] for row in field_rows(said))
     assert len({len(row) for row in made.tables[0]}) == 1
@@ -94,12 +92,12 @@ def test_many_axes_and_operands_are_elided():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_is_text(name):
-    result = sb.broadcast((symbol(name), 3), ("M", 1), assume=[f"{quoted(name)} >= 2"])
+    result = sb.broadcast((sb.symbol(name), 3), ("M", 1), assume=[f"{quoted(name)} >= 2"])
     made = check_result(result)
     assert ["A", shown(quoted(name)), "3"] in made.tables[0]
-    shape = sb.shape((symbol(name), 2))
+    shape = sb.shape((sb.symbol(name), 2))
     assert Page(shape._repr_html_()).text == shown(str(shape))
-    condition = Condition(result)
+    condition = sb.Condition(result)
     assert Page(condition._repr_html_()).text.startswith(shown(str(condition)))
     assert Page(text(name)).text == Page(of_code(name)).text == visible(name)
 
@@ -107,7 +105,7 @@ def test_a_name_is_text(name):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_an_origin_is_text(name):
     env = sb.ShapeEnv(assume=[f"{quoted(name)} >= 1"])
-    env.broadcast((symbol(name), 3), ("M", 1), origin=name)
+    env.broadcast((sb.symbol(name), 3), ("M", 1), origin=name)
     made = Page(env._repr_html_())
     assert f"{visible(name)}: numpy of ({quoted(name)}, 3), (M, 1)" in made.tables[0][1][1]
     assert repr(env).isprintable() and repr(result_of(name)).isprintable()
@@ -115,7 +113,7 @@ def test_an_origin_is_text(name):
 
 
 def result_of(name):
-    return sb.broadcast((symbol(name), 3), ("M", 1))
+    return sb.broadcast((sb.symbol(name), 3), ("M", 1))
 
 
 def test_a_program_says_what_its_text_says():
@@ -129,17 +127,17 @@ def test_a_program_says_what_its_text_says():
         [
             "T and S are equal, or one of them is 1",
             "mask: numpy of (batch, T, S), (batch, 1, T)",
-            sizes_text(env.counterexample(env.requirements()[0].condition)),
+            sizes_text(env.findings[0].counterexample),
         ],
         [
             "batch and heads are equal, or one of them is 1",
             "scores: numpy of (batch,), (heads,)",
-            sizes_text(env.counterexample(env.requirements()[1].condition)),
+            sizes_text(env.findings[1].counterexample),
         ],
     ]
     labels = Counter(row[0] for row in made.tables[1])
     assert labels == Counter(["together", "assuming", "fails at", "works at"])
-    assert all(row in made.tables[1] for row in field_rows(program.document(env)))
+    assert all(row in made.tables[1] for row in field_rows(program.document(plain_answer(env))))
 
 
 def test_what_fails_in_a_program_fails_there():
@@ -157,7 +155,7 @@ def test_programs_without_requirements():
     env.broadcast("N", "2", origin="first")
     env.require("N >= 3")
     made = Page(env._repr_html_())
-    assert env.verdict is Verdict.NEVER
+    assert env.verdict is sb.Verdict.NEVER
     assert made.tables == [
         [["impossible", "first: numpy of (N,), (2,) asks N == 1 or N == 2require_1: require N >= 3"]]
     ]
@@ -169,7 +167,7 @@ def test_a_large_program_has_a_small_page():
         env.broadcast(f"a{n}, T", f"b{n}, S", origin=f"op{n}")
     made = env._repr_html_()
     assert len(made) < 40_000
-    assert "2989 more; .requirements() and JSON list them all" in Page(made).text
+    assert "2989 more; .findings and JSON list them all" in Page(made).text
 
 
 def of_code(name):

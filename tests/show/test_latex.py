@@ -8,7 +8,6 @@ from questions import assumptions, dims, questions
 import symbcast as sb
 from symbcast.answers.mathematics.dims import dim_latex
 from symbcast.answers.mathematics.formulas import clause_lines
-from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.door import to_sympy
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.text import parse_dim, parse_formula
@@ -51,10 +50,10 @@ def test_a_formula_reads_back(left, right):
 @settings(max_examples=50)
 @given(assumptions)
 def test_a_condition_reads_back(texts):
-    condition = Condition(" and ".join(f"({t})" for t in texts) or "True")
+    condition = sb.Condition(" and ".join(f"({t})" for t in texts) or "True")
     latex = check_latex(condition._repr_latex_())
     lines = latex.replace("\\begin{array}{l}", "").replace("\\end{array}", "").replace("\\\\", "").replace("{}", "")
-    assert Condition(read_latex(lines)) == condition
+    assert sb.Condition(read_latex(lines)) == condition
 
 
 @settings(max_examples=150)
@@ -79,10 +78,10 @@ def test_each_part_of_an_answer_is_there():
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_is_inert(name):
     dim = sb.symbol(name)
-    result = sb.broadcast((dim, f"{'M'}"), ("M", 1), assume=[Condition(result_text(symbol(name)))])
+    result = sb.broadcast((dim, f"{'M'}"), ("M", 1), assume=[sb.Condition(result_text(symbol(name)))])
     env = sb.ShapeEnv()
     env.broadcast((dim, 3), ("M", 1), origin=name)
-    for value in (result, env, sb.shape((dim,)), Condition(sb.broadcast((dim,), "M"))):
+    for value in (result, env, sb.shape((dim,)), sb.Condition(sb.broadcast((dim,), "M"))):
         check_latex(value._repr_latex_())
 
 
@@ -123,7 +122,7 @@ def test_long_lists_are_counted_and_conditions_are_whole():
     result = sb.broadcast(*[", ".join(f"x{n}_{m}" for m in range(20)) for n in range(40)])
     latex = check_latex(result._repr_latex_())
     assert len(latex) < 60_000 and r"\land \ldots" not in latex
-    condition = Condition(" and ".join(f"n{n} == m{n}" for n in range(50)))
+    condition = sb.Condition(" and ".join(f"n{n} == m{n}" for n in range(50)))
     assert condition._repr_latex_().count(r"\land") == 49
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import symbcast as sb
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import Knowledge
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -117,12 +118,13 @@ def of_program(record: Callable[[sb.ShapeEnv], object]) -> Callable[[], Answer]:
             record(env)
         except sb.IncompatibleProgramError as error:
             return {"refused": str(error)}
+        program = plain_answer(env)
         return {
             "verdict": env.verdict.name,
-            "requirements": str([str(r) for r in env.requirements()]),
+            "requirements": str([str(r) for r in program.requirements()]),
             "witness": str(env.witness()),
             "counterexample": str(env.counterexample()),
-            "failures": str([env.counterexample(r.condition) for r in env.requirements()[:_FAILURES]]),
+            "failures": str([program.counterexample(r.condition) for r in program.requirements()[:_FAILURES]]),
             "reason": f"{env.reason} {env.evidence_reason}",
         }
 

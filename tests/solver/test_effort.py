@@ -127,7 +127,6 @@ PROGRAM_CALLS = {
     "html": lambda env: env._repr_html_(),
     "witness": lambda env: env.witness(),
     "counterexample": lambda env: env.counterexample(),
-    "requirements": lambda env: env.requirements(),
     "findings": lambda env: env.findings,
     "report": lambda env: env.report(),
     "to_dict": lambda env: env.to_dict(),

@@ -13,10 +13,10 @@ import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.booleans import from_sympy
 from symbcast.core.logic.formulas import all_of
+from symbcast.core.program.statements.public import plain_answer
 from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.verdicts import Verdict
 
-ALWAYS, SOMETIMES, NEVER = Verdict.ALWAYS, Verdict.SOMETIMES, Verdict.NEVER
+ALWAYS, SOMETIMES, NEVER = sb.Verdict.ALWAYS, sb.Verdict.SOMETIMES, sb.Verdict.NEVER
 n = sympy.Symbol("n")
 
 
@@ -84,13 +84,13 @@ def test_the_verdict_and_its_certificate(answers, case):
 @pytest.mark.parametrize("case", CASES)
 def test_the_evidence_meets_the_assumptions(answers, case):
     result = answers(case)
-    symbols = result.scope.symbols
+    symbols = tuple(plain_answer(result).shown)
     assumed = predicate(all_of(a.formula for a in result.assumptions), symbols)
-    asked = predicate(all_of(c.requirement for c in result.constraints), symbols)
+    asked = predicate(all_of(c.requirement for c in plain_answer(result).constraints), symbols)
     for sizes, valid in ((result.witness(), True), (result.counterexample(), False)):
         assert (sizes is None) is (result.verdict is (NEVER if valid else ALWAYS))
         if sizes is not None:
-            values = [sizes[name] for name in result.scope.names.values()]
+            values = [sizes[name] for name in plain_answer(result).shown.values()]
             assert assumed(*values)
             assert bool(asked(*values)) is valid
             for s, size in zip(symbols, values, strict=True):
@@ -101,7 +101,7 @@ def test_the_evidence_meets_the_assumptions(answers, case):
 def test_the_shown_condition_is_the_answer(answers, case):
     """The sympy Boolean is true exactly where the clauses hold, among sizes that the assumptions leave."""
     result = answers(case)
-    symbols = result.scope.symbols
+    symbols = tuple(plain_answer(result).shown)
     clauses, shown = predicate(all_of(result.clauses), symbols), predicate(from_sympy(result.condition.sympy), symbols)
     assumed = predicate(all_of(a.formula for a in result.assumptions), symbols)
     for sizes in itertools.product(range(9), repeat=len(symbols)):
@@ -145,7 +145,7 @@ def test_quotients_of_even_symbols_are_read():
 def test_a_name_that_a_user_gave_is_not_another_sizes_label():
     first, second = sympy.Dummy("N"), sympy.Dummy("N")
     result = sb.broadcast((first,), (second,), ("N_1",))
-    assert result.scope.names[symbol("N_1")] == "N_1"
+    assert plain_answer(result).shown[symbol("N_1")] == "N_1"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from symbcast.core.logic.formulas import FALSE, TRUE, Clashing, Compatible, all_
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
 from symbcast.core.solver.satisfiability.least_sizes import smallest_point
 from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
-from symbcast.errors import DimensionError
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (1, 3), (5, 2), (6, 4), (7, 7), (4, 9), (2**40, 3), (3, 2**62)]
@@ -191,7 +190,7 @@ def test_a_result_let_go_of_while_another_thread_asks_does_no_harm():
 
 def test_an_error_on_the_worker_reaches_the_caller():
     n = sympy.Symbol("n")
-    with pytest.raises(DimensionError, match="expo"):
+    with pytest.raises(sb.DimensionError, match="expo"):
         on_worker(lambda: from_sympy(n**n))
     assert asked([TRUE]) is Satisfiability.SATISFIABLE
 

@@ -9,9 +9,10 @@ from functools import cached_property
 from symbcast.answers.comparison.question import Question
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.public.conditions import Condition
-from symbcast.answers.public.result import Result
+from symbcast.answers.public.result import Result, call_of
 from symbcast.core.broadcasting import OutputDim, Rule
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, clauses
+from symbcast.core.program.calls.call import Call
 from symbcast.core.solver.budget import answered
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError
@@ -55,7 +56,7 @@ class RuleAnswer:
         """The rule's requirements, conjunct by conjunct, not simplified."""
         if self.result is None:
             return (FALSE,)
-        found = all_of(c.requirement for c in self.result.constraints)
+        found = all_of(c.requirement for c in call_of(self.result).constraints)
         return clauses(found)
 
     @cached_property
@@ -67,8 +68,8 @@ class RuleAnswer:
 
     @property
     def output(self) -> tuple[OutputDim, ...]:
-        """The output axes, each described by the sizes that meet there."""
-        return () if self.result is None else self.result.emission.output
+        """The output's axes, each named by the sizes that meet there."""
+        return () if self.result is None else call_of(self.result).emission.output
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
@@ -82,7 +83,7 @@ class RuleAnswer:
         """The output shape as text, empty if there is none."""
         if self.result is None or self.result.shape is None:
             return ""
-        return Namer(self.result).shape(self.result.shape)
+        return Namer(call_of(self.result)).shape(self.result.shape)
 
     def at(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """Return the output for integer shapes; None if the rule refuses them."""
@@ -92,10 +93,10 @@ class RuleAnswer:
 def answer_of(rule: Rule, question: Question) -> RuleAnswer:
     """Return a rule's answer for the shapes of a question."""
     try:
-        result = Result(rule, question.shapes, question.scope)
+        call = Call(rule, question.shapes, question.scope)
     except RuleArgumentError as error:
         return RuleAnswer(
             rule_text(rule), None, rule, question, f"{error.problem}; {error.hint}" if error.hint else error.problem
         )
-    result.budget = question.budget
-    return RuleAnswer(rule_text(rule), result, rule, question)
+    call.budget = question.budget
+    return RuleAnswer(rule_text(rule), Result(call), rule, question)

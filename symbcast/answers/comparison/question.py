@@ -11,6 +11,7 @@ from symbcast.core.logic.formulas import Formula
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.program.statements.statement import about
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.core.solver.budget import check_budget
 from symbcast.core.solver.evaluation.evaluation import size_at
@@ -59,7 +60,7 @@ class Question:
     def condition(self, formula: Formula) -> Condition:
         """Return a formula as a condition over all sizes of the question, by their names."""
         names = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in self.scope.names.items()}
-        return Condition.about(put_in(formula, {s: n for s, n in names.items() if s is not n}), names.values())
+        return about(Condition, put_in(formula, {s: n for s, n in names.items() if s is not n}), names.values())
 
     def at(self, sizes: Mapping[str, int]) -> tuple[Sizes, ...]:
         """Return the shapes at some sizes, given by name; all dimensions must have a value there."""

@@ -72,8 +72,8 @@ def result_to_dict(result: Call) -> ResultData:
     its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``). A sequence of axes is listed once
     (``*batch``), and has a list of sizes in ``witness`` and ``counterexample``.
 
-    >>> import symbcast
-    >>> data = result_to_dict(symbcast.broadcast("N, 3", "M, 1"))
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> data = result_to_dict(call_of(broadcast("N, 3", "M, 1")))
     >>> data["verdict"], data["shape"]["dims"], data["condition"]
     ('sometimes', ['broadcast(M, N)', '3'], 'N == M or N == 1 or M == 1')
     """

@@ -24,7 +24,6 @@ from symbcast.errors import ExchangeError, SymbcastError
 from symbcast.operators.recorded.operator import find_operator, operator_names
 
 _Value = TypeVar("_Value")
-P = TypeVar("P", bound=Program)
 
 FORMAT = "symbcast.core.program"
 VERSION = 1
@@ -71,7 +70,7 @@ def program_to_dict(env: Program) -> ProgramData:
     >>> from symbcast import ShapeEnv
     >>> env = ShapeEnv()
     >>> _ = env.broadcast("N, 3", "M, 1", origin="add")
-    >>> data = program_to_dict(env)
+    >>> data = env.to_dict()
     >>> data["operations"][0]["operands"], data["answer"]["condition"]
     (['(N, 3)', '(M, 1)'], 'N == M or N == 1 or M == 1')
     >>> ShapeEnv.from_dict(data).condition == env.condition
@@ -138,8 +137,8 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def program_from_dict(data: object, kind: type[P]) -> P:
-    """Return the program that `program_to_dict` wrote, as an instance of ``kind``. Raises `ExchangeError`."""
+def program_from_dict(data: object) -> Program:
+    """Return the program that `program_to_dict` wrote. Raises `ExchangeError`."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise ExchangeError("the data", f"is not a program: its format is not {FORMAT!r}", "see ShapeEnv.to_dict")
     if type(data.get("version")) is not int or data["version"] != VERSION:
@@ -155,7 +154,7 @@ def program_from_dict(data: object, kind: type[P]) -> P:
         raise ExchangeError("symbols", "name a size twice")
     names.bind(shape_of(symbols))
     ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
-    return whole.read("operations", lambda: kind.restored(ops, min_size, on_conflict, symbols))
+    return whole.read("operations", lambda: Program.restored(ops, min_size, on_conflict, symbols))
 
 
 class _Entry:

@@ -30,8 +30,8 @@ def stablehlo_source(call: Call, name: str = "broadcast", element_type: str = "f
     output's size. The shapes must be able to broadcast. Raises `DimensionError` for a layout that StableHLO
     cannot express, and ValueError for a name or a type that it does not allow.
 
-    >>> import symbcast
-    >>> print(stablehlo_source(symbcast.broadcast("N, 3", "M, 1", assume="N >= 2 and M == N")))
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> print(stablehlo_source(call_of(broadcast("N, 3", "M, 1", assume="N >= 2 and M == N"))))
     // numpy of A (N, 3), B (M, 1)
     module {
       func.func @broadcast(%A: tensor<?x3xf32>, %B: tensor<?x1xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>) {

@@ -46,8 +46,8 @@ def worked_out(result: Call, sizes: Mapping[str, int]) -> Working:
 
     Raises `BindingError` for missing or unknown sizes; if the assumptions exclude the sizes, ``problem`` says so.
 
-    >>> import symbcast
-    >>> for step in worked_out(symbcast.broadcast("N, 3", "M, 1"), {"N": 2, "M": 4}).steps:
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> for step in worked_out(call_of(broadcast("N, 3", "M, 1")), {"N": 2, "M": 4}).steps:
     ...     print(step.axis, step.cells, step.output or step.reason)
     0 ('N = 2', 'M = 4') sizes must be equal or 1
     1 ('3', '1') 3

@@ -17,12 +17,11 @@ from symbcast.core.algebra.sequences import SequenceSymbol, is_sequence
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.broadcasting import Rule
 from symbcast.core.characters import clipped
-from symbcast.core.logic.formulas import Formula, all_of
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.limits import check_limit
+from symbcast.core.program.statements.statement import Statement, public
 from symbcast.core.shapes import Shape, any_shape_of, is_open
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 
@@ -58,12 +57,12 @@ class Repair:
     Attributes:
         kind: ``unsqueeze``, ``squeeze``, ``reshape`` (ones moved), ``transpose``, ``slice``, ``assume`` or ``rule``.
         text: The change in words.
-        operands: The operands after the change.
-        rule: The rule after the change.
-        assume: The added assumption, as text.
-        verdict: Whether the shapes broadcast after the change.
-        shape: The output after the change.
-        condition: The condition that remains; true if the verdict is always.
+        operands: The operands after it.
+        rule: The rule after it.
+        assume: What it assumes, as text.
+        verdict: Whether the shapes broadcast then.
+        shape: The output then.
+        condition: What must hold then still, as a `symbcast.Condition`; true where the verdict is always.
         code: The edit as code, by framework: ``numpy``, ``torch`` and ``onnx`` (in ONNX's own text). An assumption has
             code for the first two unless it is about a sequence of axes; another rule has none. ONNX has no code that
             permutes axes of an unknown rank.
@@ -76,7 +75,7 @@ class Repair:
     assume: tuple[str, ...]
     verdict: Verdict
     shape: Shape | None
-    condition: Formula
+    condition: Statement
     code: Mapping[str, str]
 
     def __str__(self) -> str:
@@ -92,7 +91,7 @@ class Repair:
             "assume": list(self.assume),
             "verdict": self.verdict.value,
             "shape": None if self.shape is None else str(self.shape),
-            "condition": formula_text(self.condition),
+            "condition": str(self.condition),
             "code": dict(self.code),
         }
 
@@ -160,8 +159,7 @@ def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | N
         return None
     text = fix.text if verdict is Verdict.ALWAYS else f"{fix.text}; valid for some sizes then"
     assume = tuple(a.text for a in fix.assume)
-    condition = all_of(answer.clauses)
-    return Repair(candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, condition, made)
+    return Repair(candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, public(answer), made)
 
 
 def _count(result: Call) -> int:

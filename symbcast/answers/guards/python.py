@@ -160,16 +160,17 @@ class Guard:
     """A condition as a function of sizes, by name or by symbol.
 
     ``source`` is the function's text, ``parameters`` its parameters in order, and ``function`` the function itself,
-    which takes them in order and checks nothing. Two guards are equal if their conditions and names are.
+    which takes them in order and checks nothing. ``formula`` is the condition, and ``names`` has what each size is
+    called. Two guards are equal if their conditions and names are.
     """
 
-    __slots__ = ("_renamed", "_sequences", "condition", "function", "name", "names", "parameters", "source")
+    __slots__ = ("_renamed", "_sequences", "formula", "function", "name", "names", "parameters", "source")
 
     def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
         if twice:
             raise BindingError(f"two sizes are called {', '.join(twice)}", "give each size its own name")
-        self.condition = condition
+        self.formula = condition
         self.names = dict(names)
         self._sequences = sequences_of(names)
         self.name = name
@@ -195,7 +196,7 @@ class Guard:
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
         renamed = {self._renamed.get(key, key): size for key, size in named.items()}
-        needed = needed_of({s: self.names.get(s, s.name) for s in symbols_in(self.condition)})
+        needed = needed_of({s: self.names.get(s, s.name) for s in symbols_in(self.formula)})
         if not self._sequences:
             found = read_sizes(self.names, sizes, renamed)
             check_all_given(needed, found, self.name)
@@ -213,14 +214,14 @@ class Guard:
 
     @property
     def _question(self) -> tuple[Any, ...]:
-        return self.condition, tuple(self.names.items()), self.name
+        return self.formula, tuple(self.names.items()), self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Pickle only the question: a function generated here cannot be pickled, and is quick to regenerate.
-        return Guard, (self.condition, self.names, self.name)
+        # Only the question: a function generated here cannot be pickled, and is quick to regenerate.
+        return Guard, (self.formula, self.names, self.name)
 
     def __repr__(self) -> str:
-        texts = condition_texts(self.condition, self.names)
+        texts = condition_texts(self.formula, self.names)
         text = texts[0] if len(texts) == 1 else " and ".join(f"({t})" if " or " in t else t for t in texts)
         count = f"{len(texts)} clauses" if len(texts) > 1 else f"a condition of {len(text)} characters"
         shown = text if len(text) <= _LONGEST else count

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
-from symbcast.core.program.calls.call import Call
-from symbcast.core.program.whole.program import Program
+from symbcast.core.program.statements.public import Public
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symbcast.core.verdicts import Verdict
 
 
-class Answer(Guessable, Guards):
+class Answer(Guessable, Guards, Public):
     """The protocol of all answers: for which sizes something works, and its output.
 
     Each also has ``shape`` (one output) or ``shapes`` (many, by name) and the guards of `Guards`.
@@ -29,13 +29,18 @@ class Answer(Guessable, Guards):
     __slots__ = ()
 
     _meant = meant(
-        "ok valid is_valid success status compatible always -> verdict",
+        "ok valid is_valid success status compatible always never sometimes possible is_always satisfiable -> verdict",
         "example sample model solution -> witness()",
         "failure counter_example fails -> counterexample()",
-        "holds check predicate to_callable -> guard()",
+        "holds check predicate to_callable to_guard to_function -> guard()",
+        "names variables params parameters free_vars -> guard().parameters",
         "proves entails -> implies(...)",
         "equals same_as -> equivalent(...)",
-        "why message error explanation summary -> explain()",
+        "why message error explanation summary show print to_text text -> explain()",
+        "plot draw -> symbcast.notebook.plot(...)",
+        "latex to_latex -> sympy.latex(answer.condition)",
+        "expr to_sympy -> condition.sympy",
+        "substitute bind -> condition.subs(...)",
         "constraints conditions requirements guards -> condition, or findings",
         "to_json json as_dict asdict -> to_dict()",
         "to_c to_cxx cpp -> to_cpp()",
@@ -63,13 +68,13 @@ class Answer(Guessable, Guards):
         """Why something is unknown or unproven; empty when nothing was left open."""
         return self._subject.reason
 
+    @abstractmethod
     def explain(self) -> str:
         """Return the answer in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_dict(self) -> Any:
         """Return the answer as plain data for JSON."""
-        raise NotImplementedError
 
     @property
     def condition(self) -> Condition:
@@ -97,18 +102,11 @@ class Answer(Guessable, Guards):
         return ()
 
     @property
-    def shown(self) -> Mapping[Symbol, str]:
-        """The name of each size of the question, in order: the parameters of a guard."""
+    def _shown(self) -> Mapping[Symbol, str]:
         return self._subject.shown
 
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition, together with the assumptions if requested."""
+    def _guarded(self, with_assumptions: bool) -> Formula:
         return self._subject.guarded(with_assumptions)
-
-    @property
-    def _subject(self) -> Call | Program:
-        """The plain answer about the question's sizes, with the assumptions on them."""
-        raise NotImplementedError
 
     @one_call
     def implies(self, relation: ConditionLike) -> bool:
@@ -138,6 +136,6 @@ class Answer(Guessable, Guards):
         """
         from symbcast.core.program.statements.entailment import equivalent, says
 
-        if isinstance(other, (Answer, Call, Program)):
-            return equivalent(self._subject, other._subject if isinstance(other, Answer) else other)
+        if isinstance(other, Public):
+            return equivalent(self._subject, other._subject)
         return says(self._subject, other)

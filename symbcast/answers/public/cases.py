@@ -40,7 +40,7 @@ class Cases(Division):
         from symbcast.answers.guards.dispatch import python_dispatch
         from symbcast.answers.questions.case_texts import told
 
-        return python_dispatch([c.formula for c in self], self.question.names, told(self), name)
+        return python_dispatch([c.formula for c in self], self._question.names, told(self), name)
 
     @one_call
     def to_cpp(self, name: str = "dispatch") -> str:
@@ -48,7 +48,7 @@ class Cases(Division):
         from symbcast.answers.guards.dispatch import cpp_dispatch
         from symbcast.answers.questions.case_texts import told
 
-        return cpp_dispatch([c.formula for c in self], self.question.names, told(self), name)
+        return cpp_dispatch([c.formula for c in self], self._question.names, told(self), name)
 
     @one_call
     def to_dict(self) -> CasesData:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
 from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.statements.statement import Statement, publish, tiers_of
 from symbcast.core.solver.budget import one_call
 
 
+@publish
 class Condition(Guessable, Statement, Guards):
-    """A condition on sizes, made from text, a sympy Boolean, a `Result` or `ShapeEnv` (where it is valid), or another.
+    """A condition on sizes, made from text, a sympy Boolean, an answer (where it is valid), or another condition.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
     has no truth value: ``==`` compares the written forms. It remembers the sizes of its question,
     even if the answer mentions fewer: its guard takes them all.
+
+    sympy's functions take it as it is, except ``satisfiable`` and others that never sympify their argument: these would
+    see an atom, which is always satisfiable. Give them ``condition.sympy``, or ask for the ``verdict``, which is exact.
 
     >>> import symbcast as sb
     >>> valid = Condition(sb.broadcast("N", "M"))
@@ -27,15 +33,24 @@ class Condition(Guessable, Statement, Guards):
     __slots__ = ()
 
     _meant = meant(
-        "holds evaluate check at -> guard()(N=4)",
-        "boolean expr to_sympy as_sympy -> sympy",
+        "holds evaluate check at solve -> guard()(N=4), or witness()",
+        "boolean expr expression to_sympy as_sympy -> sympy",
+        "atoms args evalf -> sympy, which has them",
+        "latex to_latex -> sympy.latex(condition)",
+        "text to_text to_str to_dict -> str(condition)",
+        "variables names free_vars params -> symbols",
+        "shown parameters -> guard().parameters",
+        "substitute bind -> subs(...)",
+        "tiers -> explain(trace=True)",
         "simplify reduce minimize -> simplified()",
-        "negate negated invert -> ~condition",
+        "negate negated negation invert not_ -> ~condition",
+        "and_ conjunction -> condition & other",
+        "or_ disjunction -> condition | other",
         "example sample model solution -> witness()",
         "proves entails -> implies(...)",
-        "is_satisfiable satisfiable is_valid valid always -> verdict",
+        "is_satisfiable satisfiable sat unsat is_valid valid always never is_true is_false -> verdict",
         "equals same_as -> equivalent(...)",
-        "conjuncts parts -> clauses",
+        "conjuncts literals parts -> clauses",
     )
 
     @one_call
@@ -51,7 +66,11 @@ class Condition(Guessable, Statement, Guards):
         from symbcast.answers.show import text, values
 
         document = values.condition_document(self.formula)
-        return text.render(values.with_tiers(document, self.tiers_under(assume, min_size)) if trace else document)
+        return text.render(values.with_tiers(document, tiers_of(self, assume, min_size)) if trace else document)
+
+    def _latex(self, printer: Any) -> str:
+        """Return what sympy's LaTeX printer writes."""
+        return str(printer._print(self.sympy))
 
     @one_call
     def _repr_html_(self) -> str:
@@ -64,6 +83,3 @@ class Condition(Guessable, Statement, Guards):
         from symbcast.answers.show import latex, values
 
         return latex.render(values.condition_document(self.formula))
-
-
-Statement.public = Condition

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from symbcast.answers.public.answer import Answer
+from symbcast.core.algebra.sequences import spoken_of
 from symbcast.core.guesses import meant
 from symbcast.core.program.operations.refusals import BroadcastError, IncompatibleProgramError
 from symbcast.core.solver.budget import one_call
@@ -15,14 +16,19 @@ from symbcast.operators.recorded.layer_methods import LayerFunctions
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import sympy
+
     from symbcast.answers.exchange.programs import ProgramData
     from symbcast.answers.public.cases import Cases
     from symbcast.answers.public.expansion import Expansion
     from symbcast.answers.questions.cases import Hint
     from symbcast.answers.report.findings import Finding
     from symbcast.answers.report.formats import Format
+    from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.sizes.assumptions import Assumption
     from symbcast.core.program.whole.program import Program
+    from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.shapes import Shape
 
 
@@ -65,8 +71,23 @@ class ShapeEnv(LayerFunctions, Answer):
         "take index_select embedding -> gather(...)",
         "add_constraint constrain check -> require(...)",
         "assert_equal eq -> equal(...)",
-        "shape output -> shapes, by operation",
+        "shape output outputs result -> shapes, by operation",
         "ops -> operations",
+        "input placeholder dim size variable new_symbol new_dim var -> symbol(...), fresh() or text such as 'N, 3'",
+        "softmax relu gelu exp sqrt elu dropout cast divide subtract multiply -> broadcast(...)",
+        "cumsum flip roll sort -> equal(...), if the shape stays the same",
+        "argmax argmin any all prod norm -> reduce(...)",
+        "multihead_attention scaled_dot_product_attention sdpa -> attention(...)",
+        "conv_transpose2d deconv conv2d_transpose -> conv_transpose(...)",
+        "copy clone branch push -> fork(), or with assuming(...)",
+        "add_assumption assumes given -> assume(...)",
+        "verify prove solve -> verdict, or implies(...)",
+        "save dump -> to_dict()",
+        "load loads -> from_dict(...)",
+        "conflicts unsat_core core -> conflict",
+        "scope -> symbols, or assumptions",
+        "tiers -> explain(trace=True)",
+        "requirement clashes -> findings",
         base=Answer._meant,
     )
 
@@ -78,21 +99,21 @@ class ShapeEnv(LayerFunctions, Answer):
         """
         from symbcast.answers.show import program, text, values
 
-        document = program.document(self)
-        return text.render(values.with_tiers(document, self.tiers) if trace else document)
+        document = program.document(self._program)
+        return text.render(values.with_tiers(document, self._program.tiers) if trace else document)
 
     @one_call
     def _repr_html_(self) -> str:
         from symbcast.answers.show import html, program
         from symbcast.answers.show.document import Room
 
-        return html.render(program.document(self, Room.PAGE))
+        return html.render(program.document(self._program, Room.PAGE))
 
     @one_call
     def _repr_latex_(self) -> str:
         from symbcast.answers.show import latex, program
 
-        return latex.render(program.document(self))
+        return latex.render(program.document(self._program))
 
     @one_call
     def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
@@ -112,7 +133,7 @@ class ShapeEnv(LayerFunctions, Answer):
         from symbcast.answers.public.conditions import Condition
         from symbcast.answers.questions.division import cases_of_program
 
-        return cases_of_program(Cases, self, Condition(self), hints, limit)
+        return cases_of_program(Cases, self._program, Condition(self), hints, limit)
 
     @property
     def shapes(self) -> dict[str, Shape | None]:
@@ -121,9 +142,65 @@ class ShapeEnv(LayerFunctions, Answer):
 
     @property
     def _subject(self) -> Program:
-        return self
+        return self._program
 
-    # Consequences of the whole program.
+    @property
+    def _length(self) -> int:
+        return self._program.length
+
+    # What was recorded.
+
+    @property
+    def operations(self) -> tuple[Op, ...]:
+        """What was done, in order; assumptions too."""
+        return self._program.operations
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The sizes in order of appearance."""
+        return self._program.symbols
+
+    @property
+    def names(self) -> dict[sympy.Symbol, str]:
+        """What each size is called in witnesses, guards and words."""
+        return dict(zip(self.symbols, self._program.shown.values(), strict=True))
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What is assumed."""
+        return self._program.assumptions
+
+    @property
+    def min_size(self) -> int:
+        """The least size of all symbols."""
+        return self._program.min_size
+
+    @property
+    def on_conflict(self) -> OnConflict:
+        """What becomes of an operation that cannot hold: ``"raise"`` or ``"record"``."""
+        return self._program.on_conflict
+
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._program.budget
+
+    # The answer.
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition; none when it is true."""
+        return self._program.clauses
+
+    @property
+    def conflict(self) -> tuple[Op, ...]:
+        """The fewest operations that cannot hold together; none unless the verdict is never."""
+        return self._program.conflict
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+        return self._program.evidence_reason
 
     @one_call
     def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:
@@ -140,28 +217,16 @@ class ShapeEnv(LayerFunctions, Answer):
         """
         from symbcast.answers.public.conditions import Condition
         from symbcast.answers.public.expansion import Place, made_of
+        from symbcast.core.program.statements.statement import of_answer
 
-        op = self._broadcast_named(operation)
+        program = self._program
+        op = _broadcast_named(program, operation)
         if self.verdict is Verdict.NEVER:
             raise IncompatibleProgramError(op, self.conflict, [a.text for a in self.assumptions])
         assert op.rule is not None
-        place = Place.of(op.rule, list(map(len, op.laid)), operand, axis, self.open_axes(op))
-        found = self.stretch(op, place.operand, place.axis)
-        return made_of(found, Condition.of_answer(found.formula, self), op.rule, place, op.name)
-
-    def _broadcast_named(self, operation: str | int | Op) -> Op:
-        """Return the broadcast that the caller named."""
-        found = [op for op in self.operations if operation in (op.name, op.number, op)]
-        if len(found) == 1 and found[0].kind == "broadcast":
-            return found[0]
-        hint = (
-            "several operations have this name: write the number"
-            if len(found) > 1
-            else "write the origin of an operation"
-        )
-        raise ShapeTypeError(operation, "a broadcast of this program", hint)
-
-    # Findings: each conjunct of the condition with its origin, for tools.
+        place = Place.of(op.rule, list(map(len, op.laid)), operand, axis, program.open_axes(op))
+        found = program.stretch(op, place.operand, place.axis)
+        return made_of(found, of_answer(Condition, found.formula, program), op.rule, place, op.name)
 
     @property
     @one_call
@@ -179,7 +244,7 @@ class ShapeEnv(LayerFunctions, Answer):
         """
         from symbcast.answers.report.findings import findings_of
 
-        return findings_of(self)
+        return findings_of(self._program)
 
     @one_call
     def report(self, format: Format = "text", source: str = "") -> str:
@@ -200,7 +265,7 @@ class ShapeEnv(LayerFunctions, Answer):
         """
         from symbcast.answers.report.formats import report
 
-        return report(self, format, source)
+        return report(self._program, format, source)
 
     # Exchange.
 
@@ -209,7 +274,7 @@ class ShapeEnv(LayerFunctions, Answer):
         """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
         from symbcast.answers.exchange.programs import program_to_dict
 
-        return program_to_dict(self)
+        return program_to_dict(self._program)
 
     @staticmethod
     def from_dict(data: object) -> ShapeEnv:
@@ -219,7 +284,7 @@ class ShapeEnv(LayerFunctions, Answer):
         """
         from symbcast.answers.exchange.programs import program_from_dict
 
-        return program_from_dict(data, ShapeEnv)
+        return ShapeEnv._of(program_from_dict(data))
 
     @staticmethod
     def json_schema() -> dict[str, object]:
@@ -227,6 +292,30 @@ class ShapeEnv(LayerFunctions, Answer):
         from symbcast.answers.exchange.programs import json_schema
 
         return json_schema()
+
+    def __repr__(self) -> str:
+        count = sum(op.kind != "assume" for op in self.operations)
+        sizes = len(spoken_of(self._program.shown))
+        plurals = ["" if n == 1 else "s" for n in (count, sizes)]
+        return f"<ShapeEnv of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an environment has no truth value: compare its .verdict")
+
+
+def program_of(env: ShapeEnv) -> Program:
+    """Return the plain program that an environment shows."""
+    return env._program
+
+
+def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
+    """Return the one broadcast that a caller means."""
+    found = [op for op in program.operations if operation in (op.name, op.number, op)]
+    if len(found) == 1 and found[0].kind == "broadcast":
+        return found[0]
+    several = "several operations have this name: write the number"
+    hint = several if len(found) > 1 else "write the origin of an operation"
+    raise ShapeTypeError(operation, "a broadcast of this program", hint)
 
 
 @one_call

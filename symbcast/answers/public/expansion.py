@@ -28,6 +28,7 @@ from symbcast.answers.show.document import (
     words,
 )
 from symbcast.answers.show.operands import TONES
+from symbcast.core.program.statements.statement import of_answer
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
 
@@ -158,15 +159,15 @@ def all_expansions(result: Call) -> tuple[Expansion, ...]:
 def expansion_at(result: Call, place: Place) -> Expansion:
     """Return whether an operand of a valid broadcast is stretched on an axis."""
     found = result.stretch(place.operand, place.axis)
-    return made_of(found, Condition.of_answer(found.formula, result), result.rule, place)
+    return made_of(found, of_answer(Condition, found.formula, result), result.rule, place)
 
 
 def document(result: Call, expansions: Sequence[Expansion]) -> Document:
     """Return a table of operands and axes: stretched or not, and the StableHLO annotation.
 
-    >>> import symbcast
-    >>> result = symbcast.broadcast("n, 4", "2, 1")
-    >>> print(text.render(document(result, all_expansions(result))))
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> call = call_of(broadcast("n, 4", "2, 1"))
+    >>> print(text.render(document(call, all_expansions(call))))
     numpy: valid for some sizes
     <BLANKLINE>
       operand  axis    stretched    StableHLO

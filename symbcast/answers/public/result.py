@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.answers.public.answer import Answer
 from symbcast.core.broadcasting import AttributeLike, Rule
@@ -17,6 +17,8 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, UndecidedError
 
 if TYPE_CHECKING:
+    import sympy
+
     from symbcast.answers.exchange.answers import ResultData
     from symbcast.answers.explanation.repairs import Repair
     from symbcast.answers.explanation.surprises import Surprise
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from symbcast.answers.public.expansion import Expansion
     from symbcast.answers.report.findings import Finding
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.certificate import Certificate
-    from symbcast.core.program.sizes.assumptions import Assumptions
+    from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
     from symbcast.core.program.sizes.given import Sizes
 
 
@@ -70,8 +74,10 @@ def broadcast(
                 continue
             break
         else:
+            call = _new(Call)
+            call._dims = cast("tuple[tuple[int, ...], ...]", shapes)
             made = _new(Result)
-            made._dims = cast("tuple[tuple[int, ...], ...]", shapes)
+            made._call = call
             return made
         dims = []
         for shape_ in shapes:
@@ -80,36 +86,105 @@ def broadcast(
                 break
             dims.append(plain)
         else:
+            call = _new(Call)
+            call._dims = tuple(dims)
+            call._tier = JOINS
             made = _new(Result)
-            made._dims = tuple(dims)
-            made._tier = JOINS
+            made._call = call
             return made
     seconds = check_budget(budget)
     with limited(seconds):
-        made = Result.asked(shapes, rule, attributes, assume, min_size)
-    made.budget = seconds
-    return made
+        call = Call.asked(shapes, rule, attributes, assume, min_size)
+    call.budget = seconds
+    return Result(call)
 
 
-class Result(Call, Answer):
-    """The answer about one broadcast. Everything in it is computed on first use.
+class Result(Answer):
+    """The answer about one broadcast. Everything in it is worked out when it is first asked for.
 
     It has no truth value: use its `verdict`, or `require` it.
     """
 
-    _certificate: Certificate | None = None
+    __slots__ = ("__weakref__", "_call", "_certificate")
+
     _meant = meant(
         "output out result shapes output_shape dims -> shape",
         "inputs args -> operands",
         "fixes suggest suggestions fix -> repairs()",
         "raise_if_invalid check unwrap -> require()",
-        "at eval evaluate_at concrete -> evaluate(...)",
+        "at eval evaluate_at concrete substitute bind -> evaluate(...)",
+        "rank ndim -> shape.rank",
+        "conflicts unsat_core core -> conflict",
+        "proof prove verify certificate -> certify()",
+        "strides -> cases(), which have strides",
+        "scope -> symbols, or assumptions",
+        "tiers -> explain(trace=True)",
         base=Answer._meant,
     )
 
+    _call: Call
+    _certificate: Certificate
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
     @property
     def _subject(self) -> Call:
-        return self
+        return self._call
+
+    # The question.
+
+    @property
+    def rule(self) -> Rule:
+        """The rule with its attributes set."""
+        return self._call.rule
+
+    @property
+    def operands(self) -> tuple[Shape, ...]:
+        """The shapes, in the order of the rule's operands."""
+        return self._call.operands
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The sizes that the answer is about, in order of appearance."""
+        return self._call.symbols
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What was assumed."""
+        return self._call.assumptions
+
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._call.budget
+
+    # The answer.
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the shapes broadcast always, sometimes, never, or it is unknown (then `reason` says why)."""
+        return self._call.verdict
+
+    @property
+    def shape(self) -> Shape | None:
+        """The output shape wherever the condition holds; None if it holds nowhere."""
+        return self._call.shape
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition, as formulas; empty when it is true."""
+        return self._call.clauses
+
+    @property
+    def conflict(self) -> tuple[Constraint, ...]:
+        """The fewest constraints that cannot hold together under the assumptions; empty unless the verdict is never."""
+        return self._call.conflict
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+        return self._call.evidence_reason
 
     @property
     @one_call
@@ -122,7 +197,7 @@ class Result(Call, Answer):
         """
         from symbcast.answers.report.findings import findings_of_call
 
-        return findings_of_call(self)
+        return findings_of_call(self._call)
 
     def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[int, ...]:
         """Return the output shape at given sizes.
@@ -138,14 +213,14 @@ class Result(Call, Answer):
         """
         from symbcast.core.program.calls.bindings import bind
 
-        bound = bind(self, sizes, named)
+        bound = bind(self._call, sizes, named)
         try:
-            result = Result(self.rule, bound.shapes, None) if bound.shapes is not None else None
+            call = Call(self.rule, bound.shapes, None) if bound.shapes is not None else None
         except RuleArgumentError:
-            result = None  # the rule does not take these ranks
-        if result is None or result.shape is None:
+            call = None  # the rule does not take these ranks
+        if call is None or call.shape is None:
             raise IncompatibleShapesError(self, bound.sizes)
-        return sizes_of(result.shape)
+        return sizes_of(call.shape)
 
     @one_call
     def explain(self, *, trace: bool = False) -> str:
@@ -155,8 +230,8 @@ class Result(Call, Answer):
         """
         from symbcast.answers.show import call, text, values
 
-        document = call.document(self)
-        return text.render(values.with_tiers(document, self.tiers) if trace else document)
+        document = call.document(self._call)
+        return text.render(values.with_tiers(document, self._call.tiers) if trace else document)
 
     @one_call
     def require(self) -> Shape:
@@ -188,12 +263,13 @@ class Result(Call, Answer):
         """
         from symbcast.answers.public.expansion import Place, expansion_at
 
+        call = self._call
         if self.verdict is Verdict.UNKNOWN:
-            self.check_ranks("expands")
+            call.check_ranks("expands")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
-        place = Place.of(self.rule, [s.rank for s in self.laid], operand, axis, self.open_axes)
-        return expansion_at(self, place)
+        place = Place.of(self.rule, [s.rank for s in call.laid], operand, axis, call.open_axes)
+        return expansion_at(call, place)
 
     @one_call
     def to_stablehlo(self, name: str = "broadcast", *, element_type: str = "f32") -> str:
@@ -206,18 +282,18 @@ class Result(Call, Answer):
         """
         from symbcast.answers.exchange.stablehlo import stablehlo_source
 
-        self.check_ranks("to_stablehlo")
+        self._call.check_ranks("to_stablehlo")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
-        return stablehlo_source(self, name, element_type)
+        return stablehlo_source(self._call, name, element_type)
 
     @one_call
     def certify(self) -> Certificate:
         """Check the answer with z3: whether condition, output and conflict agree with the raw constraints."""
-        if self._certificate is None:
+        if not hasattr(self, "_certificate"):
             from symbcast.core.program.calls.certificate import certify
 
-            self._certificate = certify(self)
+            self._certificate = certify(self._call)
         return self._certificate
 
     @property
@@ -233,7 +309,7 @@ class Result(Call, Answer):
         """
         from symbcast.answers.explanation.surprises import surprises
 
-        return surprises(self)
+        return surprises(self._call)
 
     @one_call
     def repairs(self, limit: int = 5) -> tuple[Repair, ...]:
@@ -249,7 +325,7 @@ class Result(Call, Answer):
         """
         from symbcast.answers.explanation.repairs import repairs
 
-        return repairs(self, limit)
+        return repairs(self._call, limit)
 
     @one_call
     def cases(self, limit: int | None = None) -> Cases:
@@ -270,33 +346,51 @@ class Result(Call, Answer):
         from symbcast.answers.public.conditions import Condition
         from symbcast.answers.questions.division import cases_of_call
 
-        return cases_of_call(Cases, self, Condition(self), limit)
+        return cases_of_call(Cases, self._call, Condition(self), limit)
 
     @one_call
     def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""
         from symbcast.answers.exchange.answers import result_to_dict
 
-        return result_to_dict(self)
+        return result_to_dict(self._call)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the question is the same. Each ``?`` in text is a separate size."""
+        return isinstance(other, Result) and self._call == other._call
+
+    def __hash__(self) -> int:
+        return hash(self._call)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._call,)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a result has no truth value: compare its .verdict, or call .require()")
 
     @one_call
     def __repr__(self) -> str:
         from symbcast.answers.show.call import summary
 
-        return f"<Result {summary(self)}>"
+        return f"<Result {summary(self._call)}>"
 
     @one_call
     def _repr_html_(self) -> str:
         from symbcast.answers.show import call, html
         from symbcast.answers.show.document import Room
 
-        return html.render(call.document(self, Room.PAGE))
+        return html.render(call.document(self._call, Room.PAGE))
 
     @one_call
     def _repr_latex_(self) -> str:
         from symbcast.answers.show import call, latex
 
-        return latex.render(call.document(self))
+        return latex.render(call.document(self._call))
+
+
+def call_of(result: Result) -> Call:
+    """Return the plain answer that a result shows."""
+    return result._call
 
 
 _new = object.__new__
@@ -308,7 +402,7 @@ def _words(error: BroadcastError) -> str:
     if error.result is None:
         return ""
     with asking(error.result):
-        return text.message(call.headline(cast("Result", error.result), error.binding))
+        return text.message(call.headline(call_of(cast("Result", error.result)), error.binding))
 
 
 def _shape_html(dims: Sequence[Dim]) -> str:

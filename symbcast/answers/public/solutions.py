@@ -8,6 +8,7 @@ from symbcast.answers.public.answer import Answer
 from symbcast.answers.questions.output_rule import WithOutput
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
+from symbcast.core.guesses import meant
 from symbcast.core.program.calls.call import Call
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of
 from symbcast.core.solver.budget import check_budget, limited, one_call
@@ -16,7 +17,6 @@ from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
     from symbcast.answers.questions.solution_texts import SolutionData
-    from symbcast.answers.show.document import Document, Room
     from symbcast.core.program.sizes.assumptions import Assumptions
 
 
@@ -28,6 +28,13 @@ class Solution(Answer):
     Attributes:
         ranks: The possible ranks of the second operand, if the question was about that operand.
     """
+
+    _meant = meant(
+        "sizes solutions assignment values -> witness()",
+        "output result -> out",
+        "shape operand example_shapes -> shapes, or operands",
+        base=Answer._meant,
+    )
 
     def __init__(self, call: Call, ranks: tuple[int, ...] = ()) -> None:
         self._call = call
@@ -49,19 +56,6 @@ class Solution(Answer):
         return self._call.verdict
 
     @property
-    def reason(self) -> str:
-        """Why the verdict is unknown; empty if it is not."""
-        return self._call.reason
-
-    def witness(self) -> dict[str, int] | None:
-        """Return the smallest sizes that give the output, as `Result.witness` orders them; None if none do."""
-        return self._call.witness()
-
-    def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes that do not give the output; None if all sizes that the assumptions allow do."""
-        return self._call.counterexample()
-
-    @property
     def _subject(self) -> Call:
         return self._call
 
@@ -74,18 +68,12 @@ class Solution(Answer):
         return example_shapes(self._call)
 
     @one_call
-    def document(self, room: Room | None = None) -> Document:
-        """Return the content of `explain` as a document, for renderers."""
-        from symbcast.answers.questions.solution_texts import document
-        from symbcast.answers.show.document import Room
-
-        return document(self._call, Room.SCREEN if room is None else room)
-
     def explain(self) -> str:
         """Return the answer in words: the shapes aligned, the condition, an example, or why there is none."""
+        from symbcast.answers.questions.solution_texts import document
         from symbcast.answers.show.text import render
 
-        return render(self.document())
+        return render(document(self._call))
 
     __str__ = explain
 
@@ -117,11 +105,18 @@ class Solution(Answer):
         said = str(self.condition) if self.verdict is not Verdict.UNKNOWN else f"unknown ({self.reason})"
         return f"<Solution {said}>"
 
+    @one_call
     def _repr_html_(self) -> str:
+        from symbcast.answers.questions.solution_texts import document
         from symbcast.answers.show import html
         from symbcast.answers.show.document import Room
 
-        return html.render(self.document(Room.PAGE))
+        return html.render(document(self._call, Room.PAGE))
+
+
+def call_of(solution: Solution) -> Call:
+    """Return the plain answer that a solution shows."""
+    return solution._call
 
 
 def solve(

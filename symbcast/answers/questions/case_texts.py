@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from symbcast.answers.explanation.evidence import conflict_lines
 from symbcast.answers.explanation.names import Namer
+from symbcast.answers.questions.cases import question_of
 from symbcast.answers.show.document import (
     Conjunction,
     Dims,
@@ -87,8 +88,8 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
     <BLANKLINE>
     together     N == M or N == 1 or M == 1
     """
-    namer = Namer.of(cases.question.names)
-    is_one = len(cases.question.broadcasts) == 1
+    namer = Namer.of(question_of(cases).names)
+    is_one = len(question_of(cases).broadcasts) == 1
     columns = [("guard", _guard), *_COLUMNS[is_one], ("example", _example)]
     if any(c.hints for c in cases):
         columns.insert(1, ("hints", _hints))
@@ -107,7 +108,7 @@ def document(cases: Division, room: Room = Room.SCREEN) -> Document:
 
 
 def _guard(case: Case, _: Namer) -> Span:
-    return Span(str(case.guard), True, math=Conjunction((case.guard.formula,)))
+    return Span(str(case.condition), True, math=Conjunction((case.condition.formula,)))
 
 
 def _hints(case: Case, _: Namer) -> Span:
@@ -136,15 +137,15 @@ _COLUMNS: dict[bool, list[tuple[str, Callable[[Case, Namer], Span]]]] = {
 
 def _clashes(cases: Division, namer: Namer) -> list[str]:
     """Return why there are no cases: the clash."""
-    subject = cases.question.subject
+    subject = question_of(cases).subject
     if isinstance(subject, Call):
         return conflict_lines(subject)
     return operations_of_conflict(subject.conflict, namer)
 
 
 def to_data(cases: Division) -> CasesData:
-    """Return cases as data that `json.dumps` accepts."""
-    namer = Namer.of(cases.question.names)
+    """Return cases as data that `json.dumps` takes."""
+    namer = Namer.of(question_of(cases).names)
     return {
         "version": VERSION,
         "condition": str(cases.condition),
@@ -152,7 +153,7 @@ def to_data(cases: Division) -> CasesData:
         "naive": cases.naive,
         "cases": [
             {
-                "guard": str(c.guard),
+                "guard": str(c.condition),
                 "witness": c.witness(),
                 "hints": list(c.hints),
                 "broadcasts": [_layout(layout, namer) for layout in c.layouts],
@@ -173,11 +174,11 @@ def _layout(layout: Layout, namer: Namer) -> LayoutData:
 
 
 def told(cases: Division) -> list[str]:
-    """Return a line for each case: its guard, and for a broadcast its output and the strides of its operands."""
-    namer = Namer.of(cases.question.names)
-    if len(cases.question.broadcasts) != 1:
-        return [str(c.guard) for c in cases]
+    """Return a line for each case: its guard, and of a broadcast its output and the strides of its operands."""
+    namer = Namer.of(question_of(cases).names)
+    if len(question_of(cases).broadcasts) != 1:
+        return [str(c.condition) for c in cases]
     return [
-        f"{c.guard}: output {namer.shape(c.shape)}, strides {', '.join(map(namer.shape, c.strides)) or 'none'}"
+        f"{c.condition}: output {namer.shape(c.shape)}, strides {', '.join(map(namer.shape, c.strides)) or 'none'}"
         for c in cases
     ]

@@ -10,11 +10,12 @@ from symbcast.answers.questions.layouts import Broadcast, Layout, OpenBroadcast
 from symbcast.answers.questions.partition import Partition, Parts
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.guesses import Guessable, meant
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of
 from symbcast.core.program.calls.bindings import read_needed
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.sizes.given import unknown_name
-from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.statements.statement import Statement, of_same_sizes
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import answered, one_call
 from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at, predicate
@@ -69,7 +70,7 @@ class Question:
 
     def statement(self, formula: Formula) -> Statement:
         """Return a condition on the sizes of the question."""
-        return self.condition.of_same_sizes(put_in(formula, self._called) if self._called else formula)
+        return of_same_sizes(self.condition, put_in(formula, self._called) if self._called else formula)
 
     def formula_of(self, statement: Statement) -> Formula:
         """Return a condition over the sizes of the question; raise `BindingError` if it mentions others."""
@@ -85,13 +86,20 @@ def _is_itself(s: Symbol) -> bool:
     return isinstance(s, (Unknown, SequenceSymbol))
 
 
-class Case:
+class Case(Guessable):
     """The valid sizes of a broadcast or a program at which it behaves in one way.
 
     Attributes:
         number: The position of the case.
         hints: The positions of the hints that it contains.
     """
+
+    _meant = meant(
+        "guard when constraint -> condition",
+        "example sizes -> witness()",
+        "output out -> shape",
+        "contains matches check -> has(...)",
+    )
 
     def __init__(self, question: Question, parts: Parts, number: int, hints: tuple[int, ...] = ()) -> None:
         self._question = question
@@ -105,7 +113,7 @@ class Case:
         return self._question.subject.budget
 
     @answered
-    def guard(self) -> Statement:
+    def condition(self) -> Statement:
         """The condition that distinguishes the case from the others, under the assumptions; irredundant."""
         return self._question.statement(self.formula)
 
@@ -168,14 +176,14 @@ class Case:
         return self.number, self.hints, self.formula, self._question.names, self.layouts
 
     def __str__(self) -> str:
-        return f"{self.guard}: {self.shape}" if len(self._question.broadcasts) == 1 else str(self.guard)
+        return f"{self.condition}: {self.shape}" if len(self._question.broadcasts) == 1 else str(self.condition)
 
     @one_call
     def __repr__(self) -> str:
         return f"<Case {self.number}: {self}>"
 
 
-class Division(Sequence[Case]):
+class Division(Guessable, Sequence[Case]):
     """The cases of a broadcast or a program, which do not overlap. `symbcast.Cases` is its public form.
 
     Attributes:
@@ -184,8 +192,17 @@ class Division(Sequence[Case]):
             meet. None if a rank is unknown.
     """
 
+    _meant = meant(
+        "complete exhaustive -> is_complete",
+        "cases guards conditions -> the cases, which it is a sequence of",
+        "remainder default otherwise -> rest",
+        "lookup get match select -> find(...)",
+        "dispatch -> to_python() or to_cpp()",
+        "why show text -> explain()",
+    )
+
     def __init__(self, question: Question, cases: Sequence[Case], is_complete: bool) -> None:
-        self.question = question
+        self._question = question
         self._cases = tuple(cases)
         self.is_complete = is_complete
         each = [b.naive for b in question.broadcasts]
@@ -204,20 +221,20 @@ class Division(Sequence[Case]):
 
     @property
     def budget(self) -> float | None:
-        """The time limit of each question in seconds; None for no limit."""
-        return self.question.subject.budget
+        """How many seconds each question may take; None where no clock decides."""
+        return self._question.subject.budget
 
     @property
     def condition(self) -> Statement:
-        """The condition under which the whole is valid."""
-        return self.question.condition
+        """The condition under which all is valid."""
+        return self._question.condition
 
     @property
     def rest(self) -> Statement:
         """The condition for sizes that none of these cases contains; false if the cases are complete."""
         if self.is_complete:
-            return self.question.statement(FALSE)
-        return self.condition & ~self.question.statement(any_of(c.formula for c in self))
+            return self._question.statement(FALSE)
+        return self.condition & ~self._question.statement(any_of(c.formula for c in self))
 
     @one_call
     def find(self, sizes: Sizes | None = None, /, **named: int) -> Case | None:
@@ -226,7 +243,7 @@ class Division(Sequence[Case]):
         Raises `BindingError` for a missing size that distinguishes cases, an unknown name, or an invalid size.
         """
         telling = {s for case in self for s in symbols_in(case.formula)}
-        found = read_needed(telling, self.question.names, sizes, named, "find")
+        found = read_needed(telling, self._question.names, sizes, named, "find")
         return next((case for case in self if case.holds(found)), None)
 
     def __eq__(self, other: object) -> bool:
@@ -242,3 +259,8 @@ class Division(Sequence[Case]):
     def __repr__(self) -> str:
         more = "" if self.is_complete else " and more"
         return f"<{type(self).__name__}: {len(self)}{more}>"
+
+
+def question_of(cases: Division) -> Question:
+    """Return the question that was divided into cases."""
+    return cases._question

@@ -22,7 +22,7 @@ from symbcast.core.program.limits import check_limit
 from symbcast.core.program.sizes.given import Given
 from symbcast.core.program.sizes.premises import knowledge
 from symbcast.core.program.sizes.unrolling import Unrolled, sizes_at
-from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.statements.statement import Statement, of_same_sizes
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, is_open
 from symbcast.core.solver.decision.knowledge import Knowledge
@@ -141,7 +141,7 @@ def _hinted(question: Question, hint: Hint, place: int, limit: int) -> list[Part
     """Return the parts that contain sizes of a hint; raise `BindingError` if there are none."""
     partition, names = question.partition, question.names
     if not isinstance(hint, Mapping):
-        wanted = question.formula_of(question.condition.of_same_sizes(TRUE) & hint)
+        wanted = question.formula_of(of_same_sizes(question.condition, TRUE) & hint)
         found = partition.parts_within([wanted], limit)
         return _some(found, place, str(hint))
     given = Given.read(names, hint, {})

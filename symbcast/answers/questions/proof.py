@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symbcast.answers.questions.cases import question_of
 from symbcast.core.logic.formulas import all_of, any_of, negate
 from symbcast.core.program.calls.certificate import Certificate, Claim, Proof
 from symbcast.core.solver.answer import Satisfiability
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def certify(cases: Division) -> Certificate:
     """Return what z3 proves about the cases from the raw constraints."""
-    partition = cases.question.partition
+    partition = question_of(cases).partition
     known = partition.knowledge
     guards, asked = [case.formula for case in cases], all_of(partition.asked)
     claims = [

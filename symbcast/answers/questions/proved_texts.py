@@ -24,7 +24,7 @@ from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.characters import sizes_text, visible
 from symbcast.core.program.sizes.given import unknown_name
 from symbcast.core.program.statements.entailment import counterexample
-from symbcast.core.program.statements.statement import Statement
+from symbcast.core.program.statements.statement import Statement, names_in
 from symbcast.errors import UndecidedError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def proved(call: Call, relation: str) -> Proved:
     own = {} if call.scope is None else call.scope.names
     names = list(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in own.items()))
     said = Statement(relation)
-    for s, name in said.shown.items():
+    for s, name in names_in(said).items():
         meant = s.sequence.rest().name if isinstance(s, SequenceSymbol) else name
         if meant not in names:
             raise unknown_name(meant, names)
@@ -83,10 +83,10 @@ def proved(call: Call, relation: str) -> Proved:
 def document(call: Call, found: Sequence[Proved]) -> Document:
     """Return which relations hold at all valid sizes, and the smallest sizes at which the others fail.
 
-    >>> import symbcast
+    >>> from symbcast.answers.public.result import broadcast, call_of
     >>> from symbcast.answers.show.text import render
-    >>> result = symbcast.broadcast("N, 3", "M, 1", assume="N >= 2")
-    >>> print(render(document(result, [proved(result, text) for text in ("N == M or M == 1", "N == M")])))
+    >>> call = call_of(broadcast("N, 3", "M, 1", assume="N >= 2"))
+    >>> print(render(document(call, [proved(call, text) for text in ("N == M or M == 1", "N == M")])))
     numpy: valid for some sizes
     <BLANKLINE>
     valid when   M is 1 or equals N

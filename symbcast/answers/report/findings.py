@@ -67,10 +67,10 @@ class Finding:
 
     @property
     def condition(self) -> Statement:
-        """The requirement as a `symbcast.Condition`."""
-        from symbcast.core.program.statements.statement import Statement
+        """What must hold, as a `symbcast.Condition`."""
+        from symbcast.core.program.statements.statement import public
 
-        return Statement.public(self.text)
+        return public(self.text)
 
     def __str__(self) -> str:
         return f"{self.operation} ({self.rule or self.kind}): {self.words}"
@@ -90,7 +90,7 @@ def findings_of_call(call: Call) -> tuple[Finding, ...]:
 
     least = 0 if call.scope is None else call.scope.min_size
     program = Program(call.assumptions, least, on_conflict="record", budget=call.budget)
-    program.broadcast(*call.operands, rule=call.rule)
+    program.broadcast(call.operands, call.rule)
     return findings_of(program)
 
 

@@ -48,9 +48,9 @@ CELLS_WIDTH = {Room.SCREEN: 84, Room.PAGE: 400}
 def document(result: Call, room: Room = Room.SCREEN) -> Document:
     """Return the answer: the operands aligned, the condition, an example, and a fix.
 
-    >>> import symbcast
+    >>> from symbcast.answers.public.result import broadcast, call_of
     >>> from symbcast.answers.show.text import render
-    >>> print(render(document(symbcast.broadcast("N, 3", "M, 1"))))
+    >>> print(render(document(call_of(broadcast("N, 3", "M, 1")))))
     numpy: valid for some sizes
     <BLANKLINE>
       axis                    0   1
@@ -220,8 +220,8 @@ def with_condition(text: str, condition: str, clauses: int) -> str:
 def summary(result: Call) -> str:
     """Return the answer on one line of at most `ONE_LINE` characters.
 
-    >>> import symbcast
-    >>> summary(symbcast.broadcast("N", "3"))
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> summary(call_of(broadcast("N", "3")))
     'numpy: sometimes (3,) if N == 1 or N == 3'
     """
     verdict, namer = result.verdict, Namer(result)

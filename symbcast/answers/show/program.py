@@ -50,10 +50,10 @@ NAMED = 3
 def document(env: Program, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a program: the requirements, their operations, an example, a failure.
 
-    >>> from symbcast.answers.public.env import ShapeEnv
+    >>> from symbcast.core.program.whole.program import Program
     >>> from symbcast.answers.show.text import render
-    >>> env = ShapeEnv(assume="batch >= 1")
-    >>> scores = env.broadcast("batch, T, S", "batch, 1, T", origin="mask")
+    >>> env = Program(assume="batch >= 1")
+    >>> scores = env.broadcast(("batch, T, S", "batch, 1, T"), origin="mask")
     >>> print(render(document(env)))
     1 operation over 3 sizes: valid for some sizes under the assumptions
     <BLANKLINE>
@@ -156,7 +156,7 @@ def _operation(op: Op, namer: Namer) -> Line:
 
 def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
-    yield field("and", words(f"{more} more; .requirements() and JSON list them all" if more > 0 else ""))
+    yield field("and", words(f"{more} more; .findings and JSON list them all" if more > 0 else ""))
     if env.requirements():
         yield field("together", *conjunction(env.clauses, namer, is_repeated=True))
     yield field("impossible", *((Span(text),) for text in conflict_lines(env.conflict, namer)))

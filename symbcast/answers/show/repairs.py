@@ -28,10 +28,10 @@ _LABELS = {"numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX"}
 def document(result: Call, repairs: Sequence[Repair]) -> Document:
     """Return the problems of a broadcast, and its repairs.
 
-    >>> import symbcast
+    >>> from symbcast.answers.public.result import broadcast, call_of
     >>> from symbcast.answers.show.text import render
-    >>> result = symbcast.broadcast("N", "N, 1")
-    >>> print(render(document(result, result.repairs(1))))
+    >>> result = broadcast("N", "N, 1")
+    >>> print(render(document(call_of(result), result.repairs(1))))
     numpy: valid for all sizes
     <BLANKLINE>
       axis       0   1

@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 class TraceReport(TraceAnswer):
     """For which sizes a function works, its result, and which line requires what."""
 
-    def explain(self) -> str:
-        """Return the answer in words: the requirements and their lines, failing sizes, and the result."""
-        from symbcast.answers.show.text import render
-        from symbcast.arrays.report.document import WIDTH, document
-
-        return render(document(self), WIDTH)
-
     def report(self, format: Format = "text") -> str:
         """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
 
@@ -43,23 +36,6 @@ class TraceReport(TraceAnswer):
 
         return json_schema()
 
-    def __str__(self) -> str:
-        return self.explain()
-
     def __repr__(self) -> str:
         count = f"{self.paths} path{'s' * (self.paths != 1)}"
         return f"<{type(self).__name__} of {self.name}: {self.verdict.value}, {count}>"
-
-    def _repr_html_(self) -> str:
-        from symbcast.answers.show import html
-        from symbcast.answers.show.document import Room
-        from symbcast.arrays.report.document import document
-
-        return html.render(document(self, Room.PAGE))
-
-    def _repr_latex_(self) -> str:
-        from symbcast.answers.show import latex
-        from symbcast.answers.show.document import Room
-        from symbcast.arrays.report.document import document
-
-        return latex.render(document(self, Room.PAGE))

@@ -103,12 +103,14 @@ def _lines() -> list[str]:
 
 
 def _show(result: Result, format: Format) -> None:
+    from symbcast.answers.public.result import call_of
     from symbcast.answers.show.call import document
 
+    call = call_of(result)
     if format == "json":
         from symbcast.answers.exchange.answers import result_to_dict
         from symbcast.answers.show.json import render
 
-        print_json({**result_to_dict(result), "explanation": render(document(result))})
+        print_json({**result_to_dict(call), "explanation": render(document(call))})
         return
-    show(document(result))
+    show(document(call))

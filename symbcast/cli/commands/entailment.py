@@ -48,16 +48,17 @@ def prove(
     **attributes
         The rule's own attributes; `entailment_commands` makes an option of each.
     """
+    from symbcast.answers.public.result import call_of
     from symbcast.answers.questions.proved_texts import document, proved, to_data
 
     if not that:
         raise UsageError('say what to prove: symbcast prove "N, 3" "M, 1" --that "N == M"')
-    result = asked(shapes, rule, assume, min_size, attributes)
-    found = [proved(result, relation) for relation in that]
+    call = call_of(asked(shapes, rule, assume, min_size, attributes))
+    found = [proved(call, relation) for relation in that]
     if format == "json":
-        print_json(to_data(result, found))
+        print_json(to_data(call, found))
     else:
-        show(document(result, found))
+        show(document(call, found))
     if any(p.sizes is not None for p in found):
         return Exit.FAILS
     return Exit.UNDECIDED if any(p.reason for p in found) else Exit.ALWAYS
@@ -83,17 +84,18 @@ def expand(
         The rule's own attributes; `entailment_commands` makes an option of each.
     """
     from symbcast.answers.public.expansion import all_expansions, document
+    from symbcast.answers.public.result import call_of
     from symbcast.core.verdicts import Verdict
 
     result = asked(shapes, rule, assume, min_size, attributes)
     never = result.verdict is Verdict.NEVER
-    found = () if never else all_expansions(result)
+    found = () if never else all_expansions(call_of(result))
     if format == "stablehlo":
         print_text(result.to_stablehlo().rstrip("\n"))  # raises the reason if no sizes are valid
     elif format == "json":
         print_json({"verdict": result.verdict.value, "expansions": [e.to_dict() for e in found]})
     else:
-        show(document(result, found))
+        show(document(call_of(result), found))
     if never:
         return Exit.FAILS
     return Exit.UNDECIDED if any(e.verdict is Verdict.UNKNOWN for e in found) else Exit.ALWAYS

@@ -196,9 +196,9 @@ def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]
 
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     """Yield the names in assumptions; raise the error of an invalid one."""
-    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.program.whole.program import Program
 
-    yield from ShapeEnv(list(texts), min_size).names.values()
+    yield from Program(list(texts), min_size).shown.values()
 
 
 def _told(asked: Sequence[Job], means: Means, wanted: Names, format: Format) -> list[FileOutcome]:

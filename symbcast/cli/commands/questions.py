@@ -93,7 +93,9 @@ def solve(
     **attributes
         The rule's own attributes; `question_commands` makes an option of each.
     """
+    from symbcast.answers.public.solutions import call_of
     from symbcast.answers.public.solutions import solve as ask
+    from symbcast.answers.questions.solution_texts import document
     from symbcast.core.verdicts import Verdict
 
     if out is None:
@@ -105,7 +107,7 @@ def solve(
     if format == "json":
         print_json(found.to_dict())
     else:
-        show(found.document())
+        show(document(call_of(found)))
     if found.verdict is Verdict.UNKNOWN:
         return Exit.UNDECIDED
     return Exit.FAILS if found.verdict is Verdict.NEVER else Exit.ALWAYS
@@ -131,6 +133,7 @@ def repair(
     **attributes
         The rule's own attributes; `question_commands` makes an option of each.
     """
+    from symbcast.answers.public.result import call_of
     from symbcast.core.verdicts import Verdict
 
     checked("--limit", check_limit, limit)
@@ -139,11 +142,11 @@ def repair(
     if format == "json":
         from symbcast.answers.show.repairs import to_data
 
-        print_json(to_data(result, found))
+        print_json(to_data(call_of(result), found))
     else:
         from symbcast.answers.show.repairs import document
 
-        show(document(result, found))
+        show(document(call_of(result), found))
     if result.verdict is Verdict.UNKNOWN:
         return Exit.UNDECIDED
     return Exit.ALWAYS if found or result.verdict is Verdict.ALWAYS else Exit.FAILS

@@ -117,7 +117,7 @@ def _unanswered(asked: Asked, error: DiedError) -> Answer:
 def _answer(report: TraceReport, format: Format) -> Answer:
     if format != "text":
         return report.verdict, report.report(format)
-    from symbcast.arrays.report.document import document
+    from symbcast.paths.conclusions.document import document
 
     return report.verdict, document(report)
 

@@ -18,6 +18,7 @@ from symbcast.batch.results import Stamp, Status
 from symbcast.cli.models.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.graphs.registry import front_end_of, front_ends
+from symbcast.graphs.report.answer import under_name
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending
@@ -93,9 +94,9 @@ def _fault(error: Exception) -> Problem:
 
 
 def _names_in(assumption: str) -> set[str]:
-    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.program.whole.program import Program
 
-    return {*ShapeEnv(assumption).names.values()}
+    return {*Program(assumption).shown.values()}
 
 
 def front_end_for(path: str) -> Registered:
@@ -154,10 +155,10 @@ def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:
     )
     taken = [a for a in job.assume if _names_in(a) <= {*names.sizes}]
     report = ask(assume=taken)
-    report = report.called(job.source)
+    report = under_name(report, job.source)
     later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
-    if later:  # about data-dependent sizes, whose names only the check knows
-        report = ask(assume=[*taken, *later]).called(job.source)
+    if later:  # about sizes that data decide, whose names only the check knows
+        report = under_name(ask(assume=[*taken, *later]), job.source)
     confirmed = cast("Any", report).confirm() if job.confirm else ()
     found = FileOutcome(
         job.source,

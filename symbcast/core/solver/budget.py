@@ -163,10 +163,10 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
 def asking(subject: object) -> Iterator[Effort]:
     """Count the work of a block as one call about a subject; the subject's budget in seconds limits each question.
 
-    A subject may have a ``budget`` in seconds, and a ``length``, its number of operations.
+    A subject may have a ``budget`` in seconds, and a ``_length``: how many operations it has.
     """
     seconds: float | None = getattr(subject, "budget", None)
-    with counted_call(getattr(subject, "length", 0)) as counter, limited(seconds):
+    with counted_call(getattr(subject, "_length", 0)) as counter, limited(seconds):
         yield counter
 
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.report.failures import Sizes
 from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Formula
+from symbcast.core.logic.whole_quotients import quotient_asked_whole
 from symbcast.core.program.operations.needs import needs
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.graphs.requirements.settled import quotient_asked_whole
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.terms import Operation
     from symbcast.core.program.operations.operation import Op
+    from symbcast.core.program.whole.program import Program
 
 
 class Askers:
     """The operations of an environment, and the requirements of each."""
 
-    def __init__(self, env: ShapeEnv) -> None:
+    def __init__(self, env: Program) -> None:
         self._env = env
 
     @cached_property

@@ -14,9 +14,9 @@ from symbcast.core.verdicts import Verdict
 from symbcast.graphs.findings.sizes import knowing
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.model import Checked
 
 _TRIED = 4
@@ -29,7 +29,7 @@ class Rebinding:
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
         self.bound: Mapping[str, int] = checked.given.bind
-        self._walked: dict[tuple[str, ...], ShapeEnv] = {}
+        self._walked: dict[tuple[str, ...], Program] = {}
         """Results by the names of the sizes that stayed bound; they are reused, because several nodes may clash."""
 
     def instead(self, clashing: Collection[int]) -> tuple[Symbol, int, SizeSet] | None:
@@ -54,7 +54,7 @@ class Rebinding:
         witness = self._with({}).witness()
         return "" if witness is None else f"bind other sizes, such as {sizes_text(dict(self._of(witness)))}"
 
-    def _with(self, bind: Mapping[str, int]) -> ShapeEnv:
+    def _with(self, bind: Mapping[str, int]) -> Program:
         names = tuple(bind)
         if names not in self._walked:
             self._walked[names] = self._checked.again(self._checked.given._replace(bind=bind)).conditions.inputs
@@ -64,7 +64,7 @@ class Rebinding:
         yield from ((name, size) for name, size in witness.items() if name in self.bound)
 
 
-def _members(env: ShapeEnv, name: str) -> SizeSet | None:
+def _members(env: Program, name: str) -> SizeSet | None:
     """Return the possible values of a size; if they depend on other sizes, the smallest."""
     symbol = next(s for s, n in env.shown.items() if n == name)
     clauses = [c for c in env.clauses if symbol in symbols_in(c)]

@@ -14,13 +14,13 @@ from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledg
 from symbcast.core.solver.evaluation.evaluation import AxisSizes
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.report.failures import Sizes
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.model import Checked
 
 
-def knowing(env: ShapeEnv, more: Iterable[Formula] = ()) -> Knowledge:
-    """Return an environment's assumptions and more; raise `ContradictionError` if they contradict each other."""
+def knowing(env: Program, more: Iterable[Formula] = ()) -> Knowledge:
+    """Return the assumptions of an environment, and more; raise `ContradictionError` if they contradict each other."""
     domains = {s: own_set(s, env.min_size) for s in env.shown}
     return Knowledge(tuple(env.shown), domains, [*(a.formula for a in env.assumptions), *more])
 
@@ -41,14 +41,14 @@ def completed(checked: Checked, given: Mapping[str, int], clauses: Iterable[Form
 
 
 def _completed_axes(checked: Checked, given: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
-    """Do the same as `completed` if some of the given sizes are sizes of axes in sequences."""
-    from symbcast.answers.public.env import ShapeEnv
+    """Do what `completed` does if some of the given sizes are sizes of axes in sequences."""
+    from symbcast.core.program.whole.program import Program
 
     names, sizes = checked.env.shown, dict(given)
     sequences = sequences_of(names)
     plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
     if not sizes.keys() >= {*plain.values(), *(s.name for s in sequences)}:
-        env = ShapeEnv(on_conflict="record")
+        env = Program(on_conflict="record")
         known = [equal(s, sizes[name]) for s, name in plain.items() if name in sizes]
         for s in (s for s in sequences if s.name in sizes):
             axes = sizes[s.name]

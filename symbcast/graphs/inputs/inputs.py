@@ -17,8 +17,8 @@ from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import OpenValue, Value, put_sizes, sizes_in
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.values.value import Dims
 
 
@@ -42,7 +42,7 @@ class Inputs(NamedTuple):
 
 
 def inputs_of(
-    values: dict[str, Value], env: ShapeEnv, given: Given, flags: Mapping[Symbol, str], *, are_open: bool = False
+    values: dict[str, Value], env: Program, given: Given, flags: Mapping[Symbol, str], *, are_open: bool = False
 ) -> Inputs:
     """Return the declared inputs, with a symbol for each named size, and with the caller's knowledge applied.
 
@@ -78,8 +78,8 @@ def _open(values: dict[str, Value], taken: set[str]) -> None:
             values[name] = OpenValue((axes.rest(),), value.dtype)
 
 
-def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: ShapeEnv) -> dict[Symbol, int]:
-    """Return the sizes that the caller binds, and assume that they have these values."""
+def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: Program) -> dict[Symbol, int]:
+    """Return the sizes that the caller binds, and assume from now on that they have these values."""
     found: dict[Symbol, int] = {}
     for name, size in bind.items():
         bound = env.named(name)

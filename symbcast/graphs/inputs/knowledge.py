@@ -24,9 +24,9 @@ from symbcast.graphs.values.value import OpenValue, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.whole.program import Program
     from symbcast.core.shapes import Shape
 
 _SHORT = 8
@@ -103,8 +103,8 @@ def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
     return shape_of((*shape.dims[:place], *(Unknown() for _ in range(missing)), *shape.dims[place + 1 :]))
 
 
-def put_contents(values: dict[str, Value], given: Given, env: ShapeEnv, sizes: Iterable[Symbol]) -> dict[Symbol, str]:
-    """Give short integer vectors their known elements, and new sizes for unknown ones, which shapes may depend on.
+def put_contents(values: dict[str, Value], given: Given, env: Program, sizes: Iterable[Symbol]) -> dict[Symbol, str]:
+    """Give short vectors of integers their known elements, or sizes for the unknown ones: shapes may come from them.
 
     ``sizes`` are the sizes in the shapes of inputs. Returns the sizes that occur in no shape, each with a description.
     """
@@ -124,7 +124,7 @@ def put_contents(values: dict[str, Value], given: Given, env: ShapeEnv, sizes: I
 class _Labels:
     """Creates new sizes for the elements of inputs; ``found`` describes each."""
 
-    def __init__(self, env: ShapeEnv, sizes: Iterable[Symbol]) -> None:
+    def __init__(self, env: Program, sizes: Iterable[Symbol]) -> None:
         self._env = env
         self._sizes = frozenset(sizes)
         self._taken = {s.name for s in self._sizes}
@@ -188,7 +188,7 @@ def _sizes(name: str, contents: Contents, value: Value) -> tuple[int, ...]:
     return (count,)
 
 
-def _assume_range(items: Iterable[Dim], dtype: int, env: ShapeEnv) -> None:
+def _assume_range(items: Iterable[Dim], dtype: int, env: Program) -> None:
     """Assume that sizes are within the range of an element type."""
     low, high = range_of(dtype)
     for item in dict.fromkeys(items):

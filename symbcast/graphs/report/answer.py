@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from symbcast.answers.public.answer import Answer
 from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.guesses import meant
 from symbcast.core.logic.formulas import all_of, clauses
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -20,10 +21,10 @@ from symbcast.graphs.walking.walk import Unanalysed, shapes_of
 
 if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.statements.statement import ConditionLike
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.findings.findings import Finding
     from symbcast.graphs.values.value import Value
 
@@ -33,6 +34,19 @@ class GraphAnswer(Answer):
 
     Everything is computed on demand, and the model is never changed.
     """
+
+    _meant = meant(
+        "input_shapes -> inputs",
+        "output_shapes result_shape shape output result -> outputs",
+        "values value_shapes infer_shapes -> shapes",
+        "nodes requirements failures -> findings",
+        "symbols dims dynamic_axes dim_params -> inputs, which have the names of sizes",
+        "run runs test -> guard()",
+        "fixes suggestions -> findings, which have fixes",
+        "sarif to_sarif save -> to_dict(), or the command: symbcast model --format sarif",
+        "is_dynamic -> inputs",
+        base=Answer._meant,
+    )
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
@@ -44,14 +58,6 @@ class GraphAnswer(Answer):
     def source(self) -> str:
         """The file name, or the name of the graph."""
         return self._checked.source
-
-    def called(self, source: str) -> Self:
-        """Return the same answer with another name for the model."""
-        if source == self.source:
-            return self
-        made = copy(self)
-        made._checked = self._checked._replace(source=source)
-        return made
 
     @property
     def runtime(self) -> str:
@@ -204,22 +210,20 @@ class GraphAnswer(Answer):
         return self._of_inputs(self._env.counterexample())
 
     @property
-    def _subject(self) -> ShapeEnv:
+    def _subject(self) -> Program:
         return self._env
 
     @property
-    def shown(self) -> Mapping[Symbol, str]:
-        """The name of each input size, in order; without the sizes that data decide."""
+    def _shown(self) -> Mapping[Symbol, str]:
         return {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
 
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; if ``with_assumptions``, return everything that holds where the model runs."""
+    def _guarded(self, with_assumptions: bool) -> Formula:
         own = self._checked.asker.origins
         found = self._env.guarded(with_assumptions)
         return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
 
     @property
-    def _env(self) -> ShapeEnv:
+    def _env(self) -> Program:
         """The sizes of the inputs, and the requirements on them."""
         return self._checked.conditions.inputs
 
@@ -238,3 +242,15 @@ class GraphAnswer(Answer):
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a report has no truth value: compare its .verdict")
+
+
+A = TypeVar("A", bound=GraphAnswer)
+
+
+def under_name(answer: A, source: str) -> A:
+    """Return the same answer under another name of the model."""
+    if source == answer.source:
+        return answer
+    made = copy(answer)
+    made._checked = answer._checked._replace(source=source)
+    return made

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.public.conditions import Condition
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
 from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.statements.statement import of_answer
+from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import asked
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.products.projection import project
@@ -23,7 +24,7 @@ _SPELLED_OUT = 6
 class _Split(NamedTuple):
     """The requirements on the input sizes, those that involve other sizes, and whether no clause was dropped."""
 
-    inputs: ShapeEnv
+    inputs: Program
     data: tuple[Formula, ...]
     is_whole: bool
 
@@ -34,11 +35,12 @@ class Conditions:
     ``inputs`` is an environment with only the input sizes; ``data`` holds the clauses that involve other sizes too.
     """
 
-    def __init__(self, env: ShapeEnv, asker: Asker) -> None:
+    def __init__(self, env: Program, asker: Asker) -> None:
         self._env = env
         self._asker = asker
         self._found: _Split | None = None
         self._was_stopped = False
+        self._kept: dict[str, tuple[tuple[Formula, ...], Condition]] = {}
 
     @property
     def _split(self) -> _Split:
@@ -60,7 +62,7 @@ class Conditions:
             return _Split(self._env, (), True)
         assumed = [a.formula for a in self._env.assumptions]
         found = project(clauses, own, assumed, self._asker.cases)
-        inputs = ShapeEnv(on_conflict="record", budget=self._env.budget)
+        inputs = Program(on_conflict="record", budget=self._env.budget)
         for s in self._env.shown:
             if s not in own:
                 inputs.met(s)
@@ -70,8 +72,8 @@ class Conditions:
         return _Split(inputs, found.data, found.is_whole)
 
     @property
-    def inputs(self) -> ShapeEnv:
-        """The environment with only the input sizes."""
+    def inputs(self) -> Program:
+        """The environment with only the inputs' sizes."""
         return self._split.inputs
 
     @property
@@ -87,13 +89,21 @@ class Conditions:
 
     @property
     def condition(self) -> Condition:
-        """The condition on the input sizes: necessary, and sufficient with suitable data."""
-        return Condition.of_answer(all_of(map(_spelled_out, self.inputs.clauses)), self.inputs)
+        """The condition on the inputs' sizes: necessary, and sufficient with suitable data."""
+        return self._condition("inputs", self.inputs.clauses, self.inputs)
 
     @property
     def data_condition(self) -> Condition:
         """The additional condition on sizes that data decide."""
-        return Condition.of_answer(all_of(map(_spelled_out, self.data)), self._env)
+        return self._condition("data", self.data, self._env)
+
+    def _condition(self, kind: str, clauses: tuple[Formula, ...], program: Program) -> Condition:
+        """Return clauses as a condition, made once; other clauses replace those that a budget cut short."""
+        known = self._kept.get(kind)
+        if known is None or known[0] != clauses:
+            known = clauses, of_answer(Condition, all_of(map(_spelled_out, clauses)), program)
+            self._kept[kind] = known
+        return known[1]
 
 
 def _spelled_out(formula: Formula) -> Formula:

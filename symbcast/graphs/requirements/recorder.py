@@ -1,4 +1,4 @@
-"""Record the nodes' requirements on sizes in a `ShapeEnv`, each with its node and reason."""
+"""Record the nodes' requirements on sizes in a `Program`, each with its node and reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.arithmetic import defined_join, join_members, subtract
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.sequences import mentions_rest, sequences_of
@@ -31,6 +30,7 @@ from symbcast.core.logic.formulas import (
 from symbcast.core.logic.whole_quotients import cleared
 from symbcast.core.program.operations.operation import emission_of
 from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, any_shape_of
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.errors import DimensionError
@@ -98,7 +98,7 @@ class Asker:
     requirements are recorded under it.
     """
 
-    def __init__(self, env: ShapeEnv, runtime: str, bounds: Bounds, *, names_cases: bool = False) -> None:
+    def __init__(self, env: Program, runtime: str, bounds: Bounds, *, names_cases: bool = False) -> None:
         self.env = env
         self.names_cases = names_cases
         """Whether a size that depends on a rare case gets a name, so that sizes made of it stay short."""
@@ -288,7 +288,7 @@ class Asker:
 
     def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
         if not self.guards and self.turns.keys().isdisjoint(symbols_of([d for s in shapes for d in s])):
-            found = self.env.broadcast(*map(any_shape_of, shapes), rule=rule, origin=place.name, **attributes).dims
+            found = self.env.broadcast(tuple(map(any_shape_of, shapes)), rule, place.name, attributes).dims
             sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
             self.learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
             return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.comparison.rule_texts import read_rule
 from symbcast.answers.explanation.names import rule_text
-from symbcast.answers.public.result import Result, broadcast
+from symbcast.answers.public.result import Result, broadcast, call_of
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import symbols_of
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.sizes.scope import Scope
     from symbcast.notebook.explorer.widget import Explorer
 
 _EXAMPLE = ("N, 3", "M, 1")
@@ -85,14 +86,14 @@ def question_of(result: Result) -> Question:
     Question(shapes=('?0, N', 'M, ?1'), rule='none', attributes={}, assume='?0 >= 2 and ?0 <= 5 and N >= 2',
              min_size=0, compare_with='')
     """
-    texts = _attribute_texts(result.rule)
-    if result.scope is None:
+    texts, scope = _attribute_texts(result.rule), call_of(result).scope
+    if scope is None:
         return Question(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
-    renamed = _readable(result.scope.names)
-    order = {renamed[s]: n for n, s in enumerate(result.scope.names)}
-    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims], order) for shape in result.operands)
-    assume = " and ".join(_assumed(result, renamed))
-    return Question(shapes, result.rule.name, texts, assume, result.scope.min_size)
+    renamed = _readable(scope.names)
+    order = {renamed[s]: n for n, s in enumerate(scope.names)}
+    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims], order) for shape in scope.shapes)
+    assume = " and ".join(_assumed(scope, renamed))
+    return Question(shapes, result.rule.name, texts, assume, scope.min_size)
 
 
 def _question(
@@ -134,7 +135,7 @@ def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) 
     return ", ".join(str(d) if isinstance(d, int) else labelled_text(d, order) for d in dims) or "()"
 
 
-def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
+def _assumed(scope: Scope, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
     """Yield the known facts about the sizes as text: the bounds of each size, and the assumptions.
 
     Facts about sizes that are not in the shapes are left out: they have no effect, and would be rejected as text.
@@ -144,11 +145,10 @@ def _assumed(result: Result, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
     from symbcast.core.solver.sets.set_formulas import describe
     from symbcast.core.solver.sets.size_sets import ALL
 
-    assert result.scope is not None
-    known: list[Formula] = [describe(s, own_set(s, 0)) for s in result.scope.symbols if own_set(s, 0) is not ALL]
-    formulas = [*known, *(a.formula for a in result.assumptions)]
+    known: list[Formula] = [describe(s, own_set(s, 0)) for s in scope.symbols if own_set(s, 0) is not ALL]
+    formulas = [*known, *(a.formula for a in scope.assumptions)]
     groups = [frozenset(symbols_in(formula)) for formula in formulas]
-    linked = linked_sizes(symbols_of(d for shape in result.operands for d in shape.dims), groups)
+    linked = linked_sizes(symbols_of(d for shape in scope.shapes for d in shape.dims), groups)
     for formula, symbols in zip(formulas, groups, strict=True):
         if symbols and linked.isdisjoint(symbols):
             continue

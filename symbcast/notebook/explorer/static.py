@@ -6,6 +6,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from symbcast.answers.comparison.document import document
+from symbcast.answers.public.result import call_of
 from symbcast.answers.show import call, html
 from symbcast.answers.show.document import Room
 from symbcast.errors import MissingExtraError
@@ -22,9 +23,9 @@ _NOTE = "This is an explorer: run the notebook to change the shapes."
 
 
 def page(result: Result, looking: Looking, comparison: Comparison | None = None) -> str:
-    """Return the answer as HTML, with a picture of the map and the comparison with another rule, if they exist."""
-    parts = [html.render(call.document(result, Room.PAGE))]
-    if result.scope is not None and result.scope.names:
+    """Return the answer as HTML, with the map as a picture and the comparison with another rule, if there are any."""
+    parts = [html.render(call.document(call_of(result), Room.PAGE))]
+    if result.symbols:
         parts.append(_picture(result, looking))
     if comparison is not None:
         parts.append(html.render(document(comparison)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.comparison.document import document
 from symbcast.answers.explanation.axis_steps import worked_out
+from symbcast.answers.public.result import call_of
 from symbcast.answers.show import axis_steps as working
 from symbcast.answers.show import call, html
 from symbcast.answers.show.document import Room
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from symbcast.answers.comparison import Comparison
     from symbcast.answers.public.result import Result
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.program.sizes.scope import Scope
     from symbcast.notebook.explorer.question import Fault, Question
     from symbcast.notebook.subjects import Subject
 
@@ -91,16 +93,17 @@ def looked_at(
     2**53. Defaults are better once the answer is decided; ``sections`` caches them: they do not change when a slider
     moves along the map. Without symbols there is nothing to set, and the answer is complete by itself.
     """
-    if result.scope is None or not result.scope.names:
+    scope = call_of(result).scope
+    if scope is None or not scope.names:
         return {"sizes": [], "bound": "", "map": None, "working": ""}
     asked = subject_of(result)
     chosen = shown_section(asked, looking, decided, sections)
-    sizes = _sizes(result, looking, chosen)
+    sizes = _sizes(scope, looking, chosen)
     return {
-        "sizes": [[name, visible(cut(name, _NAME)), str(sizes[name])] for name in result.scope.names.values()],
+        "sizes": [[name, visible(cut(name, _NAME)), str(sizes[name])] for name in scope.names.values()],
         "bound": visible(sizes_text(sizes)),
         "map": _map(result, survey_of(asked, chosen), looking, decided),
-        "working": html.render(working.document(worked_out(result, sizes))),
+        "working": html.render(working.document(worked_out(call_of(result), sizes))),
     }
 
 
@@ -148,14 +151,13 @@ def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
     return Ranges(up_to, MOST_SIZES, (across, along))
 
 
-def _sizes(result: Result, looking: Looking, chosen: Section) -> dict[str, int]:
-    """Return a size for each symbol of a result: the given one, else one from the section.
+def _sizes(scope: Scope, looking: Looking, chosen: Section) -> dict[str, int]:
+    """Return a size for each symbol of a broadcast: the one given, else one of the section's.
 
     For the map's symbols, these are the sizes of a failing cell if the map has both failing and working cells, else
     small sizes that differ.
     """
-    assert result.scope is not None
-    names, known = result.scope.names, result.scope.knowledge
+    names, known = scope.names, scope.knowledge
     found: dict[str, int] = {}
     # Sizes that the assumptions make equal move together with the one that is set.
     moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}
@@ -186,8 +188,8 @@ def answered(result: Result, comparison: Comparison | None) -> dict[str, Any]:
     """Return the answer: its verdict as a sentence, the full answer as HTML, and any comparison as HTML."""
     return {
         "verdict": result.verdict.value,
-        "sentence": f"{result.rule.called}: {call.verdict_words(result)}",
-        "html": html.render(call.document(result, Room.PAGE)),
+        "sentence": f"{result.rule.called}: {call.verdict_words(call_of(result))}",
+        "html": html.render(call.document(call_of(result), Room.PAGE)),
         "comparison": "" if comparison is None else html.render(document(comparison)),
     }
 

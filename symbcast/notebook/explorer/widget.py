@@ -11,7 +11,7 @@ import traitlets
 from anywidget import AnyWidget
 
 from symbcast.answers.comparison import Comparison
-from symbcast.answers.public.result import Result
+from symbcast.answers.public.result import Result, call_of
 from symbcast.answers.show.call import summary
 from symbcast.core.characters import clipped, visible
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES
@@ -132,7 +132,7 @@ class Explorer(AnyWidget):
         state: dict[str, Any] = {"compare_with": self.compare_with.strip()}
         state |= {"sizes": dict(self.sizes), "over": list(self.over), "up_to": self.up_to, "shade": self.shade}
         assert self._result is not None
-        names = set(self._result.scope.names.values()) if self._result.scope is not None else set()
+        names = set(call_of(self._result).shown.values())
         state["sizes"] = {name: size for name, size in self.sizes.items() if name in names}
         state["over"] = [name for name in self.over if name in names]
         defaults: dict[str, Any] = {"compare_with": "", "sizes": {}, "over": [], "up_to": None, "shade": None}
@@ -153,4 +153,4 @@ class Explorer(AnyWidget):
             field, (message, *_) = next(iter(self.checked["faults"].items()))
             asked = f"{self.rule} of {', '.join(map(repr, self.shapes))}"
             return visible(f"<Explorer {clipped(asked, 120)}; {field}: {clipped(message, 80)}>")
-        return f"<Explorer {summary(self._result)}>"
+        return f"<Explorer {summary(call_of(self._result))}>"

@@ -25,9 +25,9 @@ from symbcast.onnx.inputs.external import take_in
 from symbcast.onnx.protobuf.types import TENSORS, number, value_of
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.program.whole.program import Program
 
 
 _IR_VERSION_WITH_OPSETS = 3
@@ -130,7 +130,7 @@ _NAME = r"[^\W\d][\w.]*"
 _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
 
-def read_inputs(graph: Any, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True) -> Inputs:
+def read_inputs(graph: Any, env: Program, given: Given = NOTHING, *, are_open: bool = True) -> Inputs:
     """Read the inputs of a graph that are not constants of it, with what the caller knows of them.
 
     Sizes that the caller binds are numbers in the shapes. With ``are_open``, a tensor of unknown rank has a
@@ -153,7 +153,7 @@ def _given(graph: Any) -> list[Any]:
     return [i for i in graph.input if i.name not in held]
 
 
-def _declared(declared: Any, env: ShapeEnv, taken: set[str], flags: dict[Symbol, str]) -> Value:
+def _declared(declared: Any, env: Program, taken: set[str], flags: dict[Symbol, str]) -> Value:
     """Return an input as declared; the length of a sequence and the presence of an optional each get a name."""
     name, kind = declared.name, declared.type
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.public.env import ShapeEnv
 from symbcast.core.algebra.symbols import Symbol, symbol
+from symbcast.core.program.whole.program import Program
 from symbcast.graphs.inputs.given import NOTHING, Given
 from symbcast.graphs.inputs.inputs import Inputs, inputs_of
 from symbcast.graphs.inputs.knowledge import place_name
@@ -33,9 +33,7 @@ class Parameters(NamedTuple):
     intervals: tuple[Interval, ...]
 
 
-def read_parameters(
-    graph: OpenVinoGraph, env: ShapeEnv, given: Given = NOTHING, *, are_open: bool = True
-) -> Parameters:
+def read_parameters(graph: OpenVinoGraph, env: Program, given: Given = NOTHING, *, are_open: bool = True) -> Parameters:
     """Read the parameters of a graph, with what the caller knows about them.
 
     A dynamic dimension is named ``<input>_dim_<axis>``; dimensions that share an ``ov.Symbol`` are one size, named

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 from symbcast.core.algebra.sizes import index_of
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import OperatorError
 from symbcast.operators.recorded.attributes import positive
-from symbcast.operators.recorded.operator import find_operator
+from symbcast.operators.recorded.program_methods import ProgramFunctions
 
 if TYPE_CHECKING:
     import sympy
@@ -27,7 +26,7 @@ Ends: TypeAlias = "int | Iterable[int | tuple[int, int]]"
 """A number for both ends of every axis; or for each axis a number, or one before it and one after it."""
 
 
-class ShapeFunctions(Program):
+class ShapeFunctions(ProgramFunctions):
     """A program with shape functions.
 
     Each takes shapes as `symbcast.shape` reads them, records an operation under the caller's label ``origin``, and
@@ -35,10 +34,6 @@ class ShapeFunctions(Program):
     the errors of `symbcast.shape` for invalid shapes, and `IncompatibleProgramError` if no sizes allow the operation
     together with the earlier ones.
     """
-
-    def _operate(self, name: str, shapes: Sequence[ShapeLike], origin: str | None, **attributes: Any) -> Shape:
-        """Record an operator and return its output."""
-        return self._apply(name, find_operator(name, attributes), shapes, origin)
 
     # Products.
 

@@ -11,6 +11,7 @@ from symbcast.answers.explanation.words import in_words
 from symbcast.answers.report.failures import shape_at
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.program.statements.statement import Statement, public
 from symbcast.core.solver.decision.counterexamples import breaking
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.solver.decision.decision import Decision
     from symbcast.operators.context import Dims
-    from symbcast.paths.conclusions.answer import PathsAnswer
+    from symbcast.paths.conclusions.conclusions import Conclusions
     from symbcast.paths.conclusions.regions import Branch
 
 
@@ -58,6 +59,11 @@ class PathFinding:
     fix: str = ""
 
     @property
+    def condition(self) -> Statement:
+        """The requirement as a `symbcast.Condition`."""
+        return public(self.text)
+
+    @property
     def works(self) -> str:
         """The sizes at which the run works according to this finding, as in "works only when N is even"."""
         return "works for no sizes" if self.formula == FALSE else f"works only when {self.words}"
@@ -66,8 +72,8 @@ class PathFinding:
         return f"{self.file}:{self.line}: {self.words}"
 
 
-def findings_of(paths: PathsAnswer) -> Iterator[PathFinding]:
-    """Yield the findings of a run: each conjunct, and the line that fails first where it is violated."""
+def findings_of(paths: Conclusions) -> Iterator[PathFinding]:
+    """Yield the findings of a run: each conjunct, with the line that fails first where it does not hold."""
     namer = Namer.of(paths.names)
     decision = paths.decision
     if decision.verdict is not Verdict.ALWAYS:
@@ -79,17 +85,17 @@ def findings_of(paths: PathsAnswer) -> Iterator[PathFinding]:
 
 
 def _of_clauses(
-    paths: PathsAnswer, decision: Decision, clauses: Iterable[Formula], namer: Namer
+    paths: Conclusions, decision: Decision, clauses: Iterable[Formula], namer: Namer
 ) -> Iterator[PathFinding]:
     for clause in clauses:
         sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause)
         branch = None if sizes is None else paths.failing_at(sizes)
-        if branch is not None or paths.complete:
+        if branch is not None or paths.exploration.is_complete:
             yield _finding(paths, clause, sizes, branch, namer)
 
 
 def _finding(
-    paths: PathsAnswer, clause: Formula, sizes: Mapping[Symbol, int] | None, branch: Branch | None, namer: Namer
+    paths: Conclusions, clause: Formula, sizes: Mapping[Symbol, int] | None, branch: Branch | None, namer: Namer
 ) -> PathFinding:
     place = branch.end.place if branch is not None else None
     step = branch.steps[-1] if branch is not None and branch.steps and branch.steps[-1].error else None
@@ -118,7 +124,7 @@ def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
     return " beside ".join(shape_at(o, sizes) for o in operands)
 
 
-def _fix(paths: PathsAnswer, clause: Formula, text: str) -> str:
+def _fix(paths: Conclusions, clause: Formula, text: str) -> str:
     if paths.exploration.data.keys().isdisjoint(symbols_in(clause)):
         return f"call it only where {text}, or check that before"
     return f"check that the data satisfy {text} before"

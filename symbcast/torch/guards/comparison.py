@@ -21,7 +21,7 @@ from symbcast.graphs.findings.sizes import knowing
 from symbcast.torch.guards.arguments import Arguments, error_of
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.program.whole.program import Program
     from symbcast.torch.guards.guards import Guards
     from symbcast.torch.reading.inputs import Inputs
 
@@ -74,7 +74,7 @@ class Comparison(NamedTuple):
 class Comparer:
     """Compares the guards, the graph and, if there is one, the module of a program."""
 
-    def __init__(self, program: Any, inputs: Inputs, guards: Guards, graph: ShapeEnv, module: Any) -> None:
+    def __init__(self, program: Any, inputs: Inputs, guards: Guards, graph: Program, module: Any) -> None:
         self._guards = guards
         self._graph = graph
         self._module = module

@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.explanation.names import Namer
-from symbcast.answers.public.env import ShapeEnv
+from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.formulas import TRUE, Formula, all_of, at_most, dims_of, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.univariate import narrow
@@ -23,7 +24,6 @@ from symbcast.graphs.findings.askers import Askers
 from symbcast.torch.guards.known_sizes import KnownSizes
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.conditions import Condition
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.sets.size_sets import SizeSet
     from symbcast.torch.reading.graph import TorchNode
@@ -106,9 +106,9 @@ class Guards:
         return tuple(g for g in self.all if g.formula is None)
 
     @cached_property
-    def env(self) -> ShapeEnv:
+    def env(self) -> Program:
         """The sizes and the guards' requirements on them."""
-        env = ShapeEnv(on_conflict="record")
+        env = Program(on_conflict="record")
         for name, least in self._least.items():
             env.assume(Assumption(at_most(least, env.named(name))))
         for n, formula in self._asked:
@@ -151,7 +151,7 @@ class Guards:
     @property
     def condition(self) -> Condition:
         """The condition on input sizes under which the program accepts its inputs."""
-        return self.env.condition
+        return Condition(self.env)
 
     @property
     def formula(self) -> Formula:

@@ -22,7 +22,7 @@ from symbcast.torch.reading.graph import type_of
 from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.program.whole.program import Program
     from symbcast.torch.guards.arguments import Arguments
     from symbcast.torch.guards.guards import Guards
 
@@ -45,7 +45,7 @@ class WeakRules:
     ``graph`` holds the graph's condition, ``guards`` the program's guards.
     """
 
-    def __init__(self, program: Any, arguments: Arguments, graph: ShapeEnv, guards: Guards) -> None:
+    def __init__(self, program: Any, arguments: Arguments, graph: Program, guards: Guards) -> None:
         self._program = program
         self._arguments = arguments
         self._graph = graph

@@ -21,7 +21,7 @@ from symbcast.torch.reading.inputs import Inputs, read_inputs
 from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.core.program.whole.program import Program
     from symbcast.graphs.inputs.given import Given
 
 
@@ -35,8 +35,8 @@ class TorchModel(Model):
         super().__init__(source, graph, path=path, raw=program)
         self.declared = declared
 
-    def read_inputs(self, env: ShapeEnv, given: Given, *, are_open: bool = False) -> GraphInputs:
-        """Return the inputs as values. Integer inputs are sizes known to the caller, like the sizes of tensors."""
+    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> GraphInputs:
+        """Return the inputs as values. Integer inputs are sizes that the caller knows, like the sizes of tensors."""
         inputs = inputs_of(_values(self.declared), env, given, {})
         contents = [inputs.values[i.name].content for i in self.declared.inputs if i.is_integer]
         integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])

@@ -49,6 +49,12 @@ decided(env)
 decided(report)
 decided(sb.trace(len, "N"))
 decided(sb.solve("N", "M", out="3"))
+paths = sb.explore_paths(len, "N")
+decided(paths)
+assert_type(paths.cases[0].condition, sb.Condition)
+assert_type(sb.Condition(report) & paths, sb.Condition)
+assert_type(sb.equivalent(report, paths), bool)
+assert_type(sb.relation("numpy", "none", rank=2).order is sb.Order.EQUAL, bool)
 
 try:
     result.require()
@@ -62,3 +68,5 @@ sb.openvino.nonsense  # error
 result.nonsense  # error
 report.nonsense  # error
 sb.broadcast("N", min_size="1")  # error
+sb.Answer()  # error
+result.scope  # error

@@ -19,7 +19,6 @@ from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.errors import AssumptionError, DimensionError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
 
 _RENAME = "give one of them another name"

@@ -13,7 +13,8 @@ from symbcast.core.program.calls.call import Call
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import assumed, knowledge
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation
-from symbcast.core.program.statements.statement import ConditionLike, Statement, named_sizes
+from symbcast.core.program.statements.public import Public, plain_answer
+from symbcast.core.program.statements.statement import ConditionLike, Statement, named_sizes, refuted
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import asking, one_call
 from symbcast.core.solver.decision.decision import Decision
@@ -45,9 +46,9 @@ def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | 
 
 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
-    """Return the sizes at which an answer is valid and a relation does not hold, and the names of those sizes."""
-    # Nothing is known about sizes that the answer lacks; axes of sequences have its minimum size.
-    return Statement(answer).beyond(relation, _known(answer), 0, _least_size(answer))
+    """Return where an answer is valid and a relation does not hold, and the names of sizes there."""
+    # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
+    return refuted(Statement(answer), relation, _known(answer), 0, _least_size(answer))
 
 
 @one_call
@@ -60,8 +61,8 @@ def says(answer: Answer, relation: ConditionLike) -> bool:
 
 
 @one_call
-def equivalent(first: Answer, second: Answer) -> bool:
-    """Return whether two answers are valid at the same sizes and, for two broadcasts, whether the outputs are equal.
+def equivalent(first: Answer | Public, second: Answer | Public) -> bool:
+    """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
 
     Only sizes that the assumptions of both allow are compared; names, and labels that a user gave to unknowns,
     mean the same in both. Raises `UndecidedError` if this is beyond the limits, `AssumptionError` if no sizes
@@ -70,12 +71,13 @@ def equivalent(first: Answer, second: Answer) -> bool:
     >>> equivalent(Call.asked(["N", "M"], "numpy", {}, "N >= 2", 0), Call.asked(["N", "M"], "pdpd", {}, (), 0))
     True
     """
-    for answer in (first, second):
+    left, right = plain_answer(first), plain_answer(second)
+    for answer in (left, right):
         if not isinstance(answer, (Call, Program)):
             hint = "pass the result of sb.broadcast or a ShapeEnv; for conditions use sb.Condition(...).equivalent(...)"
             raise ShapeTypeError(answer, "an answer", hint)
-    with asking(second):
-        return _equivalent(first, second)
+    with asking(right):
+        return _equivalent(left, right)
 
 
 def _equivalent(first: Answer, second: Answer) -> bool:

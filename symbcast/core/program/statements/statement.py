@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.sequences import Rest, SequenceSymbol, beside, sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown, symbol, told_apart
@@ -14,6 +14,7 @@ from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, che
 from symbcast.core.program.sizes.premises import assumed
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
+from symbcast.core.program.statements.public import Public, plain_answer
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.budget import one_call
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from symbcast.core.solver.answer import Tier
 
-ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | Program"
+ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | Program | Public"
 """What a condition can be made from."""
 
 
@@ -46,10 +47,11 @@ class Statement:
 
     __slots__ = ("_asked", "_own", "_spoken", "formula")
 
-    public: ClassVar[type[Statement]]
-    """The public class; `symbcast.answers.public` sets it, as that is a higher layer."""
+    _public: ClassVar[type[Statement]]
+    """The public class: see `publish`."""
 
     def __init__(self, value: ConditionLike) -> None:
+        value = plain_answer(value)
         self.formula: Formula = _formula(value)
         self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
         self._spoken: frozenset[Symbol] = frozenset()
@@ -62,20 +64,6 @@ class Statement:
         if sequences_of(self._asked):
             self._put(beside(self._asked))
             check_kinds(self._asked)
-
-    @classmethod
-    def of_answer(cls, formula: Formula, answer: Call | Program) -> Self:
-        """Return a formula over the sizes of an answer as a condition about all of these sizes."""
-        made = cls.about(named_formula(formula, answer), named_sizes(answer).values())
-        made._own = _own(answer)
-        return made
-
-    @classmethod
-    def about(cls, formula: Formula, sizes: Iterable[Symbol]) -> Self:
-        """Return a condition for a question about some sizes, including those that the formula does not mention."""
-        made = cls(formula)
-        made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
-        return made
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -121,12 +109,12 @@ class Statement:
         return tuple(symbol_to_sympy(self._own.get(s, s)) for s in self._symbols)
 
     @property
-    def shown(self) -> Mapping[Symbol, str]:
-        """The display name of each size in the question, including those that the condition does not mention."""
+    def _shown(self) -> Mapping[Symbol, str]:
+        """What each size of the question is called, also those that the condition does not mention."""
         return names_of(self._asked)
 
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition, which has no assumptions; if they are requested, also each size's own bounds."""
+    def _guarded(self, with_assumptions: bool) -> Formula:
+        """Return the condition, which has no assumptions; with them, also each size's own bounds."""
         return all_of([*(assumed(self._asked, (), 0) if with_assumptions else ()), self.formula])
 
     @property
@@ -193,10 +181,6 @@ class Statement:
         made._own = {**(other._own if other is not None else {}), **self._own}
         return made
 
-    def of_same_sizes(self, formula: Formula) -> Self:
-        """Return a condition with another formula about the sizes of the same question."""
-        return self._with(formula)
-
     @property
     @one_call
     def verdict(self) -> Verdict:
@@ -223,25 +207,13 @@ class Statement:
         """
         return self.counterexample(FALSE, assume, min_size)
 
-    @property
-    @one_call
-    def tiers(self) -> dict[Tier, list[str]]:
-        """The tiers that decide the verdict, each with the names of the sizes concerned."""
-        return self.tiers_under()
-
-    @one_call
-    def tiers_under(self, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
-        """Return the tiers that decide the verdict among the sizes that assumptions allow."""
-        sizes = self._sizes([self.formula], assume, min_size)
-        return sizes.decision(self.formula).tiers(self.shown)
-
     @one_call
     def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
         """Return whether ``other`` holds wherever this condition and the assumptions do.
 
         Raises `UndecidedError` if this is beyond the limits.
         """
-        return self.beyond(other, assume, min_size)[0].is_impossible
+        return refuted(self, other, assume, min_size)[0].is_impossible
 
     @one_call
     def counterexample(
@@ -260,22 +232,8 @@ class Statement:
         """
         if other is None:
             return self._with(TRUE).counterexample(self, assume, min_size)
-        refutation, names = self.beyond(other, assume, min_size)
+        refutation, names = refuted(self, other, assume, min_size)
         return refutation.witness(names)
-
-    def beyond(
-        self, other: ConditionLike, assume: Assumptions, min_size: int, min_axis: int | None = None
-    ) -> tuple[Refutation, Mapping[Symbol, str]]:
-        """Return the sizes at which this condition and the assumptions hold and ``other`` does not, and their names.
-
-        If ``min_axis``, the minimum size of the axes of sequences, is given, this condition is that of an answer.
-        """
-        ours, theirs = self._together(other)
-        both = ours._with(ours.formula, theirs)
-        said = [theirs.formula] if min_axis is not None else [ours.formula, theirs.formula]
-        asked = [ours.formula] if min_axis is not None else []
-        sizes = both._sizes(said, assume, min_size, min_axis, asked)
-        return Refutation(sizes, ours.formula, theirs.formula), both.shown
 
     @one_call
     def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
@@ -312,7 +270,7 @@ class Statement:
         raise TypeError("a condition has no truth value: compare its .verdict, or call its .guard()")
 
     def __str__(self) -> str:
-        return formula_text(self.formula, names=self.shown)
+        return formula_text(self.formula, names=self._shown)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -330,7 +288,7 @@ class Statement:
         ``asked`` are the formulas that rules require.
         """
         given = read_assumptions(assume)
-        labels = set(self.shown.values())
+        labels = set(self._shown.values())
         # An unknown size in an answer's assumptions is known, whether or not the condition mentions it.
         theirs = (
             s for a, bound in zip(given, _are_bound(assume, given), strict=True) if bound for s in symbols_in(a.formula)
@@ -342,6 +300,65 @@ class Statement:
         assumed = [_by_name(a.formula) for a in scope.assumptions]
         least = min_size if min_axis is None else min_axis
         return ConditionSizes(self._asked, Formulas(said, asked, assumed), min_size, least)
+
+
+S = TypeVar("S", bound=Statement)
+
+
+def publish(kind: type[S]) -> type[S]:
+    """Make a class of a higher layer the public form of conditions: a decorator."""
+    Statement._public = kind
+    return kind
+
+
+def public(value: ConditionLike) -> Statement:
+    """Return a condition in its public form."""
+    return Statement._public(value)
+
+
+def of_answer(kind: type[S], formula: Formula, answer: Call | Program) -> S:
+    """Return a formula over the sizes of an answer as a condition about all of these."""
+    made = about(kind, named_formula(formula, answer), named_sizes(answer).values())
+    made._own = _own(answer)
+    return made
+
+
+def about(kind: type[S], formula: Formula, sizes: Iterable[Symbol]) -> S:
+    """Return a condition of a question about some sizes, also of those that the formula does not mention."""
+    made = kind(formula)
+    made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
+    return made
+
+
+def of_same_sizes(statement: S, formula: Formula) -> S:
+    """Return another condition about the sizes of the same question."""
+    return statement._with(formula)
+
+
+def names_in(statement: Statement) -> Mapping[Symbol, str]:
+    """Return the name of each size of a condition's question, also of those that the condition does not mention."""
+    return statement._shown
+
+
+def tiers_of(statement: Statement, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
+    """Return the tiers that decide a condition among the sizes that assumptions allow, each with its sizes' names."""
+    sizes = statement._sizes([statement.formula], assume, min_size)
+    return sizes.decision(statement.formula).tiers(statement._shown)
+
+
+def refuted(
+    statement: Statement, other: ConditionLike, assume: Assumptions, min_size: int, min_axis: int | None = None
+) -> tuple[Refutation, Mapping[Symbol, str]]:
+    """Return where a condition and the assumptions hold and ``other`` does not, and the names of sizes there.
+
+    The condition is that of an answer where ``min_axis`` is given: the least size of the axes of sequences.
+    """
+    ours, theirs = statement._together(other)
+    both = ours._with(ours.formula, theirs)
+    said = [theirs.formula] if min_axis is not None else [ours.formula, theirs.formula]
+    asked = [ours.formula] if min_axis is not None else []
+    sizes = both._sizes(said, assume, min_size, min_axis, asked)
+    return Refutation(sizes, ours.formula, theirs.formula), both._shown
 
 
 _HINT = "ask about ranks and named axes, such as rank(batch) and batch[-1]"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, cast
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, cast
 
-from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of, spoken_of
+from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.core.algebra.sizes import check_size
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
 """A shape, or a single size."""
+
+NO_ATTRIBUTES: Mapping[str, AttributeLike] = MappingProxyType({})
 
 
 class Program:
@@ -62,7 +64,11 @@ class Program:
     # Adding operations.
 
     def broadcast(
-        self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike
+        self,
+        shapes: tuple[ShapeLike, ...],
+        rule: str | Rule = "numpy",
+        origin: str | None = None,
+        attributes: Mapping[str, AttributeLike] = NO_ATTRIBUTES,
     ) -> Shape:
         """Add a broadcast, known to the caller as ``origin``, and return its output shape.
 
@@ -78,7 +84,7 @@ class Program:
                 output = recording.plain.broadcast(shapes, origin)
                 if output is not None:
                     return output
-            found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, attributes)
+            found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, dict(attributes))
             if found is _NUMPY and len(shapes) == 2:
                 left, right = shapes
                 if type(left) is Shape and type(right) is Shape:
@@ -87,11 +93,11 @@ class Program:
                     if output is not None:
                         trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                         return output
-            return self._apply("broadcast", found, shapes, origin)
+            return self.apply("broadcast", found, shapes, origin)
         finally:
             recording.end()
 
-    def _apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
+    def apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
         """Add the requirements of a rule, or an operator, on shapes, and return its output."""
         _check_origin(origin)
         operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
@@ -155,12 +161,7 @@ class Program:
         return self._recording.met(size)
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
-        """Return a new unknown size, with inclusive bounds.
-
-        >>> env = Program()
-        >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
-        Shape('(2..5, 3)')
-        """
+        """Return a new unknown size, with inclusive bounds."""
         low, high = _as_bound(lower), None if upper is None else _as_bound(upper)
         if high is not None and low > high:
             raise DimensionError(low, f"the lower bound is above the upper bound {high}")
@@ -176,22 +177,7 @@ class Program:
         made._recording = self._recording.copy()
         return made
 
-    @contextmanager
-    def assuming(self, *assumptions: Assumptions) -> Iterator[Self]:
-        """Give a fork with additional assumptions, for a branch of the program.
-
-        >>> env = Program()
-        >>> with env.assuming("N >= 2", "M >= 2") as branch:
-        ...     branch.broadcast("N", "M")
-        Shape('(N,)')
-        >>> env.operations
-        ()
-        """
-        branch = self.fork()
-        branch.assume(*assumptions)
-        yield branch
-
-    # Answers about the whole program.
+    # Answers about the whole.
 
     @property
     def verdict(self) -> Verdict:
@@ -296,13 +282,6 @@ class Program:
         return tuple(map(symbol_to_sympy, self.shown))
 
     @property
-    def names(self) -> dict[sympy.Symbol, str]:
-        """The name of each size in witnesses, guards and messages."""
-        from symbcast.core.algebra.door import symbol_to_sympy
-
-        return {symbol_to_sympy(s): name for s, name in self.shown.items()}
-
-    @property
     def shown(self) -> Mapping[Symbol, str]:
         """The name of each size, keyed by its internal form."""
         return self._recording.shown
@@ -347,14 +326,7 @@ class Program:
         """The number of operations, including assumptions."""
         return len(self._recording.ops)
 
-    def __repr__(self) -> str:
-        count = sum(op.kind != "assume" for op in self._recording.ops)
-        sizes = len(spoken_of(self.shown))
-        plurals = ["" if n == 1 else "s" for n in (count, sizes)]
-        return f"<{type(self).__name__} of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("an environment has no truth value: compare its .verdict")
+    _length = length
 
     @classmethod
     def restored(

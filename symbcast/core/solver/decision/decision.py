@@ -21,11 +21,11 @@ from symbcast.core.solver.groups.connectivity import Ties
 from symbcast.core.solver.groups.normal_form import as_relation, flattened, put_in, symbols_in
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.masks.relations import Relation
+from symbcast.core.solver.products.propagation import propagated
 from symbcast.core.solver.sets.set_formulas import describe, shortest
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.core.solver.sets.smallest import cost
 from symbcast.core.solver.sets.univariate import narrow
-from symbcast.core.solver.simplification.propagation import propagated
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The answer about a traced function as a document."""
+"""The answer about all paths of a run as a document."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from symbcast.core.characters import clipped, cut, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, TRUE, clauses
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
+from symbcast.paths.conclusions.answer import conclusions_of
 
 if TYPE_CHECKING:
-    from symbcast.arrays.report.answer import TraceAnswer
+    from symbcast.paths.conclusions.answer import PathsAnswer
     from symbcast.paths.conclusions.findings import PathFinding
 
 WIDTH = 100
@@ -40,21 +41,21 @@ SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
 _HEADS = ("works when", "asked by", "operands", "fails at", "fix")
 
 
-def document(report: TraceAnswer, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a function."""
-    most, namer = SHOWN[room], Namer.of(report.names)
+def document(report: PathsAnswer, room: Room = Room.SCREEN) -> Document:
+    """Return the answer about a run."""
+    most, namer = SHOWN[room], Namer.of(conclusions_of(report).names)
     told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(report.findings[:most]))
     records = Records("what the code requires", _HEADS, told)
     title = heading(cut(visible(report.title), 70), verdict_words(report))
     return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most)))))
 
 
-def verdict_words(report: TraceAnswer) -> str:
+def verdict_words(report: PathsAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
         case Verdict.ALWAYS:
             return _all_sizes(report)
-        case Verdict.SOMETIMES if report.formula == TRUE:
+        case Verdict.SOMETIMES if conclusions_of(report).formula == TRUE:
             return f"{_all_sizes(report)}, if the data suit"
         case Verdict.SOMETIMES:
             return "works only for some sizes"
@@ -66,7 +67,7 @@ def verdict_words(report: TraceAnswer) -> str:
             return "was not followed on all paths: nothing is known for some sizes"
 
 
-def _all_sizes(report: TraceAnswer) -> str:
+def _all_sizes(report: PathsAnswer) -> str:
     return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
 
 
@@ -85,19 +86,20 @@ def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]
     yield field("fix", (Span(finding.fix),) if finding.fix else ())
 
 
-def _closing(report: TraceAnswer, namer: Namer, most: int) -> Iterator[Field]:
+def _closing(report: PathsAnswer, namer: Namer, most: int) -> Iterator[Field]:
     if len(report.findings) > most:
         yield field("and", words(f"{len(report.findings) - most} more; .findings has them all"), most=1)
     working = [c for c in report.cases if c.works]
     for number, case in enumerate(working[:most]):
-        when = "" if len(working) == 1 else f" when {case.when}"
+        when = "" if len(working) == 1 else f" when {case.condition}"
         yield field("" if number else "returns", whole(f"{value_text(case.value)}{when}"))
     if len(working) > most:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
-    if report.formula not in (TRUE, FALSE):
-        yield field("condition", *conjunction(clauses(report.formula), namer, is_repeated=True))
-    if report.suitable.data:
-        yield field("of the data", *conjunction(report.suitable.data, namer))
+    found = conclusions_of(report)
+    if found.formula not in (TRUE, FALSE):
+        yield field("condition", *conjunction(clauses(found.formula), namer, is_repeated=True))
+    if found.suitable.data:
+        yield field("of the data", *conjunction(found.suitable.data, namer))
     yield field("assuming", whole("; ".join(report.assumptions)))
     if not report.complete:
         where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"

@@ -1,0 +1,255 @@
+"""All paths of a run brought together: one condition, and what was decided about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symbcast.core.effort import call as counted_call
+from symbcast.core.logic.formulas import FALSE, Formula, clauses, negate
+from symbcast.core.program.sizes.assumptions import Assumption
+from symbcast.core.program.sizes.premises import knowledge
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.program.whole.program import Program
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.verdicts import Verdict
+from symbcast.paths.conclusions.conditions import Conditions
+from symbcast.paths.conclusions.regions import Branch, End, Regions
+from symbcast.paths.conclusions.suitable import Suitable, always_held, divided
+from symbcast.paths.places import Place
+from symbcast.paths.runs.exploration import Exploration, Outcome
+from symbcast.paths.runs.steps import Step
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+
+class Conclusions:
+    """What the paths of a run say together, as formulas. Everything is computed on first access.
+
+    Attributes:
+        scope: the input sizes, and the assumptions about them.
+        exploration: the paths.
+    """
+
+    def __init__(self, scope: Scope, exploration: Exploration) -> None:
+        self.scope = scope
+        self.exploration = exploration
+
+    # The answer.
+
+    @property
+    def formula(self) -> Formula:
+        """The condition as a formula."""
+        return self.suitable.inputs
+
+    @cached_property
+    def suitable(self) -> Suitable:
+        """The requirements on inputs alone, and on data."""
+        whole = self._region(lambda end: end.kind == "value")
+        own = frozenset(self.exploration.data)
+        found = divided(whole, own, self.always, self.input_knowledge) if own else Suitable(whole)
+        return found._replace(inputs=self._conditions.short(found.inputs)) if found.data else found
+
+    @cached_property
+    def always(self) -> list[Formula]:
+        """Facts about data that hold at all sizes, such as: the count of true elements is at most the element count."""
+        return always_held(self._branches) if self.exploration.data else []
+
+    @cached_property
+    def unexplored(self) -> Formula:
+        """The sizes about which nothing is known: those of paths that were not followed to their end."""
+        return self._region(lambda end: end.kind == "open")
+
+    @cached_property
+    def unconfirmed(self) -> Formula:
+        """The sizes of paths that no call with numbers confirmed because none of their sizes are small enough."""
+        doubted = [_is_unconfirmed(o) for o in self.exploration.outcomes]
+        if not any(doubted):
+            return FALSE
+        kinds = [End("open" if is_doubted else "value") for is_doubted in doubted]
+        ends = [Branch(o.steps, end) for o, end in zip(self.exploration.outcomes, kinds, strict=True)]
+        others = [b._replace(end=End("value")) for b in self.failing]
+        found = {tuple(s.formula for s in b.steps if s.kind != "suppose"): b for b in (*others, *ends)}
+        regions = Regions(list(found.values()), self.knowledge.domains)
+        return self._conditions.short(regions.of(lambda end: end.kind == "open"))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the run works always, sometimes or never; unknown if some paths were not followed.
+
+        If data can make it fail, the verdict is "sometimes", even if `condition` is always true.
+        """
+        if not self.exploration.is_complete:
+            return Verdict.UNKNOWN
+        found = self.decision.verdict
+        if not self.suitable.data or found is Verdict.NEVER:
+            return found
+        if not self.suitable.is_proved:
+            return Verdict.UNKNOWN
+        return Verdict.SOMETIMES if found is Verdict.ALWAYS else found
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown; empty if nothing was left open."""
+        untraced = next((o.untraced for o in self.exploration.outcomes if o.untraced is not None), None)
+        if untraced is not None:
+            return str(untraced)
+        if self.exploration.pending:
+            numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
+            made = f"; {numbers} makes a number of a size: {numbers.source}" if numbers else ""
+            left, done = len(self.exploration.pending), len(self.exploration.outcomes)
+            return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {done}{made}"
+        if not self.suitable.is_proved:
+            return "not decided: whether suitable data exist at all sizes of the condition"
+        return self.decision.reason
+
+    def cases(self) -> Iterator[tuple[Formula, End, str]]:
+        """Yield each case, those that work first: its region, its end, and its error at the smallest sizes there."""
+        ends = dict.fromkeys((b.end.kind, b.end.key) for b in self.failing)
+        firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self.failing)}
+        order = sorted((firsts[k] for k in ends if k[0] != "open"), key=lambda e: e.kind != "value")
+        for end in order:
+            found = self._region(end.is_same)
+            if found != FALSE:
+                yield found, end, self._error(end, found)
+
+    def _error(self, end: End, when: Formula) -> str:
+        """Return an error with its message at the smallest sizes of a case: one line may raise several messages."""
+        if len({b.end.error for b in self.failing if end.is_same(b.end)}) < 2:
+            return end.error
+        sizes = Decision(self.knowledge, clauses(when)).witness()
+        branch = None if sizes is None else self.failing_at(sizes)
+        return end.error if branch is None else branch.end.error
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest input sizes at which the run works; None if none are known."""
+        return self._named(self.decision.witness())
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest input sizes at which the run fails whatever the data; None if none are known."""
+        if self.exploration.is_complete:
+            return self._named(self.decision.counterexample())
+        followed = self._region(lambda end: end.kind in ("value", "open"))
+        own = frozenset(self.exploration.data)
+        possible = divided(followed, own, self.always, self.input_knowledge).inputs
+        return self._named(Decision(self.input_knowledge, [negate(possible)]).witness())
+
+    @property
+    def unproven(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition that were not proved necessary given the others."""
+        return tuple(c for c in self.decision.clauses if c in self.decision.unproven)
+
+    @cached_property
+    def program(self) -> Program:
+        """The input sizes with their assumptions, and the condition."""
+        program = Program(on_conflict="record", min_size=self.scope.min_size)
+        for size in self.scope.names:
+            program.met(size)
+        program.assume(*self.scope.assumptions)
+        for clause in clauses(self.formula):
+            program.require(Assumption(clause))
+        return program
+
+    # The sizes, and what is known about them.
+
+    @cached_property
+    def names(self) -> Mapping[Symbol, str]:
+        """The names of all sizes, including data-dependent ones."""
+        return {**self.scope.names, **{s: s.name for s in self.exploration.data}}
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """The assumptions about all sizes."""
+        return knowledge(tuple(self.names), self.scope.assumptions, self.scope.min_size)
+
+    @cached_property
+    def input_knowledge(self) -> Knowledge:
+        """The assumptions about input sizes."""
+        if not self.exploration.data:
+            return self.knowledge
+        return knowledge(tuple(self.scope.names), self.scope.assumptions, self.scope.min_size)
+
+    # Decisions.
+
+    @cached_property
+    def decision(self) -> Decision:
+        """The decision about the condition."""
+        return Decision(self.input_knowledge, clauses(self.formula))
+
+    @cached_property
+    def data_decision(self) -> Decision:
+        """The decision about the condition together with the requirements on data."""
+        asked = [*clauses(self.formula), *self.suitable.data]
+        return Decision(self.data_knowledge, asked)
+
+    @cached_property
+    def data_knowledge(self) -> Knowledge:
+        """The assumptions about all sizes, and the facts that always hold for data-dependent sizes."""
+        given = [*self.scope.assumptions, *map(Assumption, self.always)]
+        return knowledge(tuple(self.names), given, self.scope.min_size)
+
+    def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
+        return None if sizes is None else {name: sizes[s] for s, name in self.scope.names.items()}
+
+    def _region(self, is_wanted: Callable[[End], bool]) -> Formula:
+        with counted_call():
+            return self._conditions.short(self._regions.of(is_wanted))
+
+    @cached_property
+    def _conditions(self) -> Conditions:
+        return Conditions(self.knowledge)
+
+    @cached_property
+    def _regions(self) -> Regions:
+        return Regions(self.failing, self.knowledge.domains)
+
+    @cached_property
+    def _branches(self) -> list[Branch]:
+        """The paths, each to its end."""
+        found = [Branch(o.steps, _end_of(o)) for o in self.exploration.outcomes]
+        return [*found, *(Branch(a.steps, End("open")) for a in self.exploration.pending)]
+
+    @cached_property
+    def failing(self) -> list[Branch]:
+        """The paths, plus one failing path per requirement; requirements are turned into decisions."""
+        found: dict[object, Branch] = {}
+        for branch in self._branches:
+            taken: list[Step] = []
+            for step in branch.steps:
+                if step.kind == "require":
+                    end = _failed(f"{step.error}: {step.reason}", step.place)
+                    failing = (*taken, step._replace(kind="decide", formula=negate(step.formula)))
+                    found.setdefault(tuple(s.formula for s in failing), Branch(failing, end))
+                taken.append(step if step.kind == "suppose" else step._replace(kind="decide"))
+            found.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))
+        return list(found.values())
+
+    def failing_at(self, sizes: Mapping[Symbol, int]) -> Branch | None:
+        """Return the failing path taken at some sizes; data-dependent sizes not given are tried as 0 to 3."""
+        for number in range(4 if self.exploration.data.keys() - sizes.keys() else 1):
+            at: dict[Symbol, int] = {**dict.fromkeys(self.exploration.data, number), **sizes}
+            for branch in self.failing:
+                if branch.end.kind == "error" and all(holds_at(s.formula, at) for s in branch.steps):
+                    return branch
+        return None
+
+
+def _is_unconfirmed(outcome: Outcome) -> bool:
+    return outcome.untraced is None and not outcome.is_confirmed
+
+
+def _failed(error: str, place: Place) -> End:
+    # Compare errors without their messages: a message may contain numbers of one path.
+    return End("error", (error.partition(":")[0], place), None, error, place)
+
+
+def _end_of(outcome: Outcome) -> End:
+    if outcome.untraced is not None:
+        return End("open")
+    if outcome.error is not None:
+        return _failed(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
+    return End("value", repr(outcome.value), outcome.value)
