@@ -18,12 +18,12 @@ from symbcast.graphs.inputs.aliases import aliases_of, without_aliases
 from symbcast.graphs.inputs.given import Given, read_given
 from symbcast.graphs.model import Checked
 from symbcast.graphs.requirements.condition import Conditions
+from symbcast.graphs.requirements.lengths import TooLongError
 from symbcast.graphs.requirements.recorder import Asker
 from symbcast.graphs.requirements.refuted_cases import learn_from_refuted
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import OptionalValue, Value
 from symbcast.graphs.walking.deciding import decider_of_content
-from symbcast.graphs.walking.lengths import TooLongError
 
 if TYPE_CHECKING:
     from symbcast.core.shapes import ShapeLike

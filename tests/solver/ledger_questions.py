@@ -306,6 +306,7 @@ def programs() -> Iterator[Question]:
         "few imply many": _implied,
         "a product equation": lambda env: (env.reshape(env.broadcast("N*M, K"), ["K*N", -1]), env.require("M*N <= 9")),
         "a network": _network,
+        "attention over batches": _attention,
         "names in a program": _names,
         "40 orders that clash": _orders_that_clash,
         "names that clash": lambda env: (env.broadcast("N, M", "M, N"), env.require("N == 3"), env.require("M == 4")),
@@ -332,6 +333,19 @@ def _layers(env: sb.ShapeEnv) -> None:
 def _definitions(env: sb.ShapeEnv) -> None:
     for n in range(60):
         env.require(f"s{n + 1} == s{n} + {n % 3} + t{n}//2")
+
+
+def _attention(env: sb.ShapeEnv) -> None:
+    """Require what attention over frames does, with keys of another batch: products of joins."""
+    env.assume("batch >= 1", "tb >= 1", "eb >= 1", "frames >= 1", "H >= 2")
+    env.require("compatible(batch, tb)")
+    env.require("compatible(batch*frames, frames*broadcast(batch, tb))")
+    env.require("H*broadcast(batch, tb) % eb == 0")
+    env.require("compatible(eb*frames, frames*broadcast(batch, tb))")
+    env.require("compatible(H*broadcast(batch, tb)//eb, H)")
+    scores = "broadcast(H, H*broadcast(batch, tb)//eb)*broadcast(eb*frames, frames*broadcast(batch, tb))"
+    env.require(f"{scores} == H*frames*broadcast(batch, tb)")
+    env.require("batch == broadcast(batch, tb)")
 
 
 def _orders_that_clash(env: sb.ShapeEnv) -> None:

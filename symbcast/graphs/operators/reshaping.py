@@ -117,9 +117,11 @@ def _dims_wanted(call: NodeCall, wanted: Wanted, data: Dims) -> list[Dim | None]
 
 def _copied_where_zero(call: NodeCall, size: Dim, data: Dims, axis: int) -> Dim:
     """Return a requested size, or that of the data if it is 0; if the walk names cases, under a name."""
-    if not call.asker.names_cases or axis >= len(data) or data[axis] == size:
+    if axis >= len(data) or data[axis] == size:
         return copied_where_zero(call, size, data, axis)
     call.asker.zeros[size] = call.place
+    if not call.asker.names_cases:
+        return copied_where_zero(call, size, data, axis)
     least = int(call.bounds.is_at_least(data[axis], 1))
     text = f"axis {axis}, depending on whether a requested size is 0"
     return call.asker.by_cases(f"{call.place.name}_dim_{axis}", text, equal(size, 0), data[axis], size, least=least)

@@ -24,6 +24,7 @@ from symbcast.core.logic.formulas import (
     all_of,
     any_of,
     at_most,
+    dims_of,
     equal,
     negate,
 )
@@ -35,6 +36,7 @@ from symbcast.core.shapes import Shape, any_shape_of
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.least_sizes import least_sizes
+from symbcast.graphs.requirements.lengths import TooLongError, long_ones
 from symbcast.graphs.requirements.location import located_reason
 from symbcast.graphs.requirements.settled import Settled, bounded
 from symbcast.graphs.requirements.turns import is_convex
@@ -158,11 +160,17 @@ class Asker:
         asked = any_of([*map(negate, self.guards), formula]) if self.guards else formula
         if asked == TRUE:
             return
+        self.check_lengths(dims_of(asked))
         self.places[place.name] = place
         self.reasons[place.name, asked] = Reason(reason, code, put)
         self.env.require(Assumption(asked), origin=place.name)
         self.learn(place, least_sizes(asked, self.bounds), reason, code)
         self.learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
+
+    def check_lengths(self, dims: Iterable[Dim]) -> None:
+        """Raise `TooLongError` if sizes are long and depend on cases that have no names."""
+        if self.zeros and not self.names_cases and long_ones(dims):
+            raise TooLongError
 
     def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
         """Require a formula in the first and last iteration; note it as unchecked if that does not cover the others."""
