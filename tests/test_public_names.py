@@ -33,7 +33,7 @@ OPERATORS = """
     scatter_elements scatter_nd slice split squeeze stack tile top_k transpose unsqueeze
 """
 GRAPHS = """
-    assumptions data_condition data_sizes inputs json_schema min_size optionals outputs runtime sequences shapes source
+    aliases assumptions data_condition data_sizes inputs json_schema min_size optionals outputs runtime sequences shapes source
 """
 PATHS = "assumptions at cases complete data_condition data_sizes min_size paths shapes title unconfirmed unexplored"
 TRACES = f"{PATHS} arguments isolated json_schema name report"
@@ -131,7 +131,7 @@ def test_an_answer_without_its_parts_is_not_made():
 
 
 def test_the_module_shows_its_names_and_the_front_ends():
-    assert set(dir(sb)) == {*sb.__all__, "jax", "onnx", "openvino", "torch"}
+    assert set(dir(sb)) == {*sb.__all__, "jax", "onnx", "openvino", "stablehlo", "torch"}
     assert not {"cast", "TYPE_CHECKING", "import_module", "annotations"} & {*dir(sb)}
     imported = ast.parse(inspect.getsource(sb)).body
     helpers = {a.asname or a.name for n in imported if isinstance(n, ast.ImportFrom) for a in n.names} - {*sb.__all__}

@@ -43,7 +43,7 @@ def condition_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> st
     if isinstance(subject, PathsAnswer):
         found = conclusions_of(subject)
         where = _where(clauses(found.formula), Namer.of(found.names))
-        return where if subject.complete else f"as far as it was followed, {where}"
+        return where if subject.complete else f"as far as it was traced, {where}"
     env = program_of(subject) if isinstance(subject, ShapeEnv) else subject._env
     return _where(env.clauses, Namer.of(env.shown))
 

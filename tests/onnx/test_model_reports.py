@@ -20,7 +20,7 @@ BLAMED = {
         "give attention_mask axis 0 the size of input_ids axis 0 (s86 = s10)",
     ),
     "bilstm": ({"node_Reshape_296"}, "baked into"),
-    "gpt2": ({"node_embedding_1", "node_view_1", "node_matmul_1"}, "attention_mask axis 0"),
+    "gpt2": ({"node_embedding_1", "node_matmul_1"}, "attention_mask axis 0"),
     "llama_past": ({"/m/model/Gather_4"}, "attention_mask axis 1"),
     "resnet50": ({"n173"}, "baked into initializer OC2_DUMMY_1 fixes"),
     "unet_ct": ({"node_cat_2"}, "to a multiple of 8"),

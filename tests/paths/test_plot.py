@@ -44,5 +44,5 @@ def test_what_was_not_followed_is_said_to_be_unknown():
 
 def test_a_function_of_data_has_no_plot():
     report = sb.trace(lambda x, y: x[x > 0] + y, "N", "M")
-    with pytest.raises(sb.BindingError, match="depend on data"):
+    with pytest.raises(sb.BindingError, match="depends on data"):
         sb.notebook.plot(report)

@@ -128,10 +128,10 @@ def test_a_repair_gives_what_it_says_at_all_small_sizes(shapes):
         guard, assumed = repair.condition.guard(), [sb.Condition(a).guard() for a in repair.assume]
         for values in itertools.product(range(6), repeat=len(symbols)):
             sizes = dict(zip(symbols, values, strict=True))
-            if not all(c(sizes) for c in assumed):
+            if not all(c({n: sizes[n] for n in c.names}) for c in assumed):
                 continue
             output = reference.numpy(*(named(s, sizes) for s in repair.operands))
-            holds = guard(sizes)
+            holds = guard({n: sizes[n] for n in guard.names})
             assert (output is not None) == (repair.verdict is sb.Verdict.ALWAYS or holds)
             if output is not None:
                 assert named(repair.shape, sizes) == output

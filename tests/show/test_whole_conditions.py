@@ -14,7 +14,6 @@ from rich.console import Console
 
 import symbcast as sb
 from symbcast.answers.explanation.names import Namer
-from symbcast.answers.guards.python import python_guard
 from symbcast.answers.show import html, latex, terminal, text
 from symbcast.answers.show.document import Document, Fields, conjunction, field
 from symbcast.cli import run
@@ -97,7 +96,7 @@ def test_a_guard_of_cases_is_whole_in_a_pipe(capsys):
     start = guards[0].index("guard")
     end = guards[0].index("output")
     column = squeezed("".join(line[start:end] for line in guards[1:]))
-    assert all(squeezed(str(case.guard)) in column for case in list(division)[:27])
+    assert all(squeezed(str(case.condition)) in column for case in list(division)[:27])
 
 
 def test_a_model_has_its_whole_condition():
@@ -123,7 +122,7 @@ def test_a_traced_function_has_its_whole_condition():
 
 def test_one_line_has_a_condition_or_its_length():
     condition = sb.Condition(LONG)
-    guard = python_guard(condition.formula, {s: s.name for s in condition.shown})
+    guard = condition.guard()
     assert "..." not in repr(guard) and "a condition of" in repr(guard)
     result = sb.broadcast(*[f"input_{n}_batch, T_{n}" for n in range(9)])
     assert repr(result).endswith("if 2 clauses hold>")

@@ -68,7 +68,9 @@ def aliases_of(inputs: Inputs, graph: Graph, layouts: Layouts, given: Given) -> 
     for size in long:
         wanted = [roles[size]] if size in roles else []
         wanted += [identifier(size.name)] if len(size.name) <= LONGEST else []
-        wanted += [f"{identifier(name)[0].lower()}{axis}" for name, axis in [places[size]] if size in places]
+        if size in places:
+            name, axis = places[size]
+            wanted.append(f"{identifier(name)[0].lower()}{axis}")
         found[_free(wanted, taken)] = size.name
     return found
 

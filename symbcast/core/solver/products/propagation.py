@@ -74,7 +74,7 @@ def propagated(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> l
                     break
     except EffortSpentError:
         pass  # each step so far kept the conjunction equivalent
-    return [FALSE] if FALSE in found else found
+    return [FALSE] if FALSE in found else flattened(map(_each_one, found))
 
 
 def _is_involved(formula: Formula) -> bool:
@@ -378,6 +378,13 @@ def _members(found: Comparison) -> Formula:
         members = join_members(joined)
         if found.operator == "==" and len(members) > 1 and size in members:
             return all_of(one_or_equal(m, size) for m in members if m != size)
+    return found
+
+
+def _each_one(found: Formula) -> Formula:
+    """Return the equality of a join and 1 as one for each member."""
+    if isinstance(found, Comparison) and found.operator == "==" and found.right == 1:
+        return all_of(equal(member, 1) for member in join_members(found.left))
     return found
 
 
