@@ -33,7 +33,8 @@ OPERATORS = """
     scatter_elements scatter_nd slice split squeeze stack tile top_k transpose unsqueeze
 """
 GRAPHS = """
-    aliases assumptions data_condition data_sizes inputs json_schema min_size optionals outputs runtime sequences shapes source
+    aliases assumptions data_condition data_sizes inputs json_schema min_size optionals outputs runtime sequences shapes
+    source
 """
 PATHS = "assumptions at cases complete data_condition data_sizes min_size paths shapes title unconfirmed unexplored"
 TRACES = f"{PATHS} arguments isolated json_schema name report"

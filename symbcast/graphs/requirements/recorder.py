@@ -168,8 +168,8 @@ class Asker:
         self.learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
 
     def check_lengths(self, dims: Iterable[Dim]) -> None:
-        """Raise `TooLongError` if sizes are long and depend on cases that have no names."""
-        if self.zeros and not self.names_cases and long_ones(dims):
+        """Raise `TooLongError` if sizes are long, and short ones select cases that have no names."""
+        if not self.names_cases and len(self.zeros) > len(long_ones(self.zeros)) and long_ones(dims):
             raise TooLongError
 
     def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
