@@ -45,7 +45,7 @@ def test_the_condition_of_a_chain_is_short_and_exact(levels, base):
 
     model = chain(levels, base)
     report = sb.onnx.check(model, runtime="onnxruntime")
-    assert not report.unanalysed and len(str(report.condition)) <= 160
+    assert not report.unanalysed and len(str(report.condition)) <= 30
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)

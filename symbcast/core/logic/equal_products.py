@@ -116,7 +116,7 @@ def _pairs(less: Term, greater: Term) -> Iterator[_Pair]:
     """Yield the factors of a product that are known not to exceed a factor of the other, with that factor."""
     for atom in _common_factors(less, less):
         if isinstance(atom, Operation) and _is_never_negative(atom):
-            for factor, above, is_equal in _above(atom):
+            for factor, above, is_equal in (*_above(atom), *_finer_quotients(atom, greater)):
                 yield from _pair(less, factor, greater, above, is_equal)
     for atom in _common_factors(greater, greater):
         if isinstance(atom, Operation) and atom.kind == "max":
@@ -133,6 +133,21 @@ def _above(atom: Operation) -> Iterator[tuple[Term, Term, Formula]]:
     elif atom.kind == "min":
         for member in atom.args:
             yield atom, member, all_of(at_most(member.dim(), o.dim()) for o in atom.args if o is not member)
+
+
+def _finer_quotients(atom: Operation, greater: Term) -> Iterator[tuple[Term, Term, Formula]]:
+    """Yield multiples of a quotient with the quotients of the same size by its divisor's factors, among some factors.
+
+    ``2*(x//4) <= x//2``, and they are equal where ``x//2`` is even.
+    """
+    if atom.kind != "//" or not atom.args[1].is_constant or atom.args[1].constant < 1:
+        return
+    value, by = atom.args
+    for other in _common_factors(greater, greater):
+        if isinstance(other, Operation) and other.kind == "//" and other.args[0] is value and other.args[1].is_constant:
+            times, rest = divmod(by.constant, other.args[1].constant)
+            if not rest and times > 1:
+                yield atom.scaled(times), other, equal(modulo(other.dim(), times), 0)
 
 
 def _pair(less: Term, factor: Term, greater: Term, above: Term, is_equal: Formula) -> Iterator[_Pair]:
