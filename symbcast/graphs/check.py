@@ -12,6 +12,7 @@ from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.whole.program import Program
+from symbcast.core.solver.budget import limited
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.graphs.inputs.aliases import aliases_of, without_aliases
@@ -74,7 +75,8 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
     aliases = _aliases(front_end, model, asked.given)
     assume, given = without_aliases(asked.assume, asked.given, aliases) if aliases else (asked.assume, asked.given)
     asked = asked._replace(assume=assume, given=given)
-    found = _repeated(front_end, model, asked)
+    with limited(asked.budget):
+        found = _repeated(front_end, model, asked)
     env, asker = found.env, found.asker
     model.settle(found.walk)
     said = (text for _, text in model.said(found.inputs, asked.min_size) if text)

@@ -37,8 +37,9 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     ``model`` is a file, a ``ModelProto`` or an ``onnx_ir.Model``; it is not changed, and weights in other files are not
     read. Sizes have the model's names, or ``<input>_dim_<axis>`` where it has none; ``assume`` lists relations between
     them, and ``min_size`` is the lower bound of each. ``runtime="onnxruntime"`` follows ONNX Runtime where it differs
-    from the operators' specification. ``budget`` limits each question to that number of seconds, as in
-    `symbcast.broadcast`.
+    from the operators' specification. ``budget`` limits the walk and each question to that number of
+    seconds: then shapes and conditions found so far are returned, later nodes are in `unanalysed`, and the verdict is
+    UNKNOWN.
 
     An input of unknown rank is a sequence of axes with the input's name, used as ``rank(x)`` and ``x[-1]``.
 

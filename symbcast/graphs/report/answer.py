@@ -149,13 +149,14 @@ class GraphAnswer(Answer):
         """
         found = self._env.verdict
         is_open = found is Verdict.ALWAYS and (self._left_open or self._checked.conditions.undecided)
+        is_open = is_open or (found is not Verdict.NEVER and self._checked.walk.stopped)
         return Verdict.UNKNOWN if is_open else found
 
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty if everything is decided."""
-        if self._env.reason:
-            return self._env.reason
+        if self._checked.walk.stopped or self._env.reason:
+            return self._checked.walk.stopped or self._env.reason
         count, undecided = self._left_open, self._checked.conditions.undecided
         if not count and not undecided:
             return ""

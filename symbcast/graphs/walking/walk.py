@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from symbcast.core.logic.formulas import FALSE, negate
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
+from symbcast.core.solver.budget import current as current_budget
 from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, SequenceValue, Value
@@ -81,6 +82,8 @@ class Walk:
         """Set by an If whose branches give no common value to go on with."""
         self._forks = 0
         self._lengths = Lengths(asker)
+        self.stopped = ""
+        """Why the walk ended before the last node, if the caller's seconds were over."""
 
     # Graphs.
 
@@ -173,11 +176,23 @@ class Walk:
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of a node and put them into the scope."""
         inputs = [scope.find(name) for name in node.inputs]
-        outputs = self._lengths.limited(self._outputs(node, inputs, scope), node.title)
+        if self._is_stopped(node, inputs):
+            outputs: Sequence[Value] = [UNKNOWN] * len(node.outputs)
+        else:
+            outputs = self._lengths.limited(self._outputs(node, inputs, scope), node.title)
         self.mark(node, inputs, outputs)
         for position, name in enumerate(node.outputs):
             if name:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
+
+    def _is_stopped(self, node: Node, inputs: Sequence[Value | None]) -> bool:
+        """Return whether the caller's seconds are over; the nodes from this one on are then not analysed."""
+        budget = current_budget()
+        if budget is None or not budget.over():
+            return False
+        self.stopped = budget.reason
+        self.leave(self._place(node, inputs), f"{budget.reason} before this node")
+        return True
 
     def mark(self, node: Node, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
         """Set what decides the elements of a node's outputs, if that is not known yet."""
