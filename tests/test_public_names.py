@@ -35,6 +35,7 @@ OPERATORS = """
 GRAPHS = """
     aliases assumptions data_condition data_sizes inputs json_schema min_size optionals outputs runtime sequences shapes
     source
+    to_stablehlo
 """
 PATHS = "assumptions at cases complete data_condition data_sizes min_size paths shapes title unconfirmed unexplored"
 TRACES = f"{PATHS} arguments isolated json_schema name report"
@@ -47,6 +48,7 @@ OWN = {
     "ShapeEnv": f"""
         {OPERATORS} assume assuming assumptions budget cases clauses conflict evidence_reason expands fork fresh
         from_dict json_schema min_size names on_conflict operations report shapes symbol symbols
+        to_stablehlo
     """,
     "Solution": "json_schema operands out ranks shapes",
     "Paths": PATHS,
@@ -60,7 +62,7 @@ OWN = {
 
 CONDITION = """
     clauses counterexample equivalent explain formula free_symbols guard implies simplified subs symbols sympy
-    to_cpp to_mlir to_python to_smtlib verdict verdict_under witness
+    to_cpp to_mlir to_python to_smtlib to_stablehlo verdict verdict_under witness
 """
 
 KINDS = {

@@ -4,5 +4,15 @@ from symbcast.answers.guards.cpp import cpp_source
 from symbcast.answers.guards.mlir import mlir_source
 from symbcast.answers.guards.python import Guard, python_guard, python_source
 from symbcast.answers.guards.smtlib import smtlib_source
+from symbcast.answers.guards.stablehlo import requirements_of, stablehlo_source
 
-__all__ = ["Guard", "cpp_source", "mlir_source", "python_guard", "python_source", "smtlib_source"]
+__all__ = [
+    "Guard",
+    "cpp_source",
+    "mlir_source",
+    "python_guard",
+    "python_source",
+    "requirements_of",
+    "smtlib_source",
+    "stablehlo_source",
+]

@@ -93,32 +93,34 @@ def operations_in(value: Term) -> Iterator[Operation]:
 
 
 @lru_cache(maxsize=4096)
-def magnitude(value: Term) -> int:
-    """Return a bound on the absolute values that arise in computing a term, for all sizes up to `LARGEST_SIZE`.
+def magnitude(value: Term, largest: int = LARGEST_SIZE) -> int:
+    """Return a bound on the absolute values that arise in computing a term, for all sizes up to ``largest``.
 
     No partial sum or product exceeds it, in any order.
 
     >>> from symbcast.core.text import parse_dim
     >>> magnitude(term(parse_dim("2*N - 3"))) == 2 * LARGEST_SIZE + 3
     True
+    >>> magnitude(term(parse_dim("2*N - 3")), 10)
+    23
     """
     total = 0
     inner = 1
     for monomial, coefficient in value.coefficients.items():
         product = abs(coefficient)
         for atom in monomial:
-            bound, met = _atom_magnitude(atom) if isinstance(atom, Operation) else (LARGEST_SIZE, LARGEST_SIZE)
+            bound, met = _atom_magnitude(atom, largest) if isinstance(atom, Operation) else (largest, largest)
             product *= max(bound, 1)
             inner = max(inner, met)
         total += product
     return max(total, inner)
 
 
-def _atom_magnitude(operation: Operation) -> tuple[int, int]:
+def _atom_magnitude(operation: Operation, largest: int) -> tuple[int, int]:
     """Return a bound on an operation's value and on all intermediate values."""
-    bounds = [magnitude(arg) for arg in operation.args]
-    largest = max(bounds)
-    return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, largest), largest
+    bounds = [magnitude(arg, largest) for arg in operation.args]
+    met = max(bounds)
+    return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, met), met
 
 
 def _called(size: Symbol, name: str) -> Symbol:

@@ -67,7 +67,7 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     """
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier")
-    called = identifiers(names, _spelled, lambda word: word == "holds")
+    called = identifiers(names, spelled, lambda word: word == "holds")
     writer = _Writer(called)
     witnesses = [
         writer.require(f"arith.cmpi sle, {writer.number(0)}, %{p} : index", f"{p} >= 0") for p in called.values()
@@ -97,7 +97,8 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     return "\n".join([*lines, ""])
 
 
-def _spelled(name: str) -> str:
+def spelled(name: str) -> str:
+    """Return a name as an identifier of MLIR."""
     spelled = re.sub(r"[^A-Za-z0-9_$.-]", "_", name)
     return spelled if spelled[:1].isalpha() else f"size_{spelled.lstrip('_$.-')}".rstrip("_")
 
@@ -130,7 +131,7 @@ class _Writer:
         return self._required(self.operation(test), message)
 
     def _required(self, value: str, message: str) -> str:
-        return self.operation(f'shape.cstr_require {value}, "{_escaped(message)}"')
+        return self.operation(f'shape.cstr_require {value}, "{escaped(message)}"')
 
     def witness(self, clause: Formula, message: str) -> str:
         """Return a witness of a conjunct."""
@@ -244,7 +245,7 @@ def _are_extents(formula: Compatible | Clashing) -> bool:
     )
 
 
-def _escaped(message: str) -> str:
+def escaped(message: str) -> str:
     """Return text as the inside of an MLIR string literal, with all but plain bytes in hexadecimal."""
     plain = (
         chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}"

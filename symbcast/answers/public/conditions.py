@@ -68,6 +68,18 @@ class Condition(Guessable, Statement, Guards):
         document = values.condition_document(self.formula)
         return text.render(values.with_tiers(document, tiers_of(self, assume, min_size)) if trace else document)
 
+    @one_call
+    def to_stablehlo(self, *, with_assumptions: bool = False) -> str:
+        """Return a StableHLO module with the condition as a function of sizes, and as assertions.
+
+        ``@condition`` returns whether it holds, ``@check`` asserts each part of it with a message; both take the sizes
+        in the order of ``guard().parameters``. See the README of `symbcast.answers.guards`. Raises `UnknownRankError`
+        for sizes of a sequence of axes.
+        """
+        from symbcast.answers.guards import stablehlo_source
+
+        return stablehlo_source(self._guarded(with_assumptions), self._shown)
+
     def _latex(self, printer: Any) -> str:
         """Return what sympy's LaTeX printer writes."""
         return str(printer._print(self.sympy))

@@ -270,6 +270,20 @@ class ShapeEnv(LayerFunctions, Answer):
     # Exchange.
 
     @one_call
+    def to_stablehlo(self, *, with_assumptions: bool = False) -> str:
+        """Return the program as a StableHLO module: the shape of each operation, and the condition, from sizes.
+
+        ``@shape_NAME`` returns the output shape of the operation of that name, ``@condition`` whether the program is
+        valid, and ``@check`` asserts each requirement, with its operation and reason as the message. All take the sizes
+        in the order of ``guard().parameters``. See the README of `symbcast.answers.guards`. Raises `UnknownRankError`
+        if the rank of an operand is not known.
+        """
+        from symbcast.answers.guards import requirements_of, stablehlo_source
+
+        found = self._guarded(with_assumptions)
+        return stablehlo_source(found, self._shown, requirements_of(self.findings), self.shapes, self.reason)
+
+    @one_call
     def to_dict(self) -> ProgramData:
         """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
         from symbcast.answers.exchange.programs import program_to_dict

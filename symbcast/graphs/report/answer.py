@@ -148,8 +148,9 @@ class GraphAnswer(Answer):
         part of the verdict: see `data_condition` and `unanalysed`.
         """
         found = self._env.verdict
+        if found is not Verdict.NEVER and self._checked.walk.stopped:
+            return Verdict.UNKNOWN
         is_open = found is Verdict.ALWAYS and (self._left_open or self._checked.conditions.undecided)
-        is_open = is_open or (found is not Verdict.NEVER and self._checked.walk.stopped)
         return Verdict.UNKNOWN if is_open else found
 
     @property

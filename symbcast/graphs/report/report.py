@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.solver.budget import one_call
 from symbcast.graphs.report.answer import GraphAnswer
 
 if TYPE_CHECKING:
@@ -27,6 +28,20 @@ class GraphReport(GraphAnswer):
         from symbcast.graphs.report.exchange import report_to_dict
 
         return report_to_dict(self)
+
+    @one_call
+    def to_stablehlo(self, *, with_assumptions: bool = False) -> str:
+        """Return a StableHLO module with functions of the input sizes: the condition, its checks, and the outputs.
+
+        ``@shape_NAME`` returns the shape of an output, ``@condition`` whether the model runs, and ``@check`` asserts
+        each requirement, with its node and reason as the message. All take the sizes in the order of
+        ``guard().parameters``. See the README of `symbcast.answers.guards`. A comment names outputs whose shapes input
+        sizes do not determine, and says why the condition is not certain if nodes were not analysed.
+        """
+        from symbcast.answers.guards import requirements_of, stablehlo_source
+
+        found = self._guarded(with_assumptions)
+        return stablehlo_source(found, self._shown, requirements_of(self.findings), self.outputs, self.reason)
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
