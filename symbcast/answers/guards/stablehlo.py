@@ -67,7 +67,7 @@ def stablehlo_source(
     shapes: Mapping[str, Shape | None] | None = None,
     reason: str = "",
 ) -> str:
-    """Return a module of functions of sizes (``tensor<i32>``, as ``stablehlo.get_dimension_size`` gives them).
+    r"""Return a module of functions of sizes (``tensor<i32>``, as ``stablehlo.get_dimension_size`` gives them).
 
     All take the sizes in the order of ``names``:
 
