@@ -19,7 +19,7 @@ from symbcast.graphs.inputs.aliases import aliases_of, without_aliases
 from symbcast.graphs.inputs.given import Given, read_given
 from symbcast.graphs.model import Checked
 from symbcast.graphs.requirements.condition import Conditions
-from symbcast.graphs.requirements.lengths import TooLongError
+from symbcast.graphs.requirements.lengths import LONG, VERY_LONG, TooLongError
 from symbcast.graphs.requirements.recorder import Asker
 from symbcast.graphs.requirements.refuted_cases import learn_from_refuted
 from symbcast.graphs.values.deciders import Decider
@@ -117,8 +117,17 @@ class _Walked(NamedTuple):
 
 
 def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
+    """Walk through a model with short sizes; with long ones, if names for cases are still needed at the end."""
+    found = _learned(front_end, model, asked, LONG)
+    if not found.asker.names_cases:
+        return found
+    whole = _learned(front_end, model, asked, VERY_LONG)
+    return found if whole.asker.names_cases else whole
+
+
+def _learned(front_end: FrontEnd, model: Model, asked: Asked, longest: int) -> _Walked:
     """Walk through a model, and again with the bounds it learned, as long as they help and new ones are learned."""
-    walked = partial(_walked_with_short_sizes, front_end, model, asked)
+    walked = partial(_walked_with_short_sizes, front_end, model, asked, longest)
     found, known = walked(None), 0
     for _ in range(MAX_WALKS - 1):
         if found.asker.names_cases:
@@ -130,21 +139,21 @@ def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
     return found
 
 
-def _walked_with_short_sizes(front_end: FrontEnd, model: Model, asked: Asked, before: Asker | None) -> _Walked:
+def _walked_with_short_sizes(
+    front_end: FrontEnd, model: Model, asked: Asked, longest: int, before: Asker | None
+) -> _Walked:
     """Walk through a model; if its sizes become too long, with names for those that depend on cases."""
     try:
-        return _walked(front_end, model, asked, before)
+        return _walked(front_end, model, asked, longest, before)
     except TooLongError:
-        return _walked(front_end, model, asked, before, names_cases=True)
+        return _walked(front_end, model, asked, None, before)
 
 
-def _walked(
-    front_end: FrontEnd, model: Model, asked: Asked, before: Asker | None, *, names_cases: bool = False
-) -> _Walked:
+def _walked(front_end: FrontEnd, model: Model, asked: Asked, longest: int | None, before: Asker | None) -> _Walked:
     """Walk through a model, with all assumptions about its inputs and the bounds from an earlier walk."""
     env = _environment(asked.assume, asked.budget)
     assumptions = tuple(env.assumptions)
-    asker = Asker(env, asked.runtime, Bounds({}), names_cases=names_cases)
+    asker = Asker(env, asked.runtime, Bounds({}), longest)
     walk = front_end.walk(model, front_end, asker)
     inputs = model.read_inputs(env, asked.given, are_open=asked.min_size <= 1)
     for symbol in dict.fromkeys(s for s in inputs.symbols if s not in inputs.integers):

@@ -294,7 +294,13 @@ def groups() -> Iterator[Question]:
 
 def programs() -> Iterator[Question]:
     """Yield questions about whole programs."""
-    made = {
+    for name, record in recorded_programs().items():
+        yield Question(name, of_program(record))
+
+
+def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
+    """Return the programs by name, each as what records it."""
+    return {
         "reshape and split": _reshaped,
         "layers alike": _layers,
         "a chain of 60 definitions": _definitions,
@@ -314,8 +320,6 @@ def programs() -> Iterator[Question]:
             env.require(t) for t in ("a + b == 5", "b + c == 6", "a + c == 8", "a <= b")
         ],
     }
-    for name, record in made.items():
-        yield Question(name, of_program(record))
 
 
 def _reshaped(env: sb.ShapeEnv) -> None:

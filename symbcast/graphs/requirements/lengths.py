@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LONG = 24
 """Sizes with more atoms than this are long."""
+VERY_LONG = 1_000
+"""The longest sizes to accept where names for cases would stay in the answer."""
 
 
 class TooLongError(Exception):

@@ -100,10 +100,10 @@ class Asker:
     requirements are recorded under it.
     """
 
-    def __init__(self, env: Program, runtime: str, bounds: Bounds, *, names_cases: bool = False) -> None:
+    def __init__(self, env: Program, runtime: str, bounds: Bounds, longest: int | None = None) -> None:
         self.env = env
-        self.names_cases = names_cases
-        """Whether a size that depends on a rare case gets a name, so that sizes made of it stay short."""
+        self.longest = longest
+        """How many atoms a size may have that depends on a rare case; None if such cases get names instead."""
         self.runtime = runtime
         """The runtime that the question is about, one of the front end's."""
         self.bounds = bounds
@@ -169,8 +169,15 @@ class Asker:
 
     def check_lengths(self, dims: Iterable[Dim]) -> None:
         """Raise `TooLongError` if sizes are long, and short ones select cases that have no names."""
-        if not self.names_cases and len(self.zeros) > len(long_ones(self.zeros)) and long_ones(dims):
+        if self.longest is None or not self.zeros or all(long_ones([size]) for size in self.zeros):
+            return
+        if any(length > self.longest for length in long_ones(dims)):
             raise TooLongError
+
+    @property
+    def names_cases(self) -> bool:
+        """Whether a size that depends on a rare case gets a name, so that sizes made of it stay short."""
+        return self.longest is None
 
     def _require_in_turns(self, place: Place, formula: Formula, reason: str, code: str) -> None:
         """Require a formula in the first and last iteration; note it as unchecked if that does not cover the others."""
