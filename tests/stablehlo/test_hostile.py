@@ -87,7 +87,7 @@ def test_unknown_operators_are_never_passed(name):
     )
     report = sb.stablehlo.check(text)
     assert report.verdict is sb.Verdict.UNKNOWN
-    assert [u.reason for u in report.unanalysed] == ["the operator is not known here"]
+    assert [u.reason for u in report.unanalysed] == ["the operator is not supported here"]
 
 
 def test_truncated_and_damaged_bytecode_is_an_error():
