@@ -39,6 +39,7 @@ def model(  # noqa: PLR0913 - each is an option
     values: Annotated[list[str] | None, AGAIN] = None,
     min_size: int = 1,
     runtime: str | None = None,
+    function: str | None = None,
     format: Format = "text",
     output: str | None = None,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -70,6 +71,8 @@ def model(  # noqa: PLR0913 - each is an option
         The minimum size of every dynamic dimension.
     runtime
         Whose behaviour to follow where the two differ: the ONNX documents (spec), or ONNX Runtime.
+    function
+        The function to check, in a StableHLO module that has several.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
@@ -99,6 +102,8 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("--overwrite lets --output replace a file: name the file with --output")
     if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
         raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
+    if function == "":
+        raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)
@@ -115,7 +120,19 @@ def model(  # noqa: PLR0913 - each is an option
         written = targets(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
         asked = [
-            Job(path, tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm, target, called)
+            Job(
+                path,
+                tuple(assume or ()),
+                bound,
+                *known,
+                min_size,
+                runtime or "",
+                told_in,
+                confirm,
+                target,
+                called,
+                function or "",
+            )
             for path, target in ((path, written.get(path)) for path in found)
         ]
         if results is None:
