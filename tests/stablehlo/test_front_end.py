@@ -195,3 +195,28 @@ def test_a_negative_size_is_refused_where_it_is_chosen(choice):
       return %r : tensor<?xf32>
     }}"""
     assert str(sb.stablehlo.check(text).condition) == "arg0_0 >= 2"
+
+
+def test_sizes_are_not_said_to_run_where_a_part_is_not_analysed():
+    line = "  %r = stablehlo.add %x, %y : tensor<?xf32>"
+    unknown = ASSERTED.replace(line, f"  %k = stablehlo.custom_call @kernel(%x) : ({TYPE}) -> {TYPE}\n{line}")
+    assert [gap.kind for gap in sb.stablehlo.check(ASSERTED).gaps] == ["refuses", "misses"]
+    assert [gap.kind for gap in sb.stablehlo.check(unknown).gaps] == ["misses"]
+
+
+def test_gaps_have_sizes_of_inputs_only():
+    """The loop has a counter, which is no size of an input."""
+    loop = """
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %i = stablehlo.while(%k = %zero) : tensor<i32>
+    cond {
+      %l = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    } do {
+      %j = stablehlo.add %k, %two : tensor<i32>
+      stablehlo.return %j : tensor<i32>
+    }
+"""
+    refused, missed = sb.stablehlo.check(ASSERTED.replace("  %c =", f"{loop}  %c =")).gaps
+    assert refused.sizes == {"arg0_0": 1, "arg1_0": 1}
+    assert missed.sizes == {"arg0_0": 2, "arg1_0": 1}
