@@ -58,7 +58,7 @@ def model(  # noqa: PLR0913 - each is an option
     files
         Model files, or folders, in which every .onnx, .onnx.gz and .onnxtxt file is checked; .xml files are OpenVINO's,
         .mlir, .mlirbc and .bc files StableHLO's, .pt2 files PyTorch's.
-        - reads one model from standard input; a file whose name begins with "-" must follow --.
+        - reads one ONNX model from standard input; a file whose name begins with "-" must follow --.
     assume
         An assumption about the sizes, such as "batch >= 2"; may be repeated.
     bind
@@ -70,17 +70,18 @@ def model(  # noqa: PLR0913 - each is an option
     min_size
         The minimum size of every dynamic dimension.
     runtime
-        Whose behaviour to follow where the two differ: the ONNX documents (spec), or ONNX Runtime.
+        Whose behaviour to follow: for ONNX, its documents (spec) or ONNX Runtime; for StableHLO, unasserted leaves
+        out the module's assertions.
     function
         The function to check, in a StableHLO module that has several.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
-        Where to write the model annotated with every known shape: a file, or a folder for several models.
+        Where to write the ONNX model annotated with every known shape: a file, or a folder for several models.
     overwrite
         Let --output replace existing files.
     confirm
-        Run the models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
+        Run ONNX models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
     fail_on
         When to exit with 1: if models run only for some sizes or for none, just if for none, or also if undecided.
     jobs
