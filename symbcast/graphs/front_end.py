@@ -49,6 +49,7 @@ class FrontEnd:
         layouts: which operators take images, for short names of their sizes.
         prepare: loads the modules that checks need, which takes longer than most checks; for processes that check many
             models.
+        read_function: reads one function of a model, whose name comes last; None if models have no functions by name.
     """
 
     name: str
@@ -62,6 +63,7 @@ class FrontEnd:
     walk: Callable[[Any, FrontEnd, Asker], Walk] = Walk
     layouts: Layouts = NO_LAYOUTS
     prepare: Callable[[], None] = nothing
+    read_function: Callable[[Any, str, str], Model] | None = None
 
     def runtime(self, wanted: str | None = None) -> str:
         """Return the runtime that a question is about: the requested one if it is supported, otherwise the default."""

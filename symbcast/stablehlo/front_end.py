@@ -21,4 +21,5 @@ FRONT_END = FrontEnd(
     },
     call=HloCall,
     walk=HloWalk,
+    read_function=read,
 )

@@ -54,17 +54,24 @@ def gaps_of(
 ) -> Iterator[Gap]:
     """Yield the gaps between what a module's operations and its assertions require, each from a walk of its own."""
     env = operations.conditions.inputs
-    holds = _environment(env, env.clauses)
+    is_open = any(not left.is_about_data for left in operations.walk.unanalysed)
+    holds = None if is_open else _environment(env, env.clauses)  # what is not analysed may fail at these sizes
     for found in asserted:
         sizes = _failing(holds, found.formula)
         if sizes is not None:
-            yield Gap("refuses", found.node, found.text, sizes)
+            yield Gap("refuses", found.node, found.text, _of_inputs(operations, sizes))
     env = assertions.conditions.inputs
     holds = None if _is_open(assertions) else _environment(env, env.clauses)
     for found in runs:
         sizes = _failing(holds, found.formula)
         if sizes is not None:
-            yield Gap("misses", found.node, found.text, sizes)
+            yield Gap("misses", found.node, found.text, _of_inputs(assertions, sizes))
+
+
+def _of_inputs(checked: Checked, sizes: dict[str, int]) -> dict[str, int]:
+    """Return sizes without those that only the walk has, such as counters of loops."""
+    names = {checked.env.shown[s] for s in checked.asker.inputs if s in checked.env.shown}
+    return {name: size for name, size in sizes.items() if name in names}
 
 
 def _is_open(assertions: Checked) -> bool:

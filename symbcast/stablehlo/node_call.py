@@ -55,6 +55,11 @@ class HloCall(NodeCall):
 
     node: HloNode
 
+    @property
+    def size_prefix(self) -> str:
+        """The name of the node; with that of its operator, where MLIR only numbers it."""
+        return self.place.name.replace("%", f"{self.node.op_type.rpartition('.')[2]}_")
+
     def attribute(self, name: str) -> Any:
         """Return an attribute as a number, a text, a list or an array; None if there is none."""
         return attribute_of(self.node.raw, name)

@@ -76,7 +76,11 @@ def _chosen(source: str, functions: Mapping[str, Any], wanted: str | None) -> st
     if not found:
         names = ", ".join(list(public or bodies)[:8])
         problem = f"has no function main, but {names}" if names else "has no function with a body"
-        raise ModelError(source, problem, "name one with function=" if names else "give a module with a function")
+        raise ModelError(
+            source,
+            problem,
+            "choose one by name (function=, or --function)" if names else "give a module with a function",
+        )
     return found[0]
 
 

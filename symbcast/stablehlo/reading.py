@@ -7,6 +7,7 @@ half of the usual stack, so whatever it survives is safe here.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from itertools import islice
 from pathlib import Path
@@ -25,6 +26,7 @@ _SECONDS, _PER_SECOND = 5, 1 << 20
 MAX_OPERATIONS = 50_000
 """The greatest number of operations of a module that is walked."""
 _TEXT = "text of a module"
+_TRUNCATED = "it may be truncated, or of a version that this jaxlib does not read"
 
 
 class Read(NamedTuple):
@@ -74,16 +76,24 @@ def _parsed_apart(source: str, data: str | bytes) -> Any:
         raise ModelError(source, "is empty", "give a module with a function")
     if isinstance(data, bytes) and not data.startswith(b"ML\xefR"):
         data = _as_text(source, data)
-    again = "it may be truncated, or of a version that this jaxlib does not read"
     try:
         problem = Isolated(probe, _SECONDS + len(data) / _PER_SECOND)(data)
     except DiedError:
         raise ModelError(source, "MLIR's parser crashes on it", "it may be damaged, or nested too deeply") from None
     except TimedOutError as error:
-        raise ModelError(source, f"MLIR's parser {error}", again) from None
+        raise ModelError(source, f"MLIR's parser {error}", _TRUNCATED) from None
     if problem:
-        raise ModelError(source, problem, again if problem.startswith("MLIR") else "check a part of it")
+        hint = _hint(problem, isinstance(data, str)) if problem.startswith("MLIR") else "check a part of it"
+        raise ModelError(source, problem, hint)
     return parsed(data)
+
+
+def _hint(problem: str, is_text: bool) -> str:
+    """Return what to do about MLIR's message on a module."""
+    unknown = re.search(r"[Dd]ialect `(\w+)'", problem)
+    if unknown:
+        return f"lower {unknown[1]} to StableHLO: this jaxlib reads no operators of it in their own notation"
+    return "correct it there, or write it with a StableHLO that this jaxlib reads" if is_text else _TRUNCATED
 
 
 def _as_text(source: str, data: bytes) -> str:

@@ -288,7 +288,7 @@ def test_the_command_line_reads_openvino_models(arguments, status, model_file, c
 
 def test_what_a_front_end_does_not_offer_is_said_so(model_file, capsys):
     assert run(["model", str(model_file), "--output", str(model_file.with_name("out.onnx"))]) == Exit.USAGE
-    assert "--confirm and --output are not for models of openvino" in capsys.readouterr().err
+    assert "--output is not for models of openvino; omit it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("axis", [0, -1])

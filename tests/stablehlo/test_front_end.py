@@ -195,3 +195,60 @@ def test_a_negative_size_is_refused_where_it_is_chosen(choice):
       return %r : tensor<?xf32>
     }}"""
     assert str(sb.stablehlo.check(text).condition) == "arg0_0 >= 2"
+
+
+def test_sizes_are_not_said_to_run_where_a_part_is_not_analysed():
+    line = "  %r = stablehlo.add %x, %y : tensor<?xf32>"
+    unknown = ASSERTED.replace(line, f"  %k = stablehlo.custom_call @kernel(%x) : ({TYPE}) -> {TYPE}\n{line}")
+    assert [gap.kind for gap in sb.stablehlo.check(ASSERTED).gaps] == ["refuses", "misses"]
+    assert [gap.kind for gap in sb.stablehlo.check(unknown).gaps] == ["misses"]
+
+
+def test_gaps_have_sizes_of_inputs_only():
+    """The loop has a counter, which is no size of an input."""
+    loop = """
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %i = stablehlo.while(%k = %zero) : tensor<i32>
+    cond {
+      %l = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    } do {
+      %j = stablehlo.add %k, %two : tensor<i32>
+      stablehlo.return %j : tensor<i32>
+    }
+"""
+    refused, missed = sb.stablehlo.check(ASSERTED.replace("  %c =", f"{loop}  %c =")).gaps
+    assert refused.sizes == {"arg0_0": 1, "arg1_0": 1}
+    assert missed.sizes == {"arg0_0": 2, "arg1_0": 1}
+
+
+def test_a_new_size_is_named_after_its_operator():
+    """MLIR numbers operations without a name."""
+    text = f"""func.func @main(%x: {TYPE}) -> {TYPE} {{
+      %0 = stablehlo.custom_call @kernel(%x) : ({TYPE}) -> {TYPE}
+      return %0 : {TYPE}
+    }}"""
+    assert [str(s) for s in sb.stablehlo.check(text).outputs.values()] == ["(custom_call_0_0_0,)"]
+
+
+def test_axes_that_no_group_of_processes_changes_are_known():
+    text = """func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+      %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+          channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+      return %0 : tensor<?x?xf32>
+    }"""
+    report = sb.stablehlo.check(text)
+    assert [str(s) for s in report.outputs.values()] == ["(arg0_0, all_gather_0_0_1)"]
+    assert "the number of partitions decides" in str(report.unanalysed)
+    known = sb.stablehlo.check(f"module attributes {{mhlo.num_partitions = 3 : i32}} {{ {text} }}")
+    assert [str(s) for s in known.outputs.values()] == ["(arg0_0, 6*arg0_1)"]
+
+
+def test_branches_that_differ_are_shown():
+    text = f"""func.func @main(%p: tensor<i1>, %x: {TYPE}, %y: {TYPE}) -> {TYPE} {{
+      %r = "stablehlo.if"(%p) ({{ stablehlo.return %x : {TYPE} }}, {{ stablehlo.return %y : {TYPE} }})
+          : (tensor<i1>) -> {TYPE}
+      return %r : {TYPE}
+    }}"""
+    (finding,) = sb.stablehlo.check(text).findings
+    assert finding.reason == "result 0 must have one shape in all branches, not (arg1_0,) and (arg2_0,)"

@@ -94,7 +94,7 @@ def test_functions_are_chosen_by_name():
 def test_without_main_the_only_public_function_is_checked():
     assert str(sb.stablehlo.check(TEXT.replace("@main", "@first")).condition) == "x_1 == arg1_0"
     both = TEXT.replace("@main", "@first").replace("private @other", "@other")
-    with pytest.raises(sb.ModelError, match="has no function main, but first, other; name one with function="):
+    with pytest.raises(sb.ModelError, match="has no function main, but first, other; choose one by name"):
         sb.stablehlo.check(both)
 
 
@@ -154,3 +154,18 @@ def test_complex_constants_are_read():
       return %0 : tensor<2xcomplex<f32>>
     }"""
     assert sb.stablehlo.check(text).verdict is sb.Verdict.ALWAYS
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        (
+            "%0 = linalg.copy %x",
+            "lower linalg to StableHLO: this jaxlib reads no operators of it in their own notation",
+        ),
+        ("%0 = stablehlo.abs %y : tensor<?xf32>", "correct it there, or write it with a StableHLO that"),
+    ],
+)
+def test_text_that_is_not_read_says_what_to_do(line, hint):
+    with pytest.raises(sb.ModelError, match=hint):
+        sb.stablehlo.check(f"func.func @main(%x: tensor<?xf32>) {{\n  {line}\n  return\n}}")

@@ -39,6 +39,7 @@ def model(  # noqa: PLR0913 - each is an option
     values: Annotated[list[str] | None, AGAIN] = None,
     min_size: int = 1,
     runtime: str | None = None,
+    function: str | None = None,
     format: Format = "text",
     output: str | None = None,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -57,7 +58,7 @@ def model(  # noqa: PLR0913 - each is an option
     files
         Model files, or folders, in which every .onnx, .onnx.gz and .onnxtxt file is checked; .xml files are OpenVINO's,
         .mlir, .mlirbc and .bc files StableHLO's, .pt2 files PyTorch's.
-        - reads one model from standard input; a file whose name begins with "-" must follow --.
+        - reads one ONNX model from standard input; a file whose name begins with "-" must follow --.
     assume
         An assumption about the sizes, such as "batch >= 2"; may be repeated.
     bind
@@ -69,15 +70,18 @@ def model(  # noqa: PLR0913 - each is an option
     min_size
         The minimum size of every dynamic dimension.
     runtime
-        Whose behaviour to follow where the two differ: the ONNX documents (spec), or ONNX Runtime.
+        Whose behaviour to follow: for ONNX, its documents (spec) or ONNX Runtime; for StableHLO, unasserted leaves
+        out the module's assertions.
+    function
+        The function to check, in a StableHLO module that has several.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
-        Where to write the model annotated with every known shape: a file, or a folder for several models.
+        Where to write the ONNX model annotated with every known shape: a file, or a folder for several models.
     overwrite
         Let --output replace existing files.
     confirm
-        Run the models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
+        Run ONNX models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
     fail_on
         When to exit with 1: if models run only for some sizes or for none, just if for none, or also if undecided.
     jobs
@@ -99,6 +103,8 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("--overwrite lets --output replace a file: name the file with --output")
     if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
         raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
+    if function == "":
+        raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
     bound = _bound(bind or (), min_size)
     _check_options(timeout, results, resume, format)
@@ -115,7 +121,19 @@ def model(  # noqa: PLR0913 - each is an option
         written = targets(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
         asked = [
-            Job(path, tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm, target, called)
+            Job(
+                path,
+                tuple(assume or ()),
+                bound,
+                *known,
+                min_size,
+                runtime or "",
+                told_in,
+                confirm,
+                target,
+                called,
+                function or "",
+            )
             for path, target in ((path, written.get(path)) for path in found)
         ]
         if results is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -34,7 +34,7 @@ T = TypeVar("T")
 class Job(NamedTuple):
     """A file to check, with the options of the check; ``target`` is the path of the annotated model, if one is written.
 
-    ``called`` is its display name if that is not its path.
+    ``called`` is its display name if that is not its path; ``function`` is the function to check, if one is named.
     """
 
     path: str
@@ -48,6 +48,7 @@ class Job(NamedTuple):
     confirm: bool
     target: str | None
     called: str = ""
+    function: str = ""
 
     @property
     def source(self) -> str:
@@ -136,13 +137,22 @@ def _opened(job: Job) -> _Opened:
         is_open = os.access(job.path, os.R_OK | os.X_OK)
         raise ModelError(job.path, "is a folder without .onnx files" if is_open else "is a folder that cannot be read")
     front_end = front_end_for(job.path).load()
-    if (job.confirm and not hasattr(front_end.report, "confirm")) or (
-        job.target is not None and not hasattr(front_end.report, "annotate")
-    ):
-        problem = f"--confirm and --output are not for models of {front_end.name}"
-        raise ModelError(job.path, problem, "omit them for this model")
+    for option in _unsupported(job, front_end):
+        raise ModelError(job.path, f"{option} is not for models of {front_end.name}", "omit it for this model")
     runtime = front_end.runtime(job.runtime)
+    if job.function and front_end.read_function is not None:
+        return _Opened(front_end, front_end.read_function(job.path, runtime, job.function), runtime)
     return _Opened(front_end, front_end.read(job.path, runtime), runtime)
+
+
+def _unsupported(job: Job, front_end: FrontEnd) -> Iterator[str]:
+    """Yield the options in use that are not for models of a front end."""
+    if job.confirm and not hasattr(front_end.report, "confirm"):
+        yield "--confirm"
+    if job.target is not None and not hasattr(front_end.report, "annotate"):
+        yield "--output"
+    if job.function and front_end.read_function is None:
+        yield "--function"
 
 
 def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:

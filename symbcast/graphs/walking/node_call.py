@@ -232,11 +232,16 @@ class NodeCall(Context):
 
         ``by`` holds the positions of the inputs that decide it, None for all of them; ``most`` is an upper bound.
         """
-        name, said = f"{self.place.name}_{label}", f"{text} [{self.place.name}]"
+        name, said = f"{self.size_prefix}_{label}", f"{text} [{self.place.name}]"
         found = self.asker.symbol(name, said, least, is_undecided=not self.is_data(by))
         if most is not None:
             self.asker.limit(found, most)
         return found
+
+    @property
+    def size_prefix(self) -> str:
+        """What the names of its new sizes begin with: the node's name, unless that is only a number."""
+        return self.place.name
 
     def is_data(self, positions: Sequence[int] | None = None) -> bool:
         """Return whether only data decide the elements of the inputs at some positions; None means all inputs."""

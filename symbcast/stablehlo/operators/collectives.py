@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import equal
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.stablehlo.attributes import attribute_of
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
 
 
 @operator("all_reduce", constraints="C6")
@@ -24,18 +29,20 @@ _NOT_EMPTY = "the axis must not be empty"
 """MLIR's verifier requires it; the specification does not."""
 
 
-def _group(call: HloCall) -> int:
-    """Return how many processes a group has; gives up if the number of partitions decides that."""
+def _group(call: HloCall) -> int | None:
+    """Return how many processes a group has; None, which is noted, if something outside the operation decides that."""
     groups = call.attribute("replica_groups")
     shape: tuple[int, ...] = getattr(groups, "shape", ())
     if len(shape) != 2:
-        call.give_up("its groups of processes are named by the axes of a mesh, which is not followed")
+        call.note("not checked: its groups of processes are named by the axes of a mesh")
+        return None
     channel = call.dimensions("channel_handle", "ChannelHandle").handle if call.has_attribute("channel_handle") else 0
     if channel <= 0 or call.has_attribute("use_global_device_ids"):
         return int(shape[1])
     partitions = attribute_of(call.node.program.module.operation, "mhlo.num_partitions")
     if partitions is None:
-        call.give_up("the number of partitions decides how many processes its groups have")
+        call.note("not checked: the number of partitions decides how many processes its groups have")
+        return None
     return int(shape[1]) * int(partitions)
 
 
@@ -45,16 +52,25 @@ def all_gather(call: HloCall) -> list[Value]:
     axis, count = call.integer("all_gather_dim"), _group(call)
     for dims in call.shapes():
         call.at_most(1, dims[axis], _NOT_EMPTY)
-    shapes = [(*d[:axis], multiply(d[axis], count), *d[axis + 1 :]) for d in call.shapes()]
-    return [call.made(shape, output=n) for n, shape in enumerate(shapes)]
+    found = []
+    for n, dims in enumerate(call.shapes()):
+        size = _by_group(call, n, axis) if count is None else multiply(dims[axis], count)
+        found.append(call.made((*dims[:axis], size, *dims[axis + 1 :]), output=n))
+    return found
+
+
+def _by_group(call: HloCall, output: int, axis: int) -> Symbol:
+    return call.fresh(f"{output}_{axis}", f"axis {axis} of result {output}")
 
 
 @operator("reduce_scatter", constraints="C1 C8")
 def reduce_scatter(call: HloCall) -> Value:
     """A part of the combined tensors of a group for each process."""
-    axis = call.integer("scatter_dimension")
-    call.at_most(1, call.shape(0)[axis], _NOT_EMPTY)
-    return call.made(_split(call, call.shape(0), axis, _group(call)))
+    axis, dims, count = call.integer("scatter_dimension"), call.shape(0), _group(call)
+    call.at_most(1, dims[axis], _NOT_EMPTY)
+    if count is None:
+        return call.made((*dims[:axis], _by_group(call, 0, axis), *dims[axis + 1 :]))
+    return call.made(_split(call, dims, axis, count))
 
 
 @operator("all_to_all", constraints="C2 C9")

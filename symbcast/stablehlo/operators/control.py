@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import TRUE, Formula, equal
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.printing import dim_text, shape_text
 from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.elements import truth
 from symbcast.graphs.values.numbers import INTEGERS
@@ -101,7 +101,8 @@ def _branched(call: HloCall, chosen: Sequence[Formula | None]) -> Sequence[Value
 def _either(call: HloCall, position: int, chosen: Formula | None, one: Value, other: Value) -> Value:
     if one.shape is None or other.shape is None:
         return one if one.shape is None else other
-    shape = call.alike([one.shape, other.shape], f"result {position} must have the same shape in all branches")
+    both = f"{shape_text(one.shape)} and {shape_text(other.shape)}"
+    shape = call.alike([one.shape, other.shape], f"result {position} must have one shape in all branches, not {both}")
     yes, no = one.with_sizes(shape), other.with_sizes(shape)
     if one.content == other.content:
         return yes
@@ -133,7 +134,8 @@ def while_(call: HloCall) -> Sequence[Value]:
     call.run("0", carried)
     for n, (one, later) in enumerate(zip(carried, call.run("1", carried), strict=True)):
         if one.shape is not None and later.shape is not None:
-            call.same_shape(later.shape, one.shape, f"value {n} must keep its shape")
+            kept_shape = f"{shape_text(one.shape)}, and its body gives {shape_text(later.shape)}"
+            call.same_shape(later.shape, one.shape, f"value {n} must keep its shape, {kept_shape}")
         elif one.shape is not later.shape:
             call.note(f"not checked: value {n} must keep its shape")
     return kept

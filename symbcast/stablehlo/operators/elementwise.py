@@ -45,7 +45,7 @@ _EACH = {
 """Operators of each element, and their names in `symbcast.graphs.values.elements`."""
 _KEEPS = """
     cbrt cosine count_leading_zeros exponential exponential_minus_one imag is_finite log log_plus_one logistic popcnt
-    real reduce_precision reverse rsqrt sine tan tanh uniform_dequantize uniform_quantize
+    real reduce_precision rsqrt sine tan tanh uniform_dequantize uniform_quantize
 """
 _CHLO_KEEPS = """
     acos acosh asin asin_acos_kernel asinh atan atanh bessel_i1e conj cosh digamma erf erf_inv erfc is_inf is_neg_inf

@@ -58,10 +58,13 @@ def _gathered(call: HloCall, slices: Sequence[Dim]) -> Value:
 
 
 def _content(call: HloCall, shape: Dims, collapsed: Sequence[int]) -> Content | None:
-    """Return single elements of a tensor of one axis, if the indices are numbers within it."""
+    """Return single elements of a tensor of one axis, if the indices are numbers; they are moved into it."""
     data, indices = call.value(0), call.numbers(1)
     if data.shape is None or len(data.shape) != 1 or list(collapsed) != [0] or indices is None:
         return None
+    size = data.shape[0]
+    if isinstance(size, int):
+        indices = [max(0, min(n, size - 1)) for n in indices]
     if not all(n >= 0 for n in indices):
         return None
     return gathered(data, Value(shape, call.dtype(1), Elements(tuple(indices))), 0, call.bounds)

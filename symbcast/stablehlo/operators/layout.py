@@ -13,7 +13,7 @@ from symbcast.graphs.operators.axes import stretched, transposed, with_axes
 from symbcast.graphs.operators.cutting import Cuts, cut_out
 from symbcast.graphs.operators.joining import contents_joined
 from symbcast.graphs.operators.reshaping import content_reshaped
-from symbcast.graphs.values.contents import Content, Elements, Ramp, listed
+from symbcast.graphs.values.contents import MAX_ELEMENTS, Content, Elements, Ramp, listed
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.operators.rearranging.joins import concat
 from symbcast.operators.rearranging.layout import transpose as transposed_shape
@@ -179,11 +179,16 @@ def dynamic_slice(call: HloCall) -> Value:
 def _sliced(call: HloCall, data: Value, sizes: Sequence[int]) -> Content | None:
     """Return the listed elements of a part of a tensor of one axis."""
     items = listed(data.content, data.shape) if len(sizes) == 1 else None
-    start = call.numbers(1) if items is not None else None
-    if items is None or not start:
-        return None
-    first = max(0, min(start[0], len(items) - sizes[0]))
-    return Elements(items[first : first + sizes[0]])
+    first = None if items is None else _start(call, 1, len(items) - sizes[0])
+    return None if items is None or first is None else Elements(items[first : first + sizes[0]])
+
+
+def _start(call: HloCall, position: int, last: int) -> int | None:
+    """Return where a part begins on the one axis of a tensor: at most at ``last``; None if that is not known."""
+    found = call.numbers(position)
+    if last <= 0:
+        return 0
+    return max(0, min(found[0], last)) if found else None
 
 
 @operator("dynamic_update_slice", constraints="C1 C6")
@@ -192,7 +197,33 @@ def dynamic_update_slice(call: HloCall) -> Value:
     dims = call.shape(0)
     for axis, (size, whole) in enumerate(zip(call.shape(1), dims, strict=True)):
         call.at_most(size, whole, f"the update must be at most as long as axis {axis}")
-    return call.made(dims)
+    return call.made(dims, _updated(call))
+
+
+def _updated(call: HloCall) -> Content | None:
+    """Return the listed elements of a tensor of one axis, with a part replaced."""
+    items, part = (call.elements(n) if len(call.shape(n)) == 1 else None for n in (0, 1))
+    if items is None or part is None or len(part) > len(items):
+        return None
+    first = _start(call, 2, len(items) - len(part))
+    return None if first is None else Elements((*items[:first], *part, *items[first + len(part) :]))
+
+
+@operator("reverse", constraints="C1")
+def reverse(call: HloCall) -> Value:
+    """The elements in the other order along some axes."""
+    dims, axes = call.shape(0), call.integers("dimensions") or []
+    return call.made(dims, _reversed(call, dims, axes))
+
+
+def _reversed(call: HloCall, dims: Dims, axes: Sequence[int]) -> Content | None:
+    content = call.value(0).content
+    if isinstance(content, Ramp):
+        last = [multiply(content.strides[n], subtract(dims[n], 1)) for n in axes]
+        strides = (multiply(-1, s) if n in axes else s for n, s in enumerate(content.strides))
+        return Ramp(add(content.start, *last), tuple(strides))
+    items = call.elements(0) if len(dims) == 1 else None
+    return None if items is None else Elements(items[::-1] if axes else items)
 
 
 # Padding and joins.
@@ -224,7 +255,21 @@ def _padded(call: HloCall, low: Sequence[Dim | None], high: Sequence[Dim | None]
         made = add(size, before, after, gaps)
         call.is_size(made, f"axis {axis} must have as many elements as the padding removes")
         found.append(made)
-    return call.made(tuple(found))
+    return call.made(tuple(found), _filled_up(call, low, high, inner))
+
+
+def _filled_up(
+    call: HloCall, low: Sequence[Dim | None], high: Sequence[Dim | None], inner: Sequence[Dim | None]
+) -> Content | None:
+    """Return the listed elements of a tensor of one axis to which elements are added, then cut off, at its ends."""
+    items, added = (call.elements(n) for n in (0, 1))
+    if items is None or not added or len(low) != 1 or inner[0] != 0:
+        return None
+    before, after = low[0], high[0]
+    if not isinstance(before, int) or not isinstance(after, int) or max(before, after) > MAX_ELEMENTS:
+        return None
+    made = (*added * max(0, before), *items, *added * max(0, after))
+    return Elements(made[max(0, -before) : max(0, len(made) + min(0, after))])
 
 
 @operator("concatenate", constraints="C2 C6")

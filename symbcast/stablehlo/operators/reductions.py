@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from symbcast.graphs.operators.folding import folded
-from symbcast.graphs.values.contents import Content
+from symbcast.graphs.values.contents import Content, Elements
+from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.numbers import BOOL
 from symbcast.graphs.values.value import Value
 from symbcast.operators.reductions import reduce as reduced_shape
@@ -11,14 +12,14 @@ from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
 
 _STEPS = {
-    "stablehlo.add": ("Add", 0),
-    "stablehlo.multiply": ("Mul", 1),
-    "stablehlo.maximum": ("Max", None),
-    "stablehlo.minimum": ("Min", None),
-    "stablehlo.and": ("And", 1),
-    "stablehlo.or": ("Or", 0),
+    "stablehlo.add": "Add",
+    "stablehlo.multiply": "Mul",
+    "stablehlo.maximum": "Max",
+    "stablehlo.minimum": "Min",
+    "stablehlo.and": "And",
+    "stablehlo.or": "Or",
 }
-"""Operations that fold elements, and the initial values that change nothing."""
+"""Operations that fold elements, and their names in `symbcast.graphs.values.elements`."""
 
 
 @operator("reduce", constraints="C1 C7")
@@ -38,12 +39,17 @@ def check_initial(call: HloCall) -> None:
 
 
 def _content(call: HloCall) -> Content | None:
-    """Return the one element to which all elements are folded by an operation on numbers."""
+    """Return the one element to which all elements and the initial value are folded by an operation on numbers."""
     operations = [op.operation.name for op in call.node.raw.regions[0].blocks[0].operations]
-    step, start = _STEPS.get(operations[0], ("", None)) if len(operations) == 2 else ("", None)
-    if not step or (step in ("And", "Or")) != (call.dtype() == BOOL) or call.numbers(1) != [start]:
+    step = _STEPS.get(operations[0]) if len(operations) == 2 else None
+    start = call.elements(1)
+    if step is None or (step in ("And", "Or")) != (call.dtype() == BOOL) or not start:
         return None
-    return folded(call, step)
+    found = folded(call, step)
+    if found is None or not isinstance(found, Elements):
+        return None
+    item = BINARY[step](call.asker, call.dtype(), start[0], found.items[0])
+    return None if item is None else Elements((item,))
 
 
 @operator("sort", constraints="C2 C3")
