@@ -65,7 +65,7 @@ def stablehlo_source(
     names: Mapping[Symbol, str],
     requirements: Sequence[Requirement] = (),
     shapes: Mapping[str, Shape | None] | None = None,
-    reason: str = "",
+    notes: Iterable[str] = (),
 ) -> str:
     r"""Return a module of functions of sizes (``tensor<i32>``, as ``stablehlo.get_dimension_size`` gives them).
 
@@ -80,8 +80,8 @@ def stablehlo_source(
       or with sizes that are not in ``names``.
 
     Values are computed in 64 bits, which is exact for linear terms and products of two sizes. Where a value may not fit
-    into 64 bits, ``@condition`` is false, an assertion of ``@check`` says so, and the dimension is -1. ``reason`` says
-    why the condition is not certain.
+    into 64 bits, ``@condition`` is false, an assertion of ``@check`` says so, and the dimension is -1. ``notes`` are
+    further comments.
 
     Raises `BindingError` for a size of the condition without a name, and `UnknownRankError` for sizes of a sequence.
 
@@ -107,8 +107,7 @@ def stablehlo_source(
         else:
             lines += module.shape(name, shape.dims)
     comment = ["Do sizes meet the condition?", *(f"    {t}" for t in condition_texts(condition, names))]
-    comment += [f"The condition is not certain: {reason}"] if reason else []
-    comment += [*module.changed(), *left_out]
+    comment += [*notes, *module.changed(), *left_out]
     return "\n".join([*(visible(f"// {c}") for c in comment), "module {", *(f"  {line}" for line in lines), "}", ""])
 
 
@@ -207,6 +206,7 @@ class _Module:
         # LLVM's formatv writes the message: it takes {0} for the first size, and {{ for a brace.
         found = ", ".join(f"{_literal(self._names[s])} = {{{n}}}" for n, s in enumerate(shown))
         text = f"{_literal(message)}; found {found}" if shown else _literal(message)
+        text = visible(text)
         types = ", ".join(["tensor<i1>", *(["tensor<i32>"] * len(shown))])
         writer.lines.append(
             f"stablehlo.custom_call @shape_assertion({', '.join([test, *(f'%{self._called[s]}' for s in shown)])}) "

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 LARGEST_DIMENSION = 2**31 - 1
 """The largest size of a dimension: ``stablehlo.get_dimension_size`` gives an ``i32``."""
 _LARGEST_VALUE = 2**63 - 1
-_ENOUGH = 2**62
-"""A bound on values that was computed in ``f32`` and is less than this one is less than 2**63, for all roundings."""
-_LARGEST_FLOAT = 10**38
-_NUMBER, _TRUTH, _FLOAT = "tensor<i64>", "tensor<i1>", "tensor<f32>"
+_MOST = 2**62 - 1
+"""Where bounds on values stop: twice this number still fits into 64 bits."""
+_NUMBER, _TRUTH = "tensor<i64>", "tensor<i1>"
 _PREDICATES = {"==": "EQ", "!=": "NE", "<=": "LE", "<": "LT"}
 _EXTREMA = {"min": "minimum", "max": "maximum"}
 
@@ -70,22 +69,10 @@ class Writer:
         return self.operation(f"stablehlo.convert %{self._called[symbol]} : (tensor<i32>) -> {_NUMBER}")
 
     def fits(self, dims: Sequence[Dim]) -> str | None:
-        """Return whether 64 bits hold all values in computing some terms; None if they do at all sizes.
-
-        A bound on the values is computed in ``f32``, whose range is wide enough: it has no sign, so that every step
-        is correct but for its rounding.
-        """
+        """Return whether 64 bits hold all values in computing some terms; None if they do at all sizes."""
         wide = [t for t in map(term, dims) if magnitude(t, LARGEST_DIMENSION) > _LARGEST_VALUE]
-        if not wide:
-            return None
-        enough = self._float(_ENOUGH)
-        tests = [
-            self.operation(
-                f"stablehlo.compare LT, {self._bound(t)}, {enough}, FLOAT : ({_FLOAT}, {_FLOAT}) -> {_TRUTH}"
-            )
-            for t in wide
-        ]
-        return self.all_of(tests)
+        tests = [self.compared("LT", self._bound(t), self.number(_MOST)) for t in wide]
+        return self.all_of(tests) if wide else None
 
     def fits_formula(self, formula: Formula) -> str | None:
         """Return whether 64 bits hold all values in a formula; None if they do at all sizes."""
@@ -104,9 +91,7 @@ class Writer:
             case Compatible(dims):
                 return self._where_it_fits(dims, lambda: self._compatible(dims))
             case Clashing(dims):
-                return self._where_it_fits(
-                    dims, lambda: self.operation(f"stablehlo.not {self._compatible(dims)} : {_TRUTH}")
-                )
+                return self._where_it_fits(dims, lambda: self._truths("EQ", self._compatible(dims), self.truth(False)))
             case AllOf(parts):
                 return self.all_of([self.formula(p) for p in parts])
             case AnyOf(parts):
@@ -158,7 +143,8 @@ class Writer:
             return found
         rest, zero = self._chain("remainder", [dividend, divisor], _NUMBER), self.number(0)
         signs = [self.compared("LT", v, zero) for v in (rest, divisor)]
-        rounded = self.all_of([self.compared("NE", rest, zero), self._chain("xor", signs, _TRUTH)])
+        differ = self._truths("NE", *signs)
+        rounded = self.all_of([self.compared("NE", rest, zero), differ])
         other = (
             self._chain("subtract", [found, self.number(1)], _NUMBER)
             if operation.kind == "//"
@@ -172,6 +158,11 @@ class Writer:
             return divisor
         return self.selected(self.compared("EQ", divisor, self.number(0)), self.number(1), divisor)
 
+    def _truths(self, predicate: str, left: str, right: str) -> str:
+        """Return a comparison of truth values: JAX's shape refinement folds it, but neither ``not`` nor ``xor``."""
+        kinds = f"({_TRUTH}, {_TRUTH}) -> {_TRUTH}"
+        return self.operation(f"stablehlo.compare {predicate}, {left}, {right}, UNSIGNED : {kinds}")
+
     def _join(self, values: Sequence[str]) -> str:
         """Return the last value that is not 1, or 1."""
         one = self.number(1)
@@ -180,24 +171,29 @@ class Writer:
     def _chain(self, name: str, values: Sequence[str], kind: str) -> str:
         return reduce(lambda found, v: self.operation(f"stablehlo.{name} {found}, {v} : {kind}"), values)
 
-    # Bounds on absolute values, as `magnitude` has them.
+    # Bounds on absolute values in computing a term, in integers that stop at `_MOST`.
 
     def _bound(self, value: Term) -> str:
-        products, inner = [self._float(0)], [self._float(1)]
+        # A product of numbers from 1 on is no less than any of them: so no step is greater than the sum of products.
+        most = self.number(_MOST)
+        products = []
         for monomial, coefficient in value.coefficients.items():
-            factors = [self._float(abs(coefficient))]
-            for atom in monomial:
-                bounds = (
-                    [self._bound(a) for a in atom.args] if isinstance(atom, Operation) else [self._size_bound(atom)]
-                )
-                largest = self._chain("maximum", [self._float(1), *bounds], _FLOAT)
-                inner.append(largest)
-                factors.append(largest)
-            products.append(self._chain("multiply", factors, _FLOAT))
-        return self._chain("maximum", [self._chain("add", products, _FLOAT), *inner], _FLOAT)
+            factors = [self._factor(a) for a in monomial]
+            if abs(coefficient) != 1 or not factors:
+                factors.append(self.number(min(abs(coefficient), _MOST)))
+            products.append(reduce(self._bounded_product, factors))
+        return reduce(
+            lambda found, p: self._chain("minimum", [self._chain("add", [found, p], _NUMBER), most], _NUMBER), products
+        )
 
-    def _size_bound(self, size: Atom) -> str:
-        return self.operation(f"stablehlo.convert %{self._called[size]} : (tensor<i32>) -> {_FLOAT}")
+    def _factor(self, atom: Atom) -> str:
+        """Return a bound of at least 1. No operation gives more than the largest of its arguments."""
+        bounds = (
+            [self._bound(a) for a in atom.args if a.coefficients] if isinstance(atom, Operation) else [self.size(atom)]
+        )
+        return self._chain("maximum", [self.number(1), *bounds], _NUMBER)
 
-    def _float(self, value: int) -> str:
-        return self.operation(f"stablehlo.constant dense<{min(value, _LARGEST_FLOAT):.9e}> : {_FLOAT}")
+    def _bounded_product(self, left: str, right: str) -> str:
+        most = self.number(_MOST)
+        is_more = self.compared("LT", self._chain("divide", [most, left], _NUMBER), right)
+        return self.selected(is_more, most, self._chain("multiply", [left, right], _NUMBER))

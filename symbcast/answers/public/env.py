@@ -281,7 +281,7 @@ class ShapeEnv(LayerFunctions, Answer):
         from symbcast.answers.guards import requirements_of, stablehlo_source
 
         found = self._guarded(with_assumptions)
-        return stablehlo_source(found, self._shown, requirements_of(self.findings), self.shapes, self.reason)
+        return stablehlo_source(found, self._shown, requirements_of(self.findings), self.shapes)
 
     @one_call
     def to_dict(self) -> ProgramData:
