@@ -21,7 +21,7 @@ def axes(env):
             ranks = [len(s) for s in op.operands]
             for operand in range(len(ranks)):
                 for axis in range(op.rule.places(ranks).rank):
-                    yield env.expands(op, operand, axis)
+                    yield env.stretch(op, operand, axis)
 
 
 def test_the_share_of_axes_that_are_proved():
