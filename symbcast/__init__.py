@@ -118,9 +118,18 @@ _MEANT = meant(
     "numpy array_api trace_function jit -> trace",
     "find_sizes solve_sizes -> solve",
     "list_rules available_rules RULES -> rules",
+    'paddle pdpd unidirectional bidirectional none explicit -> broadcast(..., rule="pdpd"), and so on',
     "Error ShapeError Exception -> SymbcastError",
 )
 """What names that people try mean."""
+
+
+def _meant() -> dict[str, str]:
+    """Return what guessed names mean: those of this module first, then attributes of answers and of programs."""
+    answers = {name: f"broadcast(...), whose result has {use}" for name, use in Result._meant.items()}
+    programs = {name: f"ShapeEnv(), which has {use}" for name, use in ShapeEnv._meant.items() if name not in answers}
+    return {**programs, **answers, **_MEANT}
+
 
 __all__ = [
     "Answer",
@@ -205,7 +214,7 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
         if module is None:
             if name.startswith("_"):
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-            raise MissingAttributeError(f"module {__name__!r}", name, _MEANT, __dir__())
+            raise MissingAttributeError(f"module {__name__!r}", name, _meant(), __dir__())
         return getattr(import_module(module), name)
 
 

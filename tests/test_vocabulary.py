@@ -171,6 +171,16 @@ GUESSES = [
     (lambda: sb.Condition("N == 1"), "atoms", "sympy"),
     (lambda: sb.Condition("N == 1"), "and_", "condition &"),
     (lambda: sb.Condition("N == 1"), "is_true", "verdict"),
+    (lambda: sb, "output", "has shape"),
+    (lambda: sb, "ok", "has verdict"),
+    (lambda: sb, "example", "has witness()"),
+    (lambda: sb, "conv_transpose2d", "has conv_transpose"),
+    (lambda: sb, "paddle", "rule="),
+    (program, "chunk", "split"),
+    (program, "dense", "matmul"),
+    (lambda: sb.shape("N, 3"), "ndim", "rank"),
+    (lambda: sb.shape("N, 3"), "numel", "math.prod"),
+    (lambda: sb.shape("N, 3"), "free_symbols", "symbols"),
 ]
 
 

@@ -12,6 +12,7 @@ from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.algebra.terms import Dim, Term, symbols_of
 from symbcast.core.dimensions import WANTED, framework_of, read_dims, readers
+from symbcast.core.guesses import Guessable, meant
 from symbcast.core.text import parse_shape
 from symbcast.core.text.printing import shape_text
 from symbcast.errors import ShapeTypeError, UnknownRankError
@@ -57,7 +58,7 @@ class Deferred:
         return self._dim
 
 
-class Shape(tuple["int | sympy.Expr", ...]):
+class Shape(Guessable, tuple["int | sympy.Expr", ...]):
     """The sizes of the axes, outermost first: each an ``int`` or a sympy expression. Rank 0 is ``()``.
 
     ``==`` is structural, and unknown sizes (``?``) are distinguished only by position: two shapes are equal if they are
@@ -73,6 +74,15 @@ class Shape(tuple["int | sympy.Expr", ...]):
     """
 
     __slots__ = ()
+
+    _meant = meant(
+        "ndim ndims ndimension -> rank",
+        "size numel num_elements prod -> math.prod(shape)",
+        "shape sizes axes dim tolist as_list to_list -> dims, or list(shape)",
+        "names variables free_symbols params -> symbols",
+        "is_static is_known is_fully_defined -> is_concrete",
+        "broadcast broadcast_with merge merge_with -> symbcast.broadcast(shape, other)",
+    )
 
     html: ClassVar[Callable[[Sequence[Dim]], str]]
     latex: ClassVar[Callable[[Sequence[Dim]], str]]

@@ -41,7 +41,7 @@ class Answer(Guessable, Guards, Public):
         "latex to_latex -> sympy.latex(answer.condition)",
         "expr to_sympy -> condition.sympy",
         "substitute bind -> condition.subs(...)",
-        "constraints conditions requirements guards -> condition, or findings",
+        "constraint constraints conditions requirements guards -> condition, or findings",
         "to_json json as_dict asdict -> to_dict()",
         "to_c to_cxx cpp -> to_cpp()",
         "to_stablehlo to_hlo stablehlo -> condition.to_stablehlo()",
