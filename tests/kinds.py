@@ -41,6 +41,16 @@ def exported():
     return sb.torch.check(torch.export.export(Add(), arrays, dynamic_shapes=(sizes, sizes)))
 
 
+def stablehlo_module():
+    pytest.importorskip("jaxlib.mlir")
+    return sb.stablehlo.check("""
+        func.func @main(%a: tensor<?x3xf32>, %b: tensor<?x1xf32>) -> tensor<?x?xf32> {
+          %sum = chlo.broadcast_add %a, %b : (tensor<?x3xf32>, tensor<?x1xf32>) -> tensor<?x?xf32>
+          return %sum : tensor<?x?xf32>
+        }
+    """)
+
+
 def jax_function():
     jnp = pytest.importorskip("jax.numpy")
     return sb.jax.trace(jnp.add, "N, 3", "M, 1")
@@ -56,4 +66,5 @@ ANSWERS = {
     "openvino model": openvino_model,
     "exported program": exported,
     "jax function": jax_function,
+    "stablehlo module": stablehlo_module,
 }

@@ -44,7 +44,7 @@ class Answer(Guessable, Guards, Public):
         "constraint constraints conditions requirements guards -> condition, or findings",
         "to_json json as_dict asdict -> to_dict()",
         "to_c to_cxx cpp -> to_cpp()",
-        "to_stablehlo to_hlo stablehlo -> condition.to_stablehlo()",
+        "to_hlo stablehlo -> to_stablehlo()",
         "to_smt to_smt2 to_z3 smtlib -> to_smtlib()",
         "issues errors problems warnings -> findings",
         "free_symbols subs simplify sympy simplified -> condition, which sympy takes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from symbcast.answers.public.answer import Answer
+from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.sequences import spoken_of
 from symbcast.core.guesses import meant
 from symbcast.core.program.operations.refusals import BroadcastError, IncompatibleProgramError
@@ -14,7 +14,7 @@ from symbcast.errors import ShapeTypeError
 from symbcast.operators.recorded.layer_methods import LayerFunctions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import sympy
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symbcast.core.shapes import Shape
 
 
-class ShapeEnv(LayerFunctions, Answer):
+class ShapeEnv(LayerFunctions, ModuleAnswer):
     """The sizes of a program, and the requirements of its operations.
 
     Each operation returns its output `Shape` at once, and the environment keeps its requirements: a conditional one is
@@ -89,7 +89,7 @@ class ShapeEnv(LayerFunctions, Answer):
         "scope -> symbols, or assumptions",
         "tiers -> explain(trace=True)",
         "requirement clashes -> findings",
-        base=Answer._meant,
+        base=ModuleAnswer._meant,
     )
 
     @one_call
@@ -270,19 +270,8 @@ class ShapeEnv(LayerFunctions, Answer):
 
     # Exchange.
 
-    @one_call
-    def to_stablehlo(self, *, with_assumptions: bool = False) -> str:
-        """Return the program as a StableHLO module: the shape of each operation, and the condition, from sizes.
-
-        ``@shape_NAME`` returns the output shape of the operation of that name, ``@condition`` whether the program is
-        valid, and ``@check`` asserts each requirement, with its operation and reason as the message. All take the sizes
-        in the order of ``guard().parameters``. See the README of `symbcast.answers.guards`. Raises `UnknownRankError`
-        if the rank of an operand is not known.
-        """
-        from symbcast.answers.guards import requirements_of, stablehlo_source
-
-        found = self._guarded(with_assumptions)
-        return stablehlo_source(found, self._shown, requirements_of(self.findings), self.shapes)
+    def _outputs(self) -> Mapping[str, Shape | None]:
+        return self.shapes
 
     @one_call
     def to_dict(self) -> ProgramData:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from symbcast.answers.public.answer import Answer
+from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.answers.questions.output_rule import WithOutput
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.sizes.assumptions import Assumptions
 
 
-class Solution(Answer):
+class Solution(ModuleAnswer):
     """The sizes at which shapes broadcast to a wanted output.
 
     It has no truth value: compare its ``verdict``.
@@ -33,7 +33,7 @@ class Solution(Answer):
         "sizes solutions assignment values -> witness()",
         "output result -> out",
         "shape operand example_shapes -> shapes, or operands",
-        base=Answer._meant,
+        base=ModuleAnswer._meant,
     )
 
     def __init__(self, call: Call, ranks: tuple[int, ...] = ()) -> None:

@@ -7,6 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from symbcast.answers.public.answer import Answer
+from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.guesses import meant
 from symbcast.core.logic.formulas import all_of, clauses
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.value import Value
 
 
-class GraphAnswer(Answer):
+class GraphAnswer(ModuleAnswer):
     """The input sizes for which a model runs, all shapes in it, and the requirements of its nodes.
 
     Everything is computed on demand, and the model is never changed.

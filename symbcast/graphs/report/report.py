@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.logic.formulas import TRUE
-from symbcast.core.solver.budget import one_call
-from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.answer import GraphAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from symbcast.answers.show.document import Document, Room
+    from symbcast.core.shapes import Shape
 
 
 class GraphReport(GraphAnswer):
@@ -33,29 +32,13 @@ class GraphReport(GraphAnswer):
 
         return report_to_dict(self)
 
-    @one_call
-    def to_stablehlo(self, *, with_assumptions: bool = False) -> str:
-        """Return a StableHLO module with functions of the input sizes: the condition, its checks, and the outputs.
-
-        ``@shape_NAME`` returns the shape of an output, ``@condition`` whether the model runs, and ``@check`` asserts
-        each requirement, with its node and reason as the message. All take the sizes in the order of
-        ``guard().parameters``. Comments name the outputs whose shapes are not determined by input sizes, and what the
-        condition does not cover: nodes that were not analysed, and conditions on data. See the README of
-        `symbcast.answers.guards`.
-        """
-        from symbcast.answers.guards import requirements_of, stablehlo_source
-
-        found = self._guarded(with_assumptions)
-        return stablehlo_source(found, self._shown, requirements_of(self.findings), self.outputs, self._not_covered())
+    def _outputs(self) -> Mapping[str, Shape | None]:
+        return self.outputs
 
     def _not_covered(self) -> Iterator[str]:
-        """Yield what the condition on input sizes does not cover, as text."""
-        for node in self.unanalysed:
-            yield f"Not analysed: {node}"
+        yield from super()._not_covered()
         if self.data_condition.formula != TRUE:
             yield f"Data must meet: {self.data_condition}"
-        if self.verdict is Verdict.UNKNOWN:
-            yield f"Unknown: {self.reason}"
 
     @staticmethod
     def json_schema() -> dict[str, Any]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.conditions import Condition
+from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.effort import call as counted_call
 from symbcast.core.guesses import Guessable, meant
-from symbcast.core.logic.formulas import Formula, all_of
+from symbcast.core.logic.formulas import TRUE, Formula, all_of
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.statement import about, of_answer
 from symbcast.core.program.whole.program import Program
+from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
@@ -24,6 +26,7 @@ from symbcast.paths.places import Place
 from symbcast.paths.runs.exploration import Exploration
 
 if TYPE_CHECKING:
+    from symbcast.answers.guards import Requirement
     from symbcast.core.algebra.symbols import Symbol
 
 
@@ -61,7 +64,7 @@ class Case(Guessable):
         return f"<Case when {self.condition}: {f'{self.error}{where}' if self.error else self.value}>"
 
 
-class PathsAnswer(Answer):
+class PathsAnswer(ModuleAnswer):
     """The sizes at which a run works, and its behaviour in each case.
 
     Everything is computed lazily. If some paths were not followed (`complete` is False), `condition` covers the sizes
@@ -218,11 +221,36 @@ class PathsAnswer(Answer):
     def _guarded(self, with_assumptions: bool) -> Formula:
         return self._subject.guarded(True) if with_assumptions else self._conclusions.formula
 
+    def _requirements(self) -> tuple[Requirement, ...]:
+        return tuple(f.requirement for f in self.findings)
+
+    def _outputs(self) -> Mapping[str, Shape | None]:
+        if self.shapes is None:
+            return {"output": None}
+        return dict(named_shapes(self.shapes))
+
+    def _not_covered(self) -> Iterator[str]:
+        yield from super()._not_covered()
+        if self.data_condition.formula != TRUE:
+            yield f"Data must meet: {self.data_condition}"
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.verdict.value}, {self.paths} path{'s' * (self.paths != 1)}>"
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an answer has no truth value: compare its .verdict")
+
+
+def named_shapes(value: object, name: str = "output") -> Iterator[tuple[str, Shape]]:
+    """Yield the shapes in a returned value, named by their places: ``output_0``, ``output_mean``."""
+    if isinstance(value, Shape):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from named_shapes(part, f"{name}_{key}")
+    elif isinstance(value, list | tuple):
+        for place, part in enumerate(value):
+            yield from named_shapes(part, f"{name}_{place}")
 
 
 def conclusions_of(answer: PathsAnswer) -> Conclusions:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.explanation.words import in_words
+from symbcast.answers.guards import Requirement
 from symbcast.answers.report.failures import shape_at
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import FALSE, Formula
@@ -62,6 +64,14 @@ class PathFinding:
     def condition(self) -> Statement:
         """The requirement as a `symbcast.Condition`."""
         return public(self.text)
+
+    @property
+    def requirement(self) -> Requirement:
+        """The requirement as a check of generated code, with the line that fails as its place."""
+        line = f"{PurePath(self.file).name}:{self.line}" if self.file else ""
+        place = line or self.operation
+        because = f": {self.error}" if self.error else ""
+        return Requirement(self.formula, place, f"{place or 'the run'} requires {self.text}{because}")
 
     @property
     def works(self) -> str:
