@@ -12,7 +12,8 @@ from symbcast.core.logic.formulas import FALSE
 from symbcast.graphs.model import Model
 from symbcast.graphs.values.value import UNKNOWN
 from symbcast.onnx.inputs.models import input_names, load, read_inputs
-from symbcast.onnx.opening.session import Refusal, refusal
+from symbcast.onnx.opening.refusals import Refusal
+from symbcast.onnx.opening.session import refusal
 from symbcast.onnx.opening.values import value_of
 from symbcast.onnx.protobuf.graph import OnnxGraph, OnnxNode
 from symbcast.onnx.report.element_types import element_types

@@ -7,18 +7,38 @@ numbers. A computation that fails is left as it was, without an error.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, Self
 
-from symbcast.onnx.opening.types import sizes_in
+from symbcast.onnx.opening.types import ValueType
 
 MAX_ELEMENTS = 1024
 """Largest constant to compute with or to pass to an inference, in elements; longer ones are weights."""
 MAX_FOLDED = 64
 """Largest constant to compute, in elements; longer ones are not shapes, scales or bounds."""
 _INT64 = 7
+
+
+class Held(bytes):
+    """A constant: its type and data as bytes, so that equal constants are equal keys; ``tensor`` is the message."""
+
+    tensor: Any
+
+    def __new__(cls, tensor: Any) -> Self:
+        """Return the constant in a ``TensorProto``, which must not be changed; names do not count."""
+        if tensor.HasField("raw_data"):
+            made = super().__new__(cls, b"%d %r " % (tensor.data_type, list(tensor.dims)) + tensor.raw_data)
+        else:
+            unnamed = type(tensor)()
+            unnamed.CopyFrom(tensor)
+            unnamed.ClearField("name")
+            made = super().__new__(cls, unnamed.SerializeToString(deterministic=True))
+        made.tensor = tensor
+        return made
+
+
 _RANDOM = frozenset(
     {
         "Bernoulli",
@@ -61,31 +81,37 @@ def is_short(tensor: Any) -> bool:
     return bool(tensor.data_location != tensor.EXTERNAL and prod(tensor.dims) <= MAX_ELEMENTS)
 
 
-def folded(node: Any, version: int, types: Sequence[Any], held: Sequence[Any], made: Mapping[str, Any]) -> list[Any]:
+def folded(
+    node: Any,
+    version: int,
+    types: Sequence[ValueType | None],
+    held: Sequence[Held | None],
+    made: Sequence[ValueType | None],
+) -> list[Any]:
     """Return the constants that a node makes; none if it is not folded before the first run.
 
-    ``types`` and ``held`` are the types of its inputs and the constants among them, ``made`` the types inferred for its
-    outputs.
+    ``types`` are the types of the inputs that are given, ``held`` the constants among all inputs, ``made`` the types of
+    its outputs.
     """
     if node.domain not in ("", "ai.onnx"):
         return []
-    if node.op_type == "Shape":
+    if node.op_type == "Shape" and types[0] is not None:
         return _shape(node, types[0])
     if node.op_type in _NOT_FOLDED or not held or any(a.HasField("g") for a in node.attribute):
         return []
     if any(name and tensor is None for name, tensor in zip(node.input, held, strict=True)):
         return []
-    sizes = [sizes_in(made.get(name)) for name in node.output if name]
+    sizes = [None if t is None else t.sizes for t in made]
     if any(s is None or None in s or prod(n or 0 for n in s) > MAX_FOLDED for s in sizes):
         return []
-    given = [t.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
+    given = [t.tensor.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
     return _computed(node.SerializeToString(deterministic=True), version, tuple(given))
 
 
-def _shape(node: Any, of: Any) -> list[Any]:
+def _shape(node: Any, of: ValueType) -> list[Any]:
     from onnx import helper
 
-    sizes = sizes_in(of)
+    sizes = of.sizes
     if sizes is None or None in sizes:  # the whole shape must be known, also where a part of it is taken
         return []
     bounds = {a.name: a.i for a in node.attribute}

@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any
 
-from symbcast.onnx.opening.types import text_of
+from symbcast.onnx.opening.types import ValueType
 
 LETTERS: Mapping[str, str] = {
     "tensor(float)": "f",
@@ -50,13 +50,13 @@ def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
     }
 
 
-def is_implemented(node: Any, schema: Any, types: Mapping[str, Any], *, with_casts: bool = False) -> bool:
+def is_implemented(node: Any, schema: Any, types: Mapping[str, ValueType], *, with_casts: bool = False) -> bool:
     """Return whether there is a kernel for a node whose values have these types.
 
     ``with_casts`` takes float16 for float32: ONNX Runtime puts casts around nodes that have neither a kernel for
     float16 nor a definition by other operators.
     """
-    written = tuple((parameter, text_of(types[name])) for parameter, name in _parameters(node, schema, types))
+    written = tuple((parameter, types[name].text) for parameter, name in _parameters(node, schema, types))
     return _is_listed(f"{schema.domain}:{schema.name}", schema.since_version, written, with_casts)
 
 
@@ -78,7 +78,7 @@ def _widened(name: str) -> str:
     return _FLOAT if name == _HALF else name
 
 
-def _parameters(node: Any, schema: Any, types: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _parameters(node: Any, schema: Any, types: Mapping[str, ValueType]) -> Iterator[tuple[str, str]]:
     """Yield the type parameters of an operator, each with the first value of that type."""
     met: set[str] = set()
     for slots, names in ((schema.inputs, node.input), (schema.outputs, node.output)):

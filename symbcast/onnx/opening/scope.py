@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from symbcast.onnx.opening.types import declared_type, has_type, tensor_type
+from symbcast.onnx.opening.constants import Held
+from symbcast.onnx.opening.types import ValueType, declared_type, tensor_type
+
+Sizes: TypeAlias = "tuple[int, ...] | int"
+"""A list of sizes that are numbers, or one such size."""
+
+
+class Known(NamedTuple):
+    """What ONNX Runtime knows about a value; equal facts are equal keys.
+
+    Attributes:
+        type: its type.
+        unfolded: its type before constants are folded, if that may differ; else None.
+        constant: its tensor, if a computation may use it.
+        is_folded: whether its tensor was computed from other constants.
+        sizes: its elements, if they are sizes that are known before constants are folded.
+    """
+
+    type: ValueType
+    unfolded: ValueType | None = None
+    constant: Held | None = None
+    is_folded: bool = False
+    sizes: Sizes | None = None
 
 
 def _imports(versions: Mapping[str, int]) -> list[Any]:
@@ -19,75 +41,68 @@ class Types:
     """The values of one graph, and of the graphs around it.
 
     Attributes:
-        types: the types of values by name.
-        constants: the constants that a computation may use, by name.
+        values: the facts about values by name.
         declared: the types that the graph declares of what its nodes make.
         outputs: the names of the outputs of the graph.
-        unfolded: the types of values before constants are folded, where these differ from `types`.
         versions, imports: those of the operator sets, and as onnx writes them.
         is_in_function: whether it is the body of a function of the model, or lies in one.
+        kind: the versions and `is_in_function`, as a key.
     """
 
-    def __init__(self, versions: Mapping[str, int], around: Types | None = None) -> None:
-        self.types: dict[str, Any] = {}
-        self.constants: dict[str, Any] = {}
-        self.declared: dict[str, Any] = {}
+    def __init__(
+        self, versions: Mapping[str, int], around: Types | None = None, *, is_in_function: bool = False
+    ) -> None:
+        self.values: dict[str, Known] = {}
+        self.declared: dict[str, ValueType] = {}
         self.outputs: frozenset[str] = frozenset()
-        self.unfolded: dict[str, Any] = {}
         self.versions = versions
         self.imports: list[Any] = around.imports if around is not None else _imports(versions)
-        self.is_in_function: bool = around is not None and around.is_in_function
+        self.is_in_function: bool = around.is_in_function if around is not None else is_in_function
+        self.kind: tuple[Any, ...] = around.kind if around is not None else (tuple(versions.items()), is_in_function)
         self._around = around
-        self._folded: set[str] = set()
 
     def declare(self, graph: Any) -> None:
         """Record the types that a graph declares; those of its outputs override ``value_info``."""
         for value in (*graph.value_info, *graph.output):
             found = declared_type(value.type)
-            if has_type(found):
+            if found.is_known:
                 self.declared[value.name] = found
         self.outputs = frozenset(o.name for o in graph.output)
 
-    def type_of(self, name: str) -> Any | None:
+    def find(self, name: str) -> Known | None:
+        """Return the facts about a value; a value of an inner graph shadows an outer one of the same name."""
+        found = self.values.get(name)
+        if found is None and self._around is not None:
+            found = self._around.find(name)
+            # The sizes in an outer value are not known in an inner graph.
+            return found if found is None or found.sizes is None else found._replace(sizes=None)
+        return found
+
+    def type_of(self, name: str) -> ValueType | None:
         """Return the type of a value; None if it is unknown."""
-        scope: Types | None = self
-        while scope is not None:
-            if name in scope.types:
-                return scope.types[name]
-            scope = scope._around
-        return None
+        found = self.find(name)
+        return None if found is None else found.type
 
-    def unfolded_type_of(self, name: str) -> Any | None:
-        """Return the type of a value before constants are folded; None if it is unknown."""
-        scope: Types | None = self
-        while scope is not None:
-            if name in scope.types:
-                return scope.unfolded.get(name, scope.types[name])
-            scope = scope._around
-        return None
+    def put(self, name: str, found: ValueType) -> None:
+        """Record the type of a value."""
+        before = self.values.get(name)
+        self.values[name] = Known(found) if before is None else before._replace(type=found)
 
-    def constant(self, name: str) -> Any | None:
-        """Return the tensor of a constant; a value of an inner graph shadows an outer one of the same name."""
-        scope: Types | None = self
-        while scope is not None:
-            if name in scope.types:
-                return scope.constants.get(name)
-            scope = scope._around
-        return None
+    def put_unfolded(self, name: str) -> None:
+        """Record that the present type of a value, if any, is the one before constants are folded."""
+        before = self.values.get(name)
+        if before is not None:
+            self.values[name] = before._replace(unfolded=before.type)
+            self.declared[name] = before.type
+
+    def put_sizes(self, name: str, sizes: Sizes) -> None:
+        """Record the sizes that are the elements of a value."""
+        before = self.values.get(name)
+        if before is not None:
+            self.values[name] = before._replace(sizes=sizes)
 
     def fold(self, name: str, tensor: Any) -> None:
         """Add a constant that is computed from others."""
-        if name in self.types:
-            self.unfolded.setdefault(name, self.types[name])
-        self.types[name] = tensor_type(tensor.data_type, tensor.dims)
-        self.constants[name] = tensor
-        self._folded.add(name)
-
-    def is_folded(self, name: str) -> bool:
-        """Return whether a constant was computed from others."""
-        scope: Types | None = self
-        while scope is not None:
-            if name in scope.types:
-                return name in scope._folded
-            scope = scope._around
-        return False
+        before, found = self.values.get(name), tensor_type(tensor.data_type, tensor.dims)
+        unfolded, sizes = (None, None) if before is None else (before.unfolded or before.type, before.sizes)
+        self.values[name] = Known(found, unfolded, Held(tensor), is_folded=True, sizes=sizes)

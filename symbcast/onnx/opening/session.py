@@ -14,18 +14,21 @@ Operators of ONNX Runtime's own domains have its own schemas; their outputs are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 from symbcast.graphs.values.value import NEVER, Value
 from symbcast.onnx.opening.attributes import problem_of
-from symbcast.onnx.opening.bodies import BODIES, stub
-from symbcast.onnx.opening.constants import constant_of, folded, is_short
+from symbcast.onnx.opening.bodies import BODIES, holds_graphs, of_taken_branch, removed_branch, stub
+from symbcast.onnx.opening.constants import Held, constant_of, folded, is_short
 from symbcast.onnx.opening.kernels import is_implemented
-from symbcast.onnx.opening.scope import Types
-from symbcast.onnx.opening.shape_values import ShapeValues
+from symbcast.onnx.opening.refusals import Refusal, RefusedSessionError, refused, words_of
+from symbcast.onnx.opening.schemas import is_typed, is_unchanged
+from symbcast.onnx.opening.schemas import schema as schema_of
+from symbcast.onnx.opening.scope import Known, Types
+from symbcast.onnx.opening.shape_values import sizes_made, tensor_of
 from symbcast.onnx.opening.signatures import MistypedError, outputs_of
-from symbcast.onnx.opening.types import declared_type, has_type, is_real, kept_type, merge, tensor_type, text_of
+from symbcast.onnx.opening.types import ValueType, declared_type, is_known, kept_type, merged, tensor_type
 from symbcast.onnx.opening.values import type_of
 from symbcast.onnx.protobuf.functions import body_of, definition_of, with_defaults
 from symbcast.onnx.validity.models import Examined
@@ -37,30 +40,10 @@ MAX_NODES = 20_000
 """How many nodes of functions and inner graphs are examined; nested calls can double them at each level."""
 
 
-Known: TypeAlias = "Callable[[str], Value | None]"
+Walked: TypeAlias = "Callable[[str], Value | None]"
 
 
-class Refusal(NamedTuple):
-    """Why ONNX Runtime does not open a model: the node, ONNX Runtime's message, and the node's input types.
-
-    ``is_certain`` is false if it may still open the model.
-    """
-
-    node: Any
-    text: str
-    types: Sequence[Any | None]
-    is_certain: bool = True
-
-
-class RefusedSessionError(Exception):
-    """ONNX Runtime does not open the model."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.text)
-        self.refusal = refusal
-
-
-def refusal(examined: Examined, known: Known | None = None) -> Refusal | None:
+def refusal(examined: Examined, known: Walked | None = None) -> Refusal | None:
     """Return why ONNX Runtime does not open a model; None if no reason is found.
 
     ``known`` returns a walk's result for a value by name; it is used for outputs of operators of other domains. A
@@ -82,7 +65,7 @@ _OVERRIDABLE = 4
 
 
 class _Opening:
-    def __init__(self, functions: Mapping[Key, Any], known: Known | None, *, can_override: bool) -> None:
+    def __init__(self, functions: Mapping[Key, Any], known: Walked | None, *, can_override: bool) -> None:
         self._functions = functions
         self._known = known
         self._can_override = can_override
@@ -90,6 +73,8 @@ class _Opening:
         self._depth = 0
         self._is_removed = False
         """Whether the current nodes are in a branch that is removed before kernels are looked up."""
+        self._examined: dict[tuple[Any, ...], Sequence[Known | None]] = {}
+        """What is known of the outputs of a node, by everything that decides it."""
         self.unimplemented: Refusal | None = None
         """The first node without a kernel; reported only if everything else is fine."""
         self.mislabelled: Refusal | None = None
@@ -98,51 +83,86 @@ class _Opening:
         This is only uncertain: tools that process inner values drop these declarations, and then the model opens.
         """
 
-    def graph(self, graph: Any, scope: Types, given: Sequence[Any | None]) -> list[Any]:
+    def graph(self, graph: Any, scope: Types, given: Sequence[ValueType | None]) -> list[ValueType | None]:
         """Infer a graph with inputs of the types ``given``; return the types of its outputs."""
         scope.declare(graph)
         for position, declared in enumerate(graph.input):
             found, handed = declared_type(declared.type), given[position] if position < len(given) else None
-            if handed is not None and has_type(handed):
-                if has_type(found) and (text_of(found) != text_of(handed) or not merge(handed, found)):
-                    raise _refused(
+            if handed is not None and handed.is_known:
+                kept, agree = merged(handed, found) if found.text == handed.text else (handed, not found.is_known)
+                if not agree:
+                    raise refused(
                         graph.node[0], f"{declared.name!r} is declared with a different type than it has", scope
                     )
-                found = found if has_type(found) else handed
-            scope.types[declared.name] = found
+                found = kept
+            scope.put(declared.name, found)
         overridable = {i.name for i in graph.input} if self._can_override else set()
         for tensor in graph.initializer:
             self._constant(tensor.name, tensor, scope, is_fixed=tensor.name not in overridable)
         for sparse in graph.sparse_initializer:
-            scope.types.setdefault(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
+            if sparse.values.name not in scope.values:
+                scope.put(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
         self._nodes(graph.node, scope)
         return [scope.type_of(o.name) for o in graph.output]
 
     def _constant(self, name: str, tensor: Any, scope: Types, *, is_fixed: bool = True) -> None:
-        if not is_fixed:
-            return
-        scope.types[name] = tensor_type(tensor.data_type, tensor.dims)
-        if is_short(tensor):
-            scope.constants[name] = tensor
+        if is_fixed:
+            held = Held(tensor) if is_short(tensor) else None
+            scope.values[name] = Known(tensor_type(tensor.data_type, tensor.dims), constant=held)
 
     def _nodes(self, nodes: Iterable[Any], scope: Types) -> None:
-        shapes = ShapeValues(scope)
         for node in nodes:
-            self._node(node, scope, shapes)
+            self._node(node, scope)
 
-    def _node(self, node: Any, scope: Types, shapes: ShapeValues) -> None:
+    def _node(self, node: Any, scope: Types) -> None:
+        """Examine a node, or repeat what is known of one that differs only in its names."""
         domain = normal(node.domain)
         function = self._functions.get(key_of(domain, node.op_type, node)) if self._functions else None
         if function is not None:
             made = self._within(partial(self._call, function, node, scope, is_local=True), len(function.node)) or {}
             self._keep(node, made, scope)
             return
-        schema = _schema(node.op_type, scope.versions.get(domain, 1), domain)
         if node.op_type == "Constant" and domain == "":
             tensor = constant_of(node)
             if tensor is not None:
                 self._constant(node.output[0], tensor, scope)
                 return
+        outputs = tuple(node.output)
+        key = self._key(node, domain, outputs, scope)
+        met = self._examined.get(key) if key is not None else None
+        if met is None:
+            before = self.unimplemented, self.mislabelled
+            self._examine(node, domain, scope)
+            if key is not None and before == (self.unimplemented, self.mislabelled):
+                self._examined[key] = [scope.values.get(name) for name in outputs]
+            return
+        for name, known in zip(outputs, met, strict=True):
+            if known is not None:
+                scope.values[name] = known
+
+    def _key(self, node: Any, domain: str, outputs: Sequence[str], scope: Types) -> tuple[Any, ...] | None:
+        """Return everything that decides what is known of a node's outputs; None if that is more than can be compared.
+
+        Those are graphs in the node, and the results of a walk, which go by the names of values.
+        """
+        if self._known is not None and schema_of(node.op_type, scope.versions.get(domain, 1), domain) is None:
+            return None
+        attributes = [a.SerializeToString(deterministic=True) for a in node.attribute if not holds_graphs(a)]
+        if len(attributes) < len(node.attribute):
+            return None
+        declared, own = scope.declared, scope.outputs
+        return (
+            node.op_type,
+            domain,
+            scope.kind,
+            self._is_removed,
+            *attributes,
+            *[scope.find(name) if name else "" for name in node.input],
+            tuple([(declared.get(name), name in own) if name else "" for name in outputs]),
+        )
+
+    def _examine(self, node: Any, domain: str, scope: Types) -> None:
+        schema = schema_of(node.op_type, scope.versions.get(domain, 1), domain)
         if schema is not None and schema.deprecated:
             made = self._within(partial(self._defined, node, schema, scope), 1) or {}
             self._keep(node, made, scope)
@@ -151,108 +171,113 @@ class _Opening:
         if schema is None:
             self._foreign(node, scope)
             return
-        if any(name and not has_type(scope.type_of(name)) for name in node.input):
+        if any(name and not is_known(scope.type_of(name)) for name in node.input):
             return
-        types = {name: scope.type_of(name) for name in node.input if name}
-        held = {name: t for name in types if (t := scope.constant(name)) is not None}
-        stored = {name: t for name, t in held.items() if not scope.is_folded(name)}
-        self._infer_unfolded(called, schema, {**shapes.known_to(node), **stored}, scope)
-        shapes.take(node, stored)
-        made = {**self._inferred(called, schema, types, held, scope), **_of_taken_branch(called, scope)}
+        known = {name: found for name in node.input if name and (found := scope.find(name)) is not None}
+        held = {name: found.constant for name, found in known.items() if found.constant is not None}
+        self._infer_unfolded(called, schema, known, scope)
+        stored = {name: t for name, t in held.items() if not known[name].is_folded}
+        sizes = sizes_made(node, stored, scope)
+        types = {name: found.type for name, found in known.items()}
+        made = {**self._inferred(called, schema, types, _messages(held), scope), **of_taken_branch(called, scope)}
         for position, name in enumerate(node.output):
-            if name and not has_type(made.get(name)) and not _is_typed(schema, position) and name not in scope.declared:
-                raise _refused(node, f"the type of {name!r} is not known", scope)
+            if name and not is_known(made.get(name)) and not is_typed(schema, position) and name not in scope.declared:
+                raise refused(node, f"the type of {name!r} is not known", scope)
         self._keep(node, made, scope)
+        if sizes is not None:
+            scope.put_sizes(node.output[0], sizes)
         self._look_up(node, schema, scope)
+        names = [name for name in node.output if name]
+        made_types = [scope.type_of(name) for name in names]
         inputs = [scope.type_of(name) for name in node.input]
         constants = [held.get(name) for name in node.input]
-        found = folded(node, scope.versions.get(domain, 1), inputs, constants, scope.types)
-        for name, tensor in zip((o for o in node.output if o), found, strict=False):
+        tensors = folded(node, scope.versions.get(domain, 1), inputs, constants, made_types)
+        for name, tensor in zip(names, tensors, strict=False):
             scope.fold(name, tensor)
 
     def _foreign(self, node: Any, scope: Types) -> None:
         """Record a walk's results for the outputs of a node whose schema onnx does not have."""
         if scope.is_in_function and node.op_type in _NOT_IN_FUNCTIONS:
-            raise _refused(node, f"{node.op_type} in a function has a type that it does not give", scope)
+            raise refused(node, f"{node.op_type} in a function has a type that it does not give", scope)
         if scope.is_in_function and not node.domain:
-            raise _refused(node, f"{node.op_type} in a function ends its process", scope)
-        types = {name: t for name in node.input if name and has_type(t := scope.type_of(name))}
+            raise refused(node, f"{node.op_type} in a function ends its process", scope)
+        types = _known_types(node.input, scope)
         try:
             made = outputs_of(node, types)
         except MistypedError as error:
-            raise _refused(node, str(error), scope) from None
+            raise refused(node, str(error), scope) from None
         known = self._known
         for name in node.output if known is not None else ():
             found = known(name) if known is not None else None
             if found is NEVER:
-                raise _refused(node, "no sizes work for a node in it", scope)
+                raise refused(node, "no sizes work for a node in it", scope)
             if found is None and self._is_removed:
-                raise _refused(node, f"what it infers of {name!r} is not known", scope)
-            if found is not None and has_type(type_of(found)):
+                raise refused(node, f"what it infers of {name!r} is not known", scope)
+            if found is not None and type_of(found).is_known:
                 made[name] = type_of(found)
         self._keep(node, made, scope)
 
-    def _infer_unfolded(self, node: Any, schema: Any, held: Mapping[str, Any], scope: Types) -> None:
+    def _infer_unfolded(self, node: Any, schema: Any, known: Mapping[str, Known], scope: Types) -> None:
         """Infer a node's outputs before constants are folded, if that makes a difference.
 
-        ``held`` are the model's constants and the sizes that are known without folding.
+        It sees the model's constants and the sizes that are known without folding.
 
         These inferred types stay: ``Split`` gives its outputs a rank if the size that it splits is unknown, and none if
         that size is a number but the sizes of the parts are unknown.
         """
-        names = [name for name in node.input if name]
-        types = {name: found for name in names if (found := scope.unfolded_type_of(name)) is not None}
-        constants = {name for name in names if scope.constant(name) is not None}
-        if held.keys() == constants and all(types.get(name) == scope.type_of(name) for name in names):
+        if all(f.unfolded in (None, f.type) and not f.is_folded and f.sizes is None for f in known.values()):
             return
+        held = {name: tensor_of(f.sizes) for name, f in known.items() if f.sizes is not None}
+        held.update(_messages({n: f.constant for n, f in known.items() if f.constant is not None and not f.is_folded}))
+        if held.keys() == {name for name, f in known.items() if f.constant is not None} and all(
+            f.unfolded in (None, f.type) for f in known.values()
+        ):
+            return
+        types = {name: f.unfolded or f.type for name, f in known.items()}
         self._keep(node, self._inferred(node, schema, types, held, scope), scope)
         for name in node.output:
-            if name in scope.types:
-                scope.unfolded[name] = scope.types[name]
-                scope.declared[name] = type(scope.types[name])()
-                scope.declared[name].CopyFrom(scope.types[name])
+            scope.put_unfolded(name)
 
     def _inferred(
-        self, node: Any, schema: Any, types: Mapping[str, Any], held: Mapping[str, Any], scope: Types
-    ) -> dict[str, Any]:
+        self, node: Any, schema: Any, types: Mapping[str, ValueType], held: Mapping[str, Any], scope: Types
+    ) -> dict[str, ValueType]:
         """Return the types that onnx infers for a node's outputs; raises `RefusedSessionError` if that fails."""
         from onnx import checker, shape_inference
 
         try:
             found = shape_inference.infer_node_outputs(
-                schema, node, dict(types), dict(held), opset_imports=scope.imports
+                schema, node, {name: t.proto for name, t in types.items()}, dict(held), opset_imports=scope.imports
             )
         except (shape_inference.InferenceError, checker.ValidationError) as error:
-            raise _refused(node, _words(error), scope) from None
+            raise refused(node, words_of(error), scope) from None
         except (RuntimeError, ValueError, TypeError):  # not an error of the operator itself
             return {}
         return {name: kept_type(made) for name, made in found.items()}
 
-    def _keep(self, node: Any, made: Mapping[str, Any], scope: Types) -> None:
+    def _keep(self, node: Any, made: Mapping[str, ValueType], scope: Types) -> None:
         """Merge the inferred types of a node's outputs with the declared ones."""
         for name in node.output:
             if not name:
                 continue
             inferred, kept = made.get(name), scope.declared.get(name)
-            if inferred is None or not has_type(inferred):
+            if inferred is None or not inferred.is_known:
                 if kept is not None:
-                    scope.types[name] = kept
+                    scope.put(name, kept)
                 continue
-            if not is_real(inferred):
-                raise _refused(node, f"{name!r} has an unknown element type", scope)
+            if not inferred.is_real:
+                raise refused(node, f"{name!r} has an unknown element type", scope)
             if kept is None:
-                scope.types[name] = inferred
+                scope.put(name, inferred)
                 continue
-            if text_of(kept) != text_of(inferred):
-                text = f"{name!r} is declared as {text_of(kept)}, but is {text_of(inferred)}"
-                found = _refused(node, text, scope)
+            if kept.text != inferred.text:
+                text = f"{name!r} is declared as {kept.text}, but is {inferred.text}"
+                found = refused(node, text, scope)
                 if name in scope.outputs:
                     raise found
                 self.mislabelled = self.mislabelled or found.refusal._replace(is_certain=False)
-                scope.types[name] = inferred
+                scope.put(name, inferred)
                 continue
-            merge(inferred, kept)
-            scope.types[name] = kept
+            scope.put(name, merged(inferred, kept)[0])
 
     # Inner graphs and functions.
 
@@ -274,7 +299,7 @@ class _Opening:
             return node
         inputs = BODIES.get(node.op_type)
         given = inputs(node, scope) if inputs is not None else []
-        removed = _removed(node, scope)
+        removed = removed_branch(node, scope)
         made = type(node)()
         made.CopyFrom(node)
         for attribute in graphs:
@@ -286,38 +311,32 @@ class _Opening:
             place.g.CopyFrom(stub(attribute.g, outputs))
         return made
 
-    def _call(self, function: Any, node: Any, scope: Types, *, is_local: bool = False) -> dict[str, Any]:
+    def _call(self, function: Any, node: Any, scope: Types, *, is_local: bool = False) -> dict[str, ValueType]:
         """Infer the body of a function for one call; return the types of the node's outputs.
 
         ``is_local`` says that it is a function of the model. The nodes of the standard's definitions become nodes of
         the graph, and are of the versions that the model imports.
         """
         imported = {normal(o.domain): int(o.version) for o in function.opset_import}
-        own = Types({**imported, **scope.versions, **(imported if is_local else {})})
-        own.is_in_function = is_local
+        own = Types({**imported, **scope.versions, **(imported if is_local else {})}, is_in_function=is_local)
         absent = set()
         for position, name in enumerate(function.input):
             given = node.input[position] if position < len(node.input) else ""
             if not given:
                 absent.add(name)
                 continue
-            found = scope.type_of(given)
+            found = scope.find(given)
             if found is not None:
-                own.types[name] = found
-            constant = scope.constant(given)
-            if constant is not None:
-                own.constants[name] = constant
+                own.values[name] = Known(found.type, constant=found.constant)
         self._nodes(body_of(function, node, absent), own)
         pairs = zip(node.output, function.output, strict=False)
-        return {given: found for given, name in pairs if (found := own.type_of(name)) is not None}
+        return {given: made for given, name in pairs if (made := own.type_of(name)) is not None}
 
-    def _defined(self, node: Any, schema: Any, scope: Types) -> dict[str, Any] | None:
+    def _defined(self, node: Any, schema: Any, scope: Types) -> dict[str, ValueType] | None:
         """Infer the standard's definition of an operator by others, as `_call` does; None without a definition."""
-        from onnx import TypeProto
-
-        types = [scope.type_of(name) or TypeProto() for name in node.input]
+        types = [(scope.type_of(name) or ValueType()).proto for name in node.input]
         body = definition_of(schema, node, scope.versions.get(normal(node.domain), 1), types)
-        if body is None or (schema.has_function and not _is_unchanged(body, scope.versions)):
+        if body is None or (schema.has_function and not is_unchanged(body, scope.versions)):
             return None
         return self._call(body, with_defaults(node, schema), scope)
 
@@ -325,10 +344,10 @@ class _Opening:
         """Note a node without a kernel or a definition by other operators."""
         if self.unimplemented is not None or self._is_removed:
             return
-        types = {n: t for n in (*node.input, *node.output) if n and has_type(t := scope.type_of(n))}
+        types = _known_types((*node.input, *node.output), scope)
         problem = problem_of(node, schema.domain)
         if problem is not None:
-            self.unimplemented = _refused(node, problem, scope).refusal
+            self.unimplemented = refused(node, problem, scope).refusal
             return
         if is_implemented(node, schema, types):
             return
@@ -336,66 +355,15 @@ class _Opening:
             return
         if is_implemented(node, schema, types, with_casts=True):
             return
-        shown = ", ".join(text_of(types[n]) for n in node.input if n in types)
+        shown = ", ".join(types[n].text for n in node.input if n in types)
         text = f"there is no implementation of {node.op_type} of version {schema.since_version} for {shown}"
-        self.unimplemented = _refused(node, text, scope).refusal
+        self.unimplemented = refused(node, text, scope).refusal
 
 
-def _is_typed(schema: Any, position: int) -> bool:
-    """Return whether the inputs of an operator decide the element type of an output, or there is only one."""
-    slot = schema.outputs[min(position, len(schema.outputs) - 1)]
-    return len(slot.types) == 1 or any(slot.type_str == given.type_str for given in schema.inputs)
+def _known_types(names: Iterable[str], scope: Types) -> dict[str, ValueType]:
+    found = ((name, scope.type_of(name)) for name in names if name)
+    return {name: t for name, t in found if t is not None and t.is_known}
 
 
-def _refused(node: Any, text: str, scope: Types) -> RefusedSessionError:
-    return RefusedSessionError(Refusal(node, text, [scope.type_of(name) if name else None for name in node.input]))
-
-
-def _removed(node: Any, scope: Types) -> str:
-    """Return the attribute of the branch that is removed because a constant condition never takes it."""
-    from onnx import numpy_helper
-
-    chosen = scope.constant(node.input[0]) if node.op_type == "If" else None
-    if chosen is None:
-        return ""
-    return "else_branch" if bool(numpy_helper.to_array(chosen).ravel()[:1].any()) else "then_branch"
-
-
-def _of_taken_branch(node: Any, scope: Types) -> dict[str, Any]:
-    """Return the types of the outputs of an ``If`` whose condition is a constant: its branch replaces the node."""
-    removed = _removed(node, scope)
-    if not removed:
-        return {}
-    taken = next(a.g for a in node.attribute if a.HasField("g") and a.name != removed)
-    pairs = zip(node.output, taken.output, strict=False)
-    return {name: made.type for name, made in pairs if name and has_type(made.type)}
-
-
-def _is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:
-    """Return whether the operators in a definition are the same in the versions that a model imports.
-
-    Otherwise ONNX Runtime does not use it (``OpSchema::ValidateReferencedOpsInFunction``).
-    """
-    written = {normal(o.domain): int(o.version) for o in function.opset_import}
-    for node in function.node:
-        domain = normal(node.domain)
-        then, now = (_schema(node.op_type, v.get(domain, 1), domain) for v in (written, versions))
-        if then is not None and now is not None and then.since_version != now.since_version:
-            return False
-    return True
-
-
-def _words(error: Exception) -> str:
-    """Return an inference's error message without its prefix."""
-    text = str(error).strip().splitlines()[0]
-    return text.split("Error] ", 1)[-1].split("): ", 1)[-1].rstrip(".")
-
-
-@lru_cache(maxsize=1024)
-def _schema(op_type: str, version: int, domain: str) -> Any:
-    from onnx import defs
-
-    try:
-        return defs.get_schema(op_type, version, domain)
-    except defs.SchemaError:
-        return None
+def _messages(held: Mapping[str, Held]) -> dict[str, Any]:
+    return {name: found.tensor for name, found in held.items()}

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from symbcast.onnx.opening.kernels import LETTERS
-from symbcast.onnx.opening.types import tensor_type, text_of
+from symbcast.onnx.opening.types import ValueType, tensor_type, without_shape
 
 
 class Slot(NamedTuple):
@@ -47,7 +47,7 @@ def _signatures() -> Mapping[str, Signature]:
     return {operator: Signature(slots(inputs), slots(outputs)) for operator, (inputs, outputs) in found.items()}
 
 
-def outputs_of(node: Any, types: Mapping[str, Any]) -> dict[str, Any]:
+def outputs_of(node: Any, types: Mapping[str, ValueType]) -> dict[str, ValueType]:
     """Return the types of a node's outputs, as far as its signature determines them; raises `MistypedError`.
 
     ``types`` are the known types of values, by name.
@@ -63,7 +63,7 @@ def outputs_of(node: Any, types: Mapping[str, Any]) -> dict[str, Any]:
         if name not in types or not signature.inputs:
             continue
         slot = signature.inputs[min(position, len(signature.inputs) - 1)]
-        written = text_of(types[name])
+        written = types[name].text
         if written not in slot.types:
             raise MistypedError(f"{node.op_type} does not take {name!r} of type {written}")
         if slot.is_homogeneous and bound.setdefault(slot.parameter, written) != written:
@@ -74,8 +74,7 @@ def outputs_of(node: Any, types: Mapping[str, Any]) -> dict[str, Any]:
         only = next(iter(slot.types)) if len(slot.types) == 1 else ""
         dtype = _number(bound.get(slot.parameter, only))
         if name and dtype:
-            made[name] = tensor_type(dtype, ())
-            made[name].tensor_type.ClearField("shape")
+            made[name] = without_shape(tensor_type(dtype, ()))
     return made
 
 
