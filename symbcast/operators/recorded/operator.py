@@ -159,6 +159,7 @@ class _Collector(Context):
 
 
 _operators: dict[str, type[Operator]] = {}
+_loaded: list[str] = []
 
 O = TypeVar("O", bound=type[Operator])  # noqa: E741 - as R for rules
 
@@ -175,8 +176,10 @@ def recorded(operator: O) -> O:
 
 
 def _load() -> None:
-    for name in ("products", "layout", "parts", "windows", "layers", "indexing"):
-        import_module(f"symbcast.operators.recorded.{name}")
+    if not _loaded:
+        for name in ("products", "layout", "parts", "windows", "layers", "indexing"):
+            import_module(f"symbcast.operators.recorded.{name}")
+        _loaded.append("all")  # only now: another thread must not find the operators half loaded
 
 
 def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from symbcast.core.program.whole.program import OneOrShape, Program
+from symbcast.core.program.whole.program import Program
+from symbcast.core.program.whole.repeats import key_of
 from symbcast.operators.recorded.operator import find_operator
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from symbcast.core.broadcasting import AttributeLike, Rule
     from symbcast.core.program.sizes.assumptions import Assumptions
+    from symbcast.core.program.whole.arguments import OneOrShape
     from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.shapes import Shape, ShapeLike
 
@@ -45,7 +47,10 @@ class ProgramFunctions:
 
     def _operate(self, name: str, shapes: Sequence[ShapeLike], origin: str | None, **attributes: Any) -> Shape:
         """Record an operator and return its output."""
-        return self._program.apply(name, find_operator(name, attributes), shapes, origin)
+        program = self._program
+        key = key_of(name, attributes, shapes)
+        output = None if key is None else program.repeat(key, origin)
+        return program.apply(name, find_operator(name, attributes), shapes, origin, key) if output is None else output
 
     def broadcast(
         self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
-from symbcast.core.algebra.sizes import check_size
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.core.broadcasting.outputs import open_axes
-from symbcast.core.dimensions import from_dim
 from symbcast.core.logic.formulas import all_of
 from symbcast.core.program.operations.operation import Kind, Op, emission_of
-from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, is_open, shape
+from symbcast.core.program.whole.arguments import OneOrShape, as_bound, as_shape, check_origin
+from symbcast.core.program.whole.repeats import Key, key_of
+from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.expansion import Stretch
     from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.program.whole.trace import Trace
     from symbcast.core.solver.answer import Tier
-
-OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
-"""A shape, or a single size."""
 
 NO_ATTRIBUTES: Mapping[str, AttributeLike] = MappingProxyType({})
 
@@ -76,7 +72,7 @@ class Program:
         it together with the operations so far, and another `SymbcastError` for wrong input.
         """
         if origin is not None:
-            _check_origin(origin)
+            check_origin(origin)
         recording = self._recording
         recording.begin()
         try:
@@ -93,16 +89,31 @@ class Program:
                     if output is not None:
                         trace.ops.append(Op(len(trace.ops), "broadcast", origin, (left, right), found, output=output))
                         return output
-            return self.apply("broadcast", found, shapes, origin)
+            key = key_of((type(found), found.called), attributes, shapes) if isinstance(rule, str) else None
+            output = None if key is None else recording.repeat(key, origin)
+            return self.apply("broadcast", found, shapes, origin, key) if output is None else output
         finally:
             recording.end()
 
-    def apply(self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None) -> Shape:
-        """Add the requirements of a rule, or an operator, on shapes, and return its output."""
-        _check_origin(origin)
-        operands = [(s, True) if isinstance(s, Shape) else (shape(s), False) for s in shapes]
+    def repeat(self, key: Key, origin: str | None) -> Shape | None:
+        """Add an operation that the program already has, and return its output; return None if this is another one.
+
+        ``key`` is what `key_of` returns for it.
+        """
+        check_origin(origin)
+        return self._recording.repeat(key, origin)
+
+    def apply(
+        self, kind: Kind, rule: Rule, shapes: Sequence[ShapeLike], origin: str | None, key: Key | None = None
+    ) -> Shape:
+        """Add the requirements of a rule, or an operator, on shapes, and return its output.
+
+        ``key`` recognises the operation if it is repeated.
+        """
+        check_origin(origin)
+        operands = [(s if isinstance(s, Shape) else shape(s), s) for s in shapes]
         rule.check_operands([s.dims for s, _ in operands])
-        return self._recording.add_shapes(kind, origin, operands, rule, shapes)
+        return self._recording.add_shapes(kind, origin, operands, rule, key)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
         """Require two shapes or two dimensions to be equal, axis by axis; return the shape that they share.
@@ -110,9 +121,13 @@ class Program:
         >>> Program().equal("N, 4", ("M", "K"))
         Shape('(N, 4)')
         """
-        _check_origin(origin)
-        operands = [(_as_shape(s), isinstance(s, Shape)) for s in (left, right)]
-        return self._recording.add_shapes("equal", origin, operands, None, (left, right))
+        check_origin(origin)
+        key = key_of("equal", NO_ATTRIBUTES, (left, right))
+        output = None if key is None else self._recording.repeat(key, origin)
+        if output is not None:
+            return output
+        operands = [(as_shape(s), s) for s in (left, right)]
+        return self._recording.add_shapes("equal", origin, operands, None, key)
 
     def require(self, *requirements: Assumptions, origin: str | None = None) -> None:
         """Require relations between sizes: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
@@ -121,7 +136,7 @@ class Program:
         """
         from symbcast.core.program.sizes.assumptions import read_assumptions
 
-        _check_origin(origin)
+        check_origin(origin)
         for read in [a for given in requirements for a in read_assumptions(given)]:
             self._recording.add_formula("require", origin, read)
 
@@ -162,7 +177,7 @@ class Program:
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
         """Return a new unknown size, with inclusive bounds."""
-        low, high = _as_bound(lower), None if upper is None else _as_bound(upper)
+        low, high = as_bound(lower), None if upper is None else as_bound(upper)
         if high is not None and low > high:
             raise DimensionError(low, f"the lower bound is above the upper bound {high}")
         from symbcast.core.algebra.door import symbol_to_sympy
@@ -363,23 +378,3 @@ class Program:
 
 
 _NUMPY = find_rule("numpy", {})
-
-
-def _check_origin(origin: object) -> None:
-    if origin is not None and not isinstance(origin, str):
-        raise ShapeTypeError(origin, "an origin", "write the name of the operation as text")
-
-
-def _as_bound(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ShapeTypeError(value, "a bound", "write an integer such as 2")
-    return check_size(value)
-
-
-def _as_shape(value: OneOrShape) -> Shape:
-    """Return a shape; a single dimension becomes a shape of rank 1."""
-    dims: tuple[Dim, ...]
-    if isinstance(value, int) or hasattr(type(value), "free_symbols"):
-        dims = (from_dim(value),)
-        return any_shape_of(dims)
-    return shape(cast("ShapeLike", value))

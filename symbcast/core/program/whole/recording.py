@@ -24,6 +24,7 @@ from symbcast.core.program.operations.refusals import IncompatibleProgramError
 from symbcast.core.program.sizes.names import Names
 from symbcast.core.program.whole.answers import Answers, check_assumptions, check_sizes, extent
 from symbcast.core.program.whole.plain import Plain, PlainAnswers
+from symbcast.core.program.whole.repeats import Key, is_repeatable
 from symbcast.core.program.whole.trace import Trace
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.solver.budget import asked, limited
@@ -173,20 +174,23 @@ class Recording:
         self,
         kind: Kind,
         origin: str | None,
-        operands: Sequence[tuple[Shape, bool]],
+        operands: Sequence[tuple[Shape, object]],
         rule: Rule | None,
-        given: Sequence[object] = (),
+        key: Key | None = None,
     ) -> Shape:
-        """Add an operation on shapes and return its output; each shape is paired with whether it is still held.
+        """Add an operation on shapes and return its output; each shape is paired with what the caller gave for it.
 
-        ``given`` are the shapes as the caller gave them.
+        ``key`` recognises the operation if it is repeated.
         """
+        if key is not None and not all(is_repeatable(*operand) for operand in operands):
+            key = None
         with self._all_or_nothing() as trace:
-            trace.names.tell_apart((s for shape, _ in operands for s in symbols_of(shape.dims)), given)
+            symbols = (s for shape, _ in operands for s in symbols_of(shape.dims))
+            trace.names.tell_apart(symbols, [given for _, given in operands])
             known = len(trace.names.order)
-            bound = trace.bound(operands)
+            bound = trace.bound([(shape, isinstance(given, Shape)) for shape, given in operands])
             self._take_in(known)
-            output = self._add(Op(len(trace.ops), kind, origin, bound, rule)).output
+            output = self._add(Op(len(trace.ops), kind, origin, bound, rule), key).output
         assert output is not None
         return output
 
@@ -240,10 +244,27 @@ class Recording:
             if all(a.formula != formula for a in trace.assumptions):
                 self._add(Op(len(trace.ops), "assume", None, formula=formula, text=formula_text(formula)))
 
-    def _add(self, op: Op) -> Op:
+    def repeat(self, key: Key, origin: str | None) -> Shape | None:
+        """Add an operation that the program already has, and return its output; return None if this is another one."""
+        self.begin()
+        try:
+            trace = self._trace
+            if self.plain is not None or trace is None or self._is_stale:
+                return None
+            found = trace.repeatable.get(key)
+            if found is None:
+                return None
+            if found.state != trace.state:
+                with self._all_or_nothing():
+                    found = trace.renew(key)
+            return trace.repeat(found, origin)
+        finally:
+            self.end()
+
+    def _add(self, op: Op, key: Key | None = None) -> Op:
         """Add an operation and return it with its output; on a conflict, leave it out and raise."""
         trace = self.trace
-        can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op)
+        can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op, key)
         if op.kind == "assume" and trace.refused:
             # An operation that was refused but recorded is not a fact: whether this one allows it must still be
             # checked.

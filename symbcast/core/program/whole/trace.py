@@ -22,6 +22,7 @@ from symbcast.core.program.operations.operation import SAME, Op
 from symbcast.core.program.operations.size_needs import size_needs
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.names import Names
+from symbcast.core.program.whole.repeats import Key, Repeatable
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
 from symbcast.errors import DimensionError
 
@@ -53,6 +54,9 @@ class Trace:
         self._pairs: dict[tuple[Dim, Dim], Dim] = {}
         self._alone: dict[Dim, Dim] = {}
         self._version = 0
+        self.repeatable: dict[Key, Repeatable] = {}
+        self._admitted = 0
+        """Counts the operations and assumptions that added requirements, or tried to."""
 
     def copy(self) -> Trace:
         """Return an independent copy."""
@@ -61,6 +65,7 @@ class Trace:
         made.ops, made.assumptions, made.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
         made.asked, made.standing, made._sized = self.asked.copy(), self.standing.copy(), self._sized.copy()
         made._pairs, made._alone, made._version = self._pairs.copy(), self._alone.copy(), self._version
+        made.repeatable, made._admitted = self.repeatable.copy(), self._admitted
         return made
 
     def known(self, left: Shape, right: Shape) -> Shape | None:
@@ -77,6 +82,25 @@ class Trace:
         except KeyError:
             return None
 
+    def repeat(self, found: Repeatable, origin: str | None) -> Shape | None:
+        """Add an operation again, and return its output."""
+        _, kind, _, operands, rule, _, _, output = found.op
+        self.ops.append(Op(len(self.ops), kind, origin, operands, rule, None, "", output))
+        return output
+
+    def renew(self, key: Key) -> Repeatable:
+        """Return a repeatable operation with its output as it is simplified now."""
+        op, columns, _ = self.repeatable[key]
+        output = self._shape(op, columns)
+        self._take_sizes(output)
+        found = self.repeatable[key] = Repeatable(op._replace(output=output), columns, self.state)
+        return found
+
+    @property
+    def state(self) -> int:
+        """A number that grows whenever an output may be simplified further."""
+        return self.facts.version + self._admitted
+
     def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
         """Return shapes over this program's sizes; each is paired with whether the caller still holds it."""
         return self.names.bind_all(shapes)
@@ -85,8 +109,10 @@ class Trace:
         """Return a formula over this program's sizes."""
         return self.names.bind_formula(formula)
 
-    def add(self, op: Op) -> bool:
+    def add(self, op: Op, key: Key | None = None) -> bool:
         """Add an operation and its output; return whether all operations so far can hold together.
+
+        ``key`` recognises the operation if it is repeated.
 
         The output of a replayed operation that cannot hold is kept, because later ones may use its unknown sizes.
         """
@@ -94,20 +120,17 @@ class Trace:
         can_hold = self._admit(op, columns, asked)
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
-            sizes = [self._output(column, can_hold) for column in columns]
-            if any(map(is_open, op.operands)):
-                output = any_shape_of((op.rule or SAME).rolled([s.values for s in op.operands], sizes))
-            else:
-                output = shape_of(sizes)
+            output = self._shape(op, columns, can_hold)
         if output is not None and len(output.dims) != len(columns) and not is_open(output):
             raise DimensionError(str(output), f"must have rank {len(columns)}, like the output of {op.name}")
-        self.ops.append(op._replace(output=output))
-        made = [d for d in (() if output is None else output.dims) if type(d) is not int]
-        self.names.sizes.update(dict.fromkeys(made))
+        op = op._replace(output=output)
+        self.ops.append(op)
+        self._take_sizes(output, can_hold)
         if not can_hold:
             self.refused.append(op.number)
             return False
-        self._sized.update(made)
+        if key is not None:
+            self.repeatable[key] = Repeatable(op, columns, self.state)
         if (
             op.rule is not None
             and not any(map(is_open, op.operands))
@@ -116,6 +139,20 @@ class Trace:
         ):
             self._remember(op.operands, output)
         return True
+
+    def _shape(self, op: Op, columns: Sequence[OutputDim], can_hold: bool = True) -> Shape:
+        """Return the output shape of an operation from its axes."""
+        sizes = [self._output(column, can_hold) for column in columns]
+        if any(map(is_open, op.operands)):
+            return any_shape_of((op.rule or SAME).rolled([s.values for s in op.operands], sizes))
+        return shape_of(sizes)
+
+    def _take_sizes(self, output: Shape | None, can_hold: bool = True) -> None:
+        """Record that the axes of an output are over sizes of this program, and are sizes if the operation can hold."""
+        made = [d for d in (() if output is None else output.dims) if type(d) is not int]
+        self.names.sizes.update(dict.fromkeys(made))
+        if can_hold:
+            self._sized.update(made)
 
     def sizes(self) -> dict[Symbol, int]:
         """Return sizes at which all admitted requirements hold, or nearly all."""
@@ -157,6 +194,7 @@ class Trace:
         asking = Asking((), self.facts, self.groups)
         asking.ask([formula])
         found = asking.admit()
+        self._admitted += 1
         self._forget_what_is_stale()
         return found
 
@@ -174,6 +212,7 @@ class Trace:
         except BaseException:
             asking.undo()
             raise
+        self._admitted += bool(asking.new) or not can_hold
         if can_hold:
             self._sized.update(sized)
             self.asked.update(asking.new)
