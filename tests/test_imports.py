@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 
 import pytest
+
+import symbcast as sb
 
 HEAVY = ["IPython", "anywidget", "lark", "matplotlib", "numpy", "rich", "sympy", "z3"]
 """Libraries that a question about names and integers does without."""
@@ -86,3 +90,70 @@ def test_what_sympy_is_asked_for_loads_it():
     """The list of modules is looked at, and would tell."""
     assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition.sympy') == ["sympy"]
     assert loaded('import symbcast as sb\nsb.broadcast("max(N, 2)", "M")') == ["lark"]
+
+
+QUESTIONS = [
+    *ASKED.values(),
+    "a.cases()",
+    "a.certify()",
+    "a.conflict",
+    "a.equivalent('N >= 0')",
+    "a.guard()",
+    "a.implies('N >= 0')",
+    "a.repairs()",
+    "a.surprises",
+    "a.shape",
+    "a.expands('B', 0)",
+    "a.expands('add', 'B', 0)",
+    "a.symbols",
+    "a.to_cpp()",
+    "a.to_dict()",
+    "a.to_mlir()",
+    "a.to_python()",
+    "a.to_smtlib()",
+    "a.to_stablehlo()",
+    "a.explain(trace=True)",
+]
+FORKED = """
+import os
+for question in questions:
+    if not os.fork():
+        try:
+            found = eval(question)
+            str(list(found) if hasattr(found, "__iter__") else found)
+        except Exception as error:
+            print(f"{question}: {type(error).__name__}: {error}", flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="every question is asked in a process of its own, made by fork")
+@pytest.mark.parametrize(
+    "about",
+    [
+        *ABOUT.values(),
+        'a = sb.broadcast("N, C, H, W", "C")',
+        'a = sb.broadcast("*b, 2*N", "N//2*2, 1")',
+        'a = sb.ShapeEnv(); a.broadcast("N, C, H, W", "C", origin="add"); a.reshape("N, 6", "-1, 4")',
+    ],
+)
+def test_any_question_may_be_the_first_of_a_process(about):
+    """What one question loads, another may need: each is asked where nothing else was loaded."""
+    asked = [q for q in QUESTIONS if _has(about, q)]
+    code = f"import symbcast as sb\n{about}\nquestions = {asked!r}\n{FORKED}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    refused = [line for line in done.stdout.splitlines() if "AttributeError" in line or "ImportError" in line]
+    assert refused == []
+
+
+def _has(about, question):
+    """Return whether the answer has what a question asks for."""
+    kind = sb.ShapeEnv if "ShapeEnv" in about else sb.Result
+    return ("'add'" in question) == ("'add'" in about) if "expands" in question else hasattr(kind, _attribute(question))
+
+
+def _attribute(question):
+    found = re.search(r"\ba\.(\w+)", question)
+    return found[1] if found else "__str__"

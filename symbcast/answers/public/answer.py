@@ -140,3 +140,12 @@ class Answer(Guessable, Guards, Public):
         if isinstance(other, Public):
             return equivalent(self._subject, other._subject)
         return says(self._subject, other)
+
+
+def _condition_class() -> type[Condition]:
+    from symbcast.answers.public.conditions import Condition
+
+    return Condition
+
+
+Public._condition_class = _condition_class

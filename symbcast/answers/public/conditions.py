@@ -7,11 +7,10 @@ from typing import Any
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
 from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.program.statements.statement import Statement, publish, tiers_of
+from symbcast.core.program.statements.statement import Statement, tiers_of
 from symbcast.core.solver.budget import one_call
 
 
-@publish
 class Condition(Guessable, Statement, Guards):
     """A condition on sizes, made from text, a sympy Boolean, an answer (where it is valid), or another condition.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.sequences import Rest, SequenceSymbol, beside, sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown, symbol, told_apart
@@ -46,9 +46,6 @@ class Statement:
     """
 
     __slots__ = ("_asked", "_own", "_spoken", "formula")
-
-    _public: ClassVar[type[Statement]]
-    """The public class: see `publish`."""
 
     def __init__(self, value: ConditionLike) -> None:
         value = plain_answer(value)
@@ -305,15 +302,10 @@ class Statement:
 S = TypeVar("S", bound=Statement)
 
 
-def publish(kind: type[S]) -> type[S]:
-    """Make a class of a higher layer the public form of conditions: a decorator."""
-    Statement._public = kind
-    return kind
-
-
 def public(value: ConditionLike) -> Statement:
     """Return a condition in its public form."""
-    return Statement._public(value)
+    kind: type[Statement] = Public._condition_class()
+    return kind(value)
 
 
 def of_answer(kind: type[S], formula: Formula, answer: Call | Program) -> S:
