@@ -24,6 +24,8 @@ from symbcast.cli.commands.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.commands.model import model
 from symbcast.cli.commands.questions import EPILOGUES, question_commands
 from symbcast.cli.commands.rules import rules
+from symbcast.cli.commands.torch_error import EPILOGUE as TORCH_EPILOGUE
+from symbcast.cli.commands.torch_error import torch_error
 from symbcast.cli.commands.trace import EPILOGUE as TRACE_EPILOGUE
 from symbcast.cli.commands.trace import trace
 from symbcast.cli.files import is_there
@@ -42,7 +44,7 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 _POINTED = 130
 """The width of excerpts if the width of stderr is unknown."""
-_COMMANDS = (*OF_SHAPES, "model", "rules", "trace")
+_COMMANDS = (*OF_SHAPES, "model", "rules", "torch-error", "trace")
 _INSTALL = "--install-completion"
 
 
@@ -69,6 +71,7 @@ def make_app(with_plugins: bool) -> App:
             app.command(command, name=name, help_epilogue=epilogues[name])
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
+    app.command(torch_error, help_epilogue=TORCH_EPILOGUE)
     app.command(trace, help_epilogue=TRACE_EPILOGUE)
     app.command(install_command(app), name=_INSTALL)
     return app

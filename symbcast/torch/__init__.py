@@ -7,9 +7,9 @@ from symbcast.graphs.findings.findings import Finding
 from symbcast.graphs.front_end import GUESSED_CHECKS
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.check import check
+from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.guards.comparison import Comparison, Disagreement
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
-from symbcast.torch.guards.refusals import Refusal, read_error
 from symbcast.torch.guards.suggestions import Suggestion
 from symbcast.torch.report import TorchReport
 

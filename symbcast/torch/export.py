@@ -9,7 +9,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from symbcast.errors import BindingError, ModelError
-from symbcast.torch.guards.refusals import Refusal, read_error
+from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
@@ -105,13 +105,13 @@ def _named(value: Any, place: str) -> Iterator[tuple[str, str]]:
                 yield f"{place}.size()[{key}]", str(inner.__name__)
 
 
-def accepts(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> bool:
-    """Return whether torch exports a module with the suggested dynamic shapes."""
+def refusal_of(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> Refusal | None:
+    """Return torch's error if it refuses the suggested dynamic shapes; None if it exports the module with them."""
     try:
         _export(module, *example, shapes_of(suggestion))
-    except Exception:
-        return False
-    return True
+    except Exception as error:
+        return read_error(error)
+    return None
 
 
 def shapes_of(suggestion: Suggestion) -> Any:

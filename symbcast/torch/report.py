@@ -20,7 +20,7 @@ from symbcast.torch.guards.weak_rules import WeakRules
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
     from symbcast.graphs.walking.walk import Unanalysed
-    from symbcast.torch.guards.refusals import Refusal
+    from symbcast.torch.errors.refusal import Refusal
     from symbcast.torch.reading.reader import TorchModel
 
 
@@ -75,19 +75,24 @@ class TorchReport(GraphReport):
     def suggest(self) -> Suggestion:
         """Return the ``dynamic_shapes`` that torch accepts for the exported program, as text to paste.
 
-        If the module is known, it is exported with them once as a test; if torch refuses, every axis is left to torch.
+        If the module is known, it is exported with them as a test. Axes that torch refuses are then left to torch, and
+        the rest is tested again; in the end, every axis is left to torch. Without the module, an axis has a `Dim` only
+        if torch surely proves its guards.
         """
-        suggester = Suggester(self._model.declared, self.guards)
-        found = suggester.suggestion()
-        if self._module is None or self._accepts(found):
-            return found
-        everything = [a.source for a in self._model.declared.axes]
-        return Suggester(self._model.declared, self.guards, everything).suggestion()
+        from symbcast.torch.export import refusal_of
 
-    def _accepts(self, suggestion: Suggestion) -> bool:
-        from symbcast.torch.export import accepts
-
-        return accepts(self._module, self.program.example_inputs, suggestion)
+        declared, refused = self._model.declared, frozenset[str]()
+        if self._module is None:
+            return Suggester(declared, self.guards).suggestion()
+        everything = frozenset(a.source for a in declared.axes)
+        while refused != everything:
+            found = Suggester(declared, self.guards, refused, is_tried=True).suggestion()
+            refusal = refusal_of(self._module, self.program.example_inputs, found)
+            if refusal is None:
+                return found
+            named = {a.source for a in declared.axes if not refusal.names.isdisjoint((*a.names, str(a.size)))}
+            refused = refused | named if named - refused else everything
+        return Suggester(declared, self.guards, everything).suggestion()
 
     def compare(self, eager: Any = None) -> Comparison:
         """Return where the guards disagree with the graph, and with the module if it is given or known.

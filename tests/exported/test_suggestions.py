@@ -39,7 +39,7 @@ SUGGESTED = {
     "fpn": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
     "segmenter": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
     "spectrum": "{0: batch, 1: Dim.AUTO}",
-    "blocks": "{0: batch, 2: 8*_H, 3: 8*_W}, 'place': {1: None}",
+    "blocks": "{0: batch, 2: 8*_H, 3: 8*_W}, 'place': {1: Dim.STATIC}",
 }
 
 

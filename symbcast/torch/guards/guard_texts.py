@@ -37,6 +37,8 @@ _RELATION_NAMES: dict[str, type[ast.cmpop]] = {
     "Gt": ast.Gt,
 }
 _MOST_POWER = 64
+_NO_SIZE = (1 << 63) - 2
+"""Torch's largest integers, which stand for "no end": no tensor has such a size."""
 _NO_END = ("IntInfinity()", "int_oo", "oo")
 """How torch writes the upper end of an unbounded range."""
 
@@ -76,6 +78,16 @@ class GuardReader:
                 return all_of(self._compared(op, *pair) for op, pair in pairs)
             case ast.Call(func=ast.Name(id=name), args=[left, right]) if name in _RELATION_NAMES:
                 return _compared(_RELATION_NAMES[name](), self._term(left), self._term(right))
+            case ast.Call(func=ast.Name(id="And"), args=args):
+                return all_of(map(self._formula, args))
+            case ast.Call(func=ast.Name(id="Or"), args=args):
+                return any_of(map(self._formula, args))
+            case ast.Call(func=ast.Name(id="Not"), args=[operand]):
+                return negate(self._formula(operand))
+            case ast.BinOp(left=left, op=ast.BitAnd(), right=right):
+                return all_of(map(self._formula, (left, right)))
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return any_of(map(self._formula, (left, right)))
         raise DimensionError(ast.unparse(node), "is not a comparison of sizes")
 
     def _compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Formula:
@@ -121,7 +133,10 @@ class GuardReader:
             return self._term(args[0])
         if name not in _FUNCTIONS:
             raise DimensionError(name, "is not a function of sizes")
-        return operate(_FUNCTIONS[name], tuple(map(self._term, args)))
+        terms = [self._term(arg) for arg in args if ast.unparse(arg) not in _NO_END]
+        if _FUNCTIONS[name] == "min":
+            terms = [t for t in terms if not t.is_constant or t.constant < _NO_SIZE] or terms
+        return terms[0] if len(terms) == 1 else operate(_FUNCTIONS[name], tuple(terms))
 
     def _quotient_of_negated(self, node: ast.expr) -> Term:
         match node:
@@ -136,8 +151,17 @@ def _compared(op: ast.cmpop, left: Term, right: Term) -> Formula:
     if type(op) not in _RELATIONS:
         raise DimensionError(type(op).__name__, "is not a comparison of sizes")
     relation, is_turned = _RELATIONS[type(op)]
-    sides = (right.dim(), left.dim()) if is_turned else (left.dim(), right.dim())
-    return Comparison(relation, *sides)
+    below, above = (right, left) if is_turned else (left, right)
+    if any(t.is_constant and t.constant >= _NO_SIZE for t in (below, above)):
+        return _with_endless(relation, below, above)
+    return Comparison(relation, below.dim(), above.dim())
+
+
+def _with_endless(relation: Operator, below: Term, above: Term) -> Formula:
+    """Return a comparison with the number that torch writes for "to the end of the axis", which no size reaches."""
+    is_upper = above.is_constant and above.constant >= _NO_SIZE
+    holds = relation == "!=" or (relation in ("<=", "<") and is_upper)
+    return TRUE if holds else FALSE
 
 
 def _normal(source: str) -> str:

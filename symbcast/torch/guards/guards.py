@@ -1,6 +1,6 @@
 """Torch's guards as one minimal condition; each clause has the guards and source lines behind it.
 
-This combines what `symbcast.torch.guards.recorded_guards` and `symbcast.torch.guards.refusals` read, and drops what is
+This combines what `symbcast.torch.guards.recorded_guards` and `symbcast.torch.errors.refusal` read, and drops what is
 redundant.
 """
 

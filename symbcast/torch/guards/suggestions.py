@@ -1,28 +1,30 @@
 """The ``dynamic_shapes`` that ``torch.export.export`` accepts, as text to paste.
 
-An axis gets a `Dim` if its only requirements are a range, a divisor, or equality with another axis; a `Dim` cannot
-express anything else. All other axes are left to torch (``Dim.AUTO``), which then infers their requirements.
+An axis gets a `Dim` if its only requirements are a range, a divisor, or equality with another axis, and torch can prove
+all of its guards from them. All other axes are left to torch (``Dim.AUTO``), which then infers their requirements.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.core.algebra.arithmetic import modulo
-from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.operations import Substitution
+from symbcast.core.algebra.symbols import Symbol, symbol
+from symbcast.core.algebra.terms import Term, constant, term
 from symbcast.core.logic.formulas import Comparison, Formula
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.size_sets import SizeSet
 from symbcast.core.solver.sets.univariate import narrow
+from symbcast.torch.guards.provable import is_provable
+from symbcast.torch.guards.spec_texts import nested
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
     from symbcast.torch.reading.inputs import Axis, Inputs
 
-AUTO = "Dim.AUTO"
+AUTO, FIXED = "Dim.AUTO", "Dim.STATIC"
 _MOST = 1 << 16
 """The largest factor that is tried for a ``factor*Dim``."""
 
@@ -37,67 +39,138 @@ class Suggestion(NamedTuple):
         return "\n".join(("from torch.export import Dim", "", *self.lines, f"dynamic_shapes = {self.shapes}"))
 
 
-class Suggester:
-    """Suggests dynamic shapes for one program; axes in ``refused``, by torch's names, are left to torch."""
+class _Form(NamedTuple):
+    """A `Dim` for a size: the text of its axis, the line that creates it, and the size as a term of a new symbol."""
 
-    def __init__(self, inputs: Inputs, guards: Guards, refused: Collection[str] = ()) -> None:
+    text: str
+    line: str
+    written: Term
+    most: int | None
+
+
+class Suggester:
+    """Suggests dynamic shapes for one program; axes in ``refused``, by torch's names, are left to torch.
+
+    With ``is_tried``, torch is asked to accept the suggestion afterwards; otherwise an axis has a `Dim` only if torch
+    surely proves its guards.
+    """
+
+    def __init__(
+        self, inputs: Inputs, guards: Guards, refused: Collection[str] = (), *, is_tried: bool = False
+    ) -> None:
         self._inputs = inputs
         self._clauses = guards.env.clauses
-        self._least = guards.env.min_size
-        self._refused = refused
-        self._fixed = {s.axis for s in guards.specialised}
-        self._lines: dict[str, str] = {}
+        self._asked = [g.formula for g in guards.all if g.formula is not None]
+        self._env = guards.env
+        self._is_tried = is_tried
+        self._axes = [a for a in inputs.axes if a.is_dynamic]
+        self._refused = {a.size for a in self._axes if a.source in refused or a.axis is None}
 
     def suggestion(self) -> Suggestion:
         """Return the suggested dynamic shapes."""
-        said = {axis.source: self._said(axis) for axis in self._inputs.axes if axis.is_dynamic}
-        return Suggestion(tuple(self._lines.values()), _nested(self._inputs, said))
+        said, lines = self.texts()
+        return Suggestion(tuple(lines), nested(self._inputs, said))
 
-    def _said(self, axis: Axis) -> str:
-        """Return the text for an axis: a `Dim`, a multiple of one, None if it is fixed, or ``Dim.AUTO``."""
-        size = axis.size
-        is_number = axis.axis is None  # torch accepts no `Dim` for an integer
-        if axis.source in self._refused or is_number or not isinstance(size, Symbol):
-            return AUTO
-        size = self._first_of(size)
-        about = [c for c in self._clauses if size in symbols_in(c) and not _is_equality(c)]
-        members = own_set(size, self._least)
-        for clause in about:
-            found = narrow(members, clause) if len(list(symbols_in(clause))) == 1 else None
-            if found is None:
-                return AUTO
-            members = found
-        return self._dim(size, members)
+    def texts(self) -> tuple[dict[str, str], list[str]]:
+        """Return the text for each open axis, by torch's name of it, and the lines that create the `Dim` objects."""
+        said: dict[str, str] = {}
+        lines: dict[str, str] = {}
+        for axis in self._axes:
+            form = self._form(axis)
+            said[axis.source] = AUTO if form is None else form.text
+            if form is not None and form.line:
+                lines.setdefault(form.text, form.line)
+        return said, list(lines.values())
 
-    def _first_of(self, size: Symbol) -> Symbol:
-        """Return the representative of all sizes that must equal this one."""
-        met, grown = [size], True
+    def _form(self, axis: Axis) -> _Form | None:
+        """Return the `Dim` for an axis; None if it is left to torch."""
+        if not isinstance(axis.size, Symbol):
+            return None
+        alike = self._alike(axis.size)
+        if any(size in self._refused for size in alike):
+            return None
+        first, same = alike[0], dict.fromkeys(alike, term(alike[0]))
+        members: SizeSet | None = own_set(first, max(1, self._env.least(first)))
+        for clause in self._clauses:
+            sizes = set(symbols_in(clause))
+            if sizes.isdisjoint(alike) or (_is_equality(clause) and sizes <= set(alike)):
+                continue
+            found = _renamed(clause, same)
+            if found is None or set(symbols_in(found)) != {first}:
+                return None
+            members = narrow(members, found) if members is not None else None
+            if members is None:
+                return None
+        form = None if members is None else _formed(first, members)
+        return form if form is None or self._is_tried or self._is_proved(alike, form) else None
+
+    def _is_proved(self, alike: list[Symbol], form: _Form) -> bool:
+        """Return whether torch proves all guards about some sizes from a `Dim`."""
+        written = dict.fromkeys(alike, form.written)
+        most = {} if form.most is None else dict.fromkeys(symbols_in_term(form.written), form.most)
+        about = [f for f in self._asked if not set(symbols_in(f)).isdisjoint(alike)]
+        return all(is_provable(f, written, most) for f in about if set(symbols_in(f)) <= set(alike))
+
+    def _alike(self, size: Symbol) -> list[Symbol]:
+        """Return all sizes that must equal this one, in the order of the axes."""
+        met, grown = {size}, True
         while grown:
-            more = [s for c in self._clauses if _is_equality(c) and set(met) & {*symbols_in(c)} for s in symbols_in(c)]
-            found = list(dict.fromkeys([*met, *more]))
-            grown, met = len(found) > len(met), found
-        order = [a.size for a in self._inputs.axes if a.is_dynamic]
-        return min(met, key=order.index)
+            pairs = [set(symbols_in(c)) for c in self._clauses if _is_equality(c)]
+            found = met.union(*(pair for pair in pairs if pair & met))
+            grown, met = found != met, found
+        order = [a.size for a in self._axes]
+        return sorted(met, key=lambda s: order.index(s) if s in order else len(order))
 
-    def _dim(self, size: Symbol, members: SizeSet) -> str:
-        """Return a `Dim` for a set, or a multiple of one; None for a single number, ``Dim.AUTO`` for other sets."""
-        name, low = size.name, members.least()
-        if low is None:
-            return AUTO
-        high = members.greatest
-        if low == high:
-            return "None"
-        if members.same(SizeSet.interval(low, high)):
-            self._lines[name] = f"{name} = {_made(name, low, high)}"
-            return name
-        found = members.first(2)
-        factor = found[1] - found[0] if len(found) == 2 else 0
-        if 1 < factor <= _MOST and low % factor == 0 and high is None:
-            wanted = narrow(SizeSet.interval(low, None), Comparison("==", modulo(size, factor), 0))
-            if wanted is not None and members.same(wanted):
-                self._lines[name] = f"_{name} = {_made(f'_{name}', low // factor, None)}"
-                return f"{factor}*_{name}"
-        return AUTO
+
+def symbols_in_term(value: Term) -> Iterator[Symbol]:
+    """Yield the symbols of a sum."""
+    for monomial in value.coefficients:
+        for atom in monomial:
+            if isinstance(atom, Symbol):
+                yield atom
+
+
+def _renamed(clause: Formula, same: dict[Symbol, Term]) -> Formula | None:
+    """Return a comparison with all equal sizes written as the first of them; None for other formulas."""
+    if set(symbols_in(clause)) == {next(iter(same))}:
+        return clause
+    if not isinstance(clause, Comparison):
+        return None
+    substitution = Substitution(same, of_symbols=True)
+    sides = [substitution.term(term(d)).dim() for d in (clause.left, clause.right)]
+    return Comparison(clause.operator, *sides)
+
+
+def _formed(size: Symbol, members: SizeSet) -> _Form | None:
+    """Return a `Dim` for a set of sizes, or a multiple of one, or ``Dim.STATIC`` for a single size.
+
+    Returns None for other sets.
+    """
+    name, low = size.name, members.least()
+    if low is None:
+        return None
+    high = members.greatest
+    if low == high:
+        return _Form(FIXED, "", constant(low), None)
+    own = symbol(f"{name} above its least")
+    if members.same(SizeSet.interval(low, high)):
+        most = None if high is None else high - low
+        return _Form(name, f"{name} = {_made(name, low, high)}", term(own) + constant(low), most)
+    found = members.first(2)
+    factor = found[1] - found[0] if len(found) == 2 else 0
+    if not 1 < factor <= _MOST or high is not None:
+        return None
+    if not members.same(SizeSet.residues(factor, [low % factor]) & SizeSet.interval(low, None)):
+        return None
+    written = term(own).scaled(factor) + constant(low)
+    offset = low % factor
+    root = f"_{name}"
+    return _Form(
+        f"{factor}*{root}" + (f" + {offset}" if offset else ""),
+        f"{root} = {_made(root, low // factor, None)}",
+        written,
+        None,
+    )
 
 
 def _made(name: str, low: int, high: int | None) -> str:
@@ -113,48 +186,3 @@ def _is_equality(formula: Formula) -> bool:
         and isinstance(formula.left, Symbol)
         and isinstance(formula.right, Symbol)
     )
-
-
-def _nested(inputs: Inputs, said: dict[str, str]) -> str:
-    """Return the text of dictionaries and lists, nested as the arguments are."""
-    root: dict[object, object] = {}
-    for i in inputs.inputs:
-        place: dict[object, object] = root
-        *outer, last = _path(i.source)
-        for key in outer:
-            place = place.setdefault(key, {})  # type: ignore[assignment]
-        axes = {axis.axis: said[axis.source] for axis in i.axes if axis.is_dynamic}
-        own = axes.get(None)
-        place[last] = own if own is not None else "{" + ", ".join(f"{n}: {t}" for n, t in axes.items()) + "}"
-        if not axes:
-            place[last] = "None"
-    return _text(root)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, dict):
-        return str(value)
-    if value and all(isinstance(key, int) for key in value):
-        return "[" + ", ".join(_text(v) for v in value.values()) + "]"
-    return "{" + ", ".join(f"{key!r}: {_text(v)}" for key, v in value.items()) + "}"
-
-
-def _path(source: str) -> list[object]:
-    """Return the path to an argument in torch's guards: ``['x', 0, 'k']`` for ``L['x'][0]['k']``."""
-    return list(_keys(source))
-
-
-def _keys(source: str) -> Iterator[object]:
-    keys = []
-    node: ast.expr = ast.parse(source, mode="eval").body
-    while not isinstance(node, ast.Name):
-        match node:
-            case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
-                keys.append(key)
-                node = inner
-            case ast.Attribute(value=inner, attr=key):
-                keys.append(key)
-                node = inner
-            case _:
-                return
-    yield from reversed(keys)

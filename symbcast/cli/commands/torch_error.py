@@ -1,0 +1,47 @@
+"""``symbcast torch-error`` reads torch's errors and logs about sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from symbcast.cli.files import STDIN, read_stdin
+from symbcast.cli.options import TextOrJson
+from symbcast.cli.output import harmless, print_json, print_wrapped
+from symbcast.cli.statuses import Exit, UsageError
+
+EPILOGUE = """Example: python export.py 2>&1 | symbcast torch-error
+
+Exit status of torch-error: 0 a message about sizes was read, 1 none was found, 2 wrong usage."""
+
+
+def torch_error(log: str = STDIN, /, *, format: TextOrJson = "text") -> int:
+    """Read torch's errors about sizes: what each means, why torch gives it, and what to do.
+
+    Parameters
+    ----------
+    log
+        A file with errors or logs of torch; - or nothing reads standard input.
+    format
+        Text to read, or JSON.
+    """
+    from symbcast.torch import read_error
+
+    found = read_error(_text(log))
+    is_read = any(error.messages for error in found.errors)
+    if format == "json":
+        print_json([error.to_dict() for error in found.errors if error.messages])
+    else:
+        print_wrapped(harmless(found.explain()), indent=4)
+    return Exit.ALWAYS if is_read else Exit.FAILS
+
+
+def _text(log: str) -> str:
+    if log == STDIN:
+        data = read_stdin()
+        if not data.strip():
+            raise UsageError("- reads a log from standard input, which is empty")
+    elif not log:
+        raise UsageError("the file name is empty; check that the variable it comes from is set")
+    else:
+        data = Path(log).read_bytes()
+    return data.decode("utf-8", "replace")

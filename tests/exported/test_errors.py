@@ -1,0 +1,136 @@
+"""Torch's messages about sizes, as recorded and as people asked about them, and what is said about each."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from symbcast.cli.app import run
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import constant, term
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.text import parse_formula
+from symbcast.torch import read_error
+from symbcast.torch.guards.provable import is_provable
+
+DATA = Path(__file__).parent.parent / "data" / "torch"
+RECORDED = json.loads((DATA / "errors.json").read_text("utf-8"))
+THREADS = {row["link"]: row for row in json.loads((DATA / "error_threads.json").read_text("utf-8"))}
+ROWS = {**RECORDED, **THREADS}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_message_of_torch_is_read_with_its_reason_and_an_answer(name):
+    found = read_error(ROWS[name]["text"])
+    lines = found.explain().splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == ROWS[name]["says"]
+    assert any(line.startswith("  why: ") for line in lines)
+    answer = found.suggest()
+    assert answer is not None or any("  do: " in line for line in lines) or found.guards.clauses
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_no_answer_has_torchs_own_words_for_sizes(name):
+    """The numbers for no end, sources of guards, and its infinity are not sizes that a user wrote."""
+    said = read_error(ROWS[name]["text"]).explain()
+    assert not any(word in said for word in ("9223372036854775", "L['", "IntInfinity", "int_oo", "Eq("))
+
+
+def test_a_log_with_several_errors_has_each_once():
+    one, other = RECORDED["divisible"]["text"], RECORDED["equal"]["text"]
+    log = f"Traceback ...\n{one}\n\nDuring handling of the above exception:\n{one}\n\nepoch 2\n{other}\n"
+    found = read_error(log)
+    assert [sorted(c.text for c in e.guards.clauses) for e in found.errors] == [["n % 4 == 0", "n >= 8"], ["b == a"]]
+    assert found.explain().startswith("error 1\n")
+
+
+@pytest.mark.parametrize("name", ["divisible", "lstm_batch", "nested", "mark_dynamic"])
+def test_prefixes_of_log_lines_change_nothing(name):
+    text = RECORDED[name]["text"]
+    prefixes = (
+        "E1118 11:34:26.548000 1260768 venv/torch/_guards.py:300] [0/0] ",
+        "[rank0]:E1118 11:34:26.5 12 a.py:3] ",
+    )
+    for prefix in (*prefixes, "\x1b[93m"):
+        logged = "\n".join(f"{prefix}{line}" for line in text.splitlines())
+        assert read_error(logged).explain() == read_error(text).explain()
+
+
+NO_END = """Constraints violated (batch)!
+  - Not all values of batch = L['x'].size()[0] in the specified range satisfy the generated guard {}."""
+
+
+@pytest.mark.parametrize(
+    ("guard", "clauses"),
+    [
+        ("L['x'].size()[0] != 9223372036854775807", []),
+        ("L['x'].size()[0] <= 9223372036854775806", []),
+        ("min(9223372036854775807, L['x'].size()[0]) >= 3", ["batch >= 3"]),
+        ("Min(L['x'].size()[0], 512) == L['x'].size()[0]", ["batch <= 512"]),
+        ("And(3 <= L['x'].size()[0], Ne(L['x'].size()[0], 7))", ["(batch >= 3 and batch <= 6) or batch >= 8"]),
+    ],
+)
+def test_numbers_for_no_end_are_no_sizes(guard, clauses):
+    assert sorted(c.text for c in read_error(NO_END.format(guard)).guards.clauses) == clauses
+
+
+def test_what_torch_proves_holds():
+    """A guard that is called provable holds at all sizes of the `Dim`."""
+    sizes, own = symbol("H"), symbol("k")
+    texts = ("H//{} <= H", "1 + (H - 1)//{} != 1", "H % {} == 0", "{}*(H//{}) == H", "H <= {}", "min(H, {}) >= 2",
+             "max(H, {}) != 1", "H//{} != H", "(H*H)//{} >= 1")  # fmt: skip
+    proved = 0
+    for text in texts:
+        for number in (1, 2, 3, 4, 7, 33):
+            formula = parse_formula(text.replace("{}", str(number)))
+            for low, step, most in ((1, 1, None), (2, 1, 40), (8, 4, None), (33, 1, None), (3, 3, 30), (7, 7, None)):
+                written = term(own).scaled(step) + constant(low)
+                if is_provable(formula, {sizes: written}, {} if most is None else {own: most}):
+                    proved += 1
+                    ends = range(200 if most is None else most + 1)
+                    assert all(holds_at(formula, {sizes: low + step * n}) for n in ends), (text, number, low, step)
+    assert proved > 100
+
+
+def test_the_command_reads_a_file_or_standard_input(tmp_path, capsys, monkeypatch):
+    log = tmp_path / "export.log"
+    log.write_text(RECORDED["divisible"]["text"], "utf-8")
+    assert run(["torch-error", str(log)]) == 0
+    shown = capsys.readouterr().out
+    assert "torch asks that n % 4 == 0" in shown and "4*_n" in shown
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(log.read_bytes())))
+    assert run(["torch-error"]) == 0
+    assert capsys.readouterr().out == shown
+    assert run(["torch-error", str(log), "--format", "json"]) == 0
+    (error,) = json.loads(capsys.readouterr().out)
+    assert error["dynamic_shapes"] == {"lines": ["_n = Dim('_n', min=2)"], "shapes": "{'x': {0: 4*_n}}"}
+    log.write_text("all is well", "utf-8")
+    assert run(["torch-error", str(log)]) == 1
+    assert run(["torch-error", str(tmp_path / "none.log")]) == 2
+
+
+def test_an_unknown_text_says_so():
+    assert read_error("nothing of the kind").explain() == "no constraint on sizes was found in torch's error"
+
+
+NOT_BY_DIMS = {"out_of_range", "example_of_one", "example_of_one_dynamic"}
+"""Exports that no dynamic shapes mend: the example must change."""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_torch_accepts_the_repaired_dynamic_shapes():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch.export")
+    import error_cases
+
+    for name, make in error_cases.EXPORTS.items():
+        case, error = make(), read_error(RECORDED[name]["text"])
+        if name in NOT_BY_DIMS:
+            assert any("example" in m.advice for m in error.messages), name
+            continue
+        shapes = error.repaired(case.dynamic_shapes)
+        torch.export.export(case.module, case.args, case.kwargs, dynamic_shapes=shapes)
