@@ -706,4 +706,35 @@ CASES = [
         "True",
         "arg0_0//2",
     ),
+    Case(
+        "cross-replica-sum",
+        _F,
+        '  %r = "stablehlo.cross-replica-sum"(%x) {replica_groups = dense<[[0], [1]]> : tensor<2x1xi64>}'
+        " : (tensor<?xf32>) -> tensor<?xf32>",
+        _F,
+        "True",
+        "arg0_0",
+    ),
+    Case(
+        "a convolution without strides and padding",
+        "tensor<?x?x?x3xf32>",
+        """  %w = stablehlo.constant dense<0.0> : tensor<3x3x2x3xf32>
+  %r = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f],
+      window = {stride = [], pad = [], lhs_dilate = [], rhs_dilate = [], reverse = []}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<?x?x?x3xf32>, tensor<3x3x2x3xf32>) -> tensor<?x?x?x2xf32>""",
+        "tensor<?x?x?x2xf32>",
+        "True",
+        "arg0_0, max(arg0_1 - 2, 0), max(arg0_2 - 2, 0), 2",
+    ),
+    Case(
+        "real numbers of arith",
+        f"{_F}; {_F}",
+        """  %a = arith.addf %x, %y : tensor<?xf32>
+  %n = arith.negf %a : tensor<?xf32>
+  %r = arith.cmpf olt, %n, %y : tensor<?xf32>""",
+        "tensor<?xi1>",
+        "arg0_0 == arg1_0",
+        "arg0_0",
+    ),
 ]

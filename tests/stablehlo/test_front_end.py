@@ -252,3 +252,45 @@ def test_branches_that_differ_are_shown():
     }}"""
     (finding,) = sb.stablehlo.check(text).findings
     assert finding.reason == "result 0 must have one shape in all branches, not (arg1_0,) and (arg2_0,)"
+
+
+@pytest.mark.parametrize(
+    ("operation", "reason"),
+    [
+        (
+            '"stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<0> : tensor<1x0xi64>}'
+            " : (tensor<?xf32>)",
+            "how many processes there are decides",
+        ),
+        (
+            '"stablehlo.custom_call"(%x) {call_target_name = "f", indices_of_shape_operands = dense<[0, 0]>'
+            " : tensor<2xi64>} : (tensor<?xf32>)",
+            "indices_of_shape_operands does not name an operand for each result",
+        ),
+        (
+            '"stablehlo.rng_bit_generator"(%s) {rng_algorithm = #stablehlo<rng_algorithm DEFAULT>}'
+            " : (tensor<ui64>) -> (tensor<ui64>, tensor<2xui64>)",
+            "the state must have one axis",
+        ),
+    ],
+)
+def test_what_the_module_does_not_say_is_unknown(operation, reason):
+    results = "" if "->" in operation else f" -> {TYPE}"
+    count = ":2" if "ui64>)" in operation else ""
+    report = sb.stablehlo.check(f"""func.func @main(%x: {TYPE}, %s: tensor<ui64>) -> {TYPE} {{
+      %r{count} = {operation}{results}
+      return %x : {TYPE}
+    }}""")
+    assert reason in str(report.unanalysed)
+    assert report.verdict is not sb.Verdict.NEVER
+
+
+def test_shapes_that_refine_arguments_keeps_are_required():
+    report = sb.stablehlo.check(f"""func.func @main(%x: {TYPE}) -> {TYPE} {{
+      %s = stablehlo.constant dense<3> : tensor<1xi64>
+      %r = stablehlo.custom_call @stablehlo.shape_refinement_operand_wrapper(%x, %s)
+          {{indices_of_shape_operands = dense<1> : tensor<1xi64>}} : ({TYPE}, tensor<1xi64>) -> {TYPE}
+      return %r : {TYPE}
+    }}""")
+    assert report.equivalent("arg0_0 == 3")
+    assert not report.unanalysed

@@ -1,4 +1,5 @@
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from symbcast.stablehlo.registry import IMPLEMENTED
 SPECIFIED = json.loads((Path(__file__).parents[1] / "data" / "stablehlo" / "constraints.json").read_text())["operators"]
 NOT_REFINED = {
     "chlo.broadcast_add", "chlo.ragged_dot", "chlo.scan", "einsum", "reduce_scatter", "rng_bit_generator",
-    "requirements on shapes", "set_dimension_size", "shape.assuming", "tensor and arith on indices",
+    "real numbers of arith", "requirements on shapes", "set_dimension_size", "shape.assuming",
+    "tensor and arith on indices",
 }  # fmt: skip
 """Modules with operators that StableHLO's refinement does not check."""
 
@@ -53,6 +55,14 @@ def test_refinement_accepts_the_same_sizes_and_gives_the_same_shapes(case):
 def test_all_operators_of_the_specification_are_known():
     constants = {"constant"}  # read by the walk
     assert {name for name in SPECIFIED if ("", f"stablehlo.{name}") not in OPERATORS} == constants
+
+
+@pytest.mark.parametrize("dialect", ["stablehlo", "chlo"])
+def test_all_operators_of_the_dialects_are_known(dialect):
+    bindings = vars(import_module(f"jaxlib.mlir.dialects._{dialect}_ops_gen")).values()
+    names = {kind.OPERATION_NAME for kind in bindings if hasattr(kind, "OPERATION_NAME")}
+    followed = {f"{dialect}.constant", f"{dialect}.return"}  # read by the walk
+    assert {name for name in names if ("", name) not in OPERATORS} <= followed
 
 
 def test_operators_implement_the_constraints_about_sizes():

@@ -33,7 +33,7 @@ class Version(NamedTuple):
 
 def versions(text: str) -> list[Version]:
     """Return the dynamic versions of a module with one function that can be parsed."""
-    made = _renamed_versions(text) or _text_version(text)
+    made = _renamed_versions(text) or _text_versions(text)
     return [v for v in made if any(v.sizes) and _parses(v.text)]
 
 
@@ -102,16 +102,34 @@ def _return_what_is_made(block) -> None:
         ir.Operation.create("func.return", operands=left)
 
 
-def _text_version(text: str) -> list[Version]:
-    """Return the version in which all sizes of the text are dynamic, except those of attributes."""
+def _text_versions(text: str) -> list[Version]:
+    """Return the versions in which sizes of the text are dynamic, except those of attributes."""
     signature = re.search(r"func\.func (?:public |private )?@[\w$.-]+\((.*?)\)\s*(?:->|\{|attributes)", text, re.S)
     if signature is None or text.count("func.func") != 1:
         return []
     kinds = re.findall(r"%[\w.]+\s*:\s*(tensor<[^%]*>)", signature[1])
-    before = [
+    before = tuple(
         tuple(UNKNOWN if n == "?" else int(n) for n in m[1].split("x")[:-1]) if (m := _TENSOR.match(k)) else None
         for k in kinds
-    ]
-    opened = re.sub(r"(?<!> : )" + _TENSOR.pattern, lambda m: f"tensor<{'?x' * m[1].count('x')}{m[2]}>", text)
-    named = re.sub(r"(func\.func (?:public |private )?)@[\w$.-]+", r"\1@main", opened, count=1)
-    return [Version("open", re.sub(r"//.*", "", named), tuple(before))]
+    )
+    named = re.sub(r"(func\.func (?:public |private )?)@[\w$.-]+", r"\1@main", re.sub(r"//.*", "", text), count=1)
+    kept = re.sub(_RESULTS, lambda m: _TENSOR.sub(_closed, m[0]), named)
+    opened = (re.sub(r"(?<!> : )" + _TENSOR.pattern, _opened_text, found) for found in (kept, named))
+    return [Version(kind, _reopened(t), before) for kind, t in zip(("results", "open"), opened, strict=True)]
+
+
+_RESULTS = r"(?:(?<!stablehlo\.)return [^:]*:|->)\s*(?:\([^()]*\)|tensor<[^<>]*(?:<[^<>]*>)?[^<>]*>[^\n]*)"
+"""The types of results in a text."""
+
+
+def _opened_text(kind: re.Match[str]) -> str:
+    return f"tensor<{'?x' * kind[1].count('x')}{kind[2]}>"
+
+
+def _closed(kind: re.Match[str]) -> str:
+    """Return a type that `_opened_text` leaves alone."""
+    return f"kept<{kind[1]}{kind[2]}>"
+
+
+def _reopened(text: str) -> str:
+    return text.replace("kept<", "tensor<")

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 @operator("collective_broadcast", constraints="C3 C4")
 @operator("collective_permute", constraints="C5")
 @operator("collective_reduce", constraints="C3")
-@operator("cross_replica_sum")
+@operator("cross-replica-sum")
 def keeps(call: HloCall) -> list[Value]:
-    """Tensors of the same shapes; a last operand without a result says which process sends."""
-    return [call.made(call.shape(n), output=n) for n in range(len(call.node.outputs))]
+    """Tensors of the same shapes; a last operand without a result says which process sends each."""
+    count = len(call.node.outputs)
+    if len(call.inputs) > count:
+        call.same_shape(call.shape(count), (count,), "the last operand must have a number for each of the others")
+    return [call.made(call.shape(n), output=n) for n in range(count)]
 
 
 _NOT_EMPTY = "the axis must not be empty"
@@ -35,6 +38,9 @@ def _group(call: HloCall) -> int | None:
     shape: tuple[int, ...] = getattr(groups, "shape", ())
     if len(shape) != 2:
         call.note("not checked: its groups of processes are named by the axes of a mesh")
+        return None
+    if not all(shape):
+        call.note("not checked: how many processes there are decides how many its groups have")
         return None
     channel = call.dimensions("channel_handle", "ChannelHandle").handle if call.has_attribute("channel_handle") else 0
     if channel <= 0 or call.has_attribute("use_global_device_ids"):

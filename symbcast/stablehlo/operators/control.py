@@ -187,7 +187,7 @@ def _stacked(call: HloCall, value: Value, axis: int, length: Dim | None) -> Valu
     return Value((*value.shape[:axis], length, *value.shape[axis:]), value.dtype)
 
 
-# Assertions.
+# Custom calls.
 
 
 @operator("custom_call")
@@ -201,9 +201,16 @@ def custom_call(call: HloCall) -> Value | Sequence[Value]:
     if places is None:
         call.give_up(f"{target} is code outside the module")
     if len(places) != len(call.node.outputs) or any(not 0 <= n < len(call.inputs) for n in places):
-        call.refuse("indices_of_shape_operands must name an operand for each result")
+        call.give_up("indices_of_shape_operands does not name an operand for each result")
     call.note(f"not checked: what {target} requires, which is code outside the module")
     return [call.made(call.wanted(int(place), n), output=n) for n, place in enumerate(places)]
+
+
+@operator("custom_call.stablehlo.shape_refinement_operand_wrapper")
+def wrapped(call: HloCall) -> Value:
+    """The first operand, whose refined shape ``stablehlo-refine-arguments`` keeps in the second."""
+    call.same_shape(call.shape(0), call.wanted(1), "the operand must have the shape in the second operand")
+    return call.value(0)
 
 
 @operator("custom_call.shape_assertion")

@@ -48,9 +48,10 @@ _KEEPS = """
     real reduce_precision rsqrt sine tan tanh uniform_dequantize uniform_quantize
 """
 _CHLO_KEEPS = """
-    acos acosh asin asin_acos_kernel asinh atan atanh bessel_i1e conj cosh digamma erf erf_inv erfc is_inf is_neg_inf
+    _asin_acos_kernel acos acosh asin asinh atan atanh bessel_i1e conj cosh digamma erf erf_inv erfc is_inf is_neg_inf
     is_pos_inf lgamma sinh square tan
 """
+_ARITH_KEEPS = "bitcast extf fptosi fptoui negf sitofp truncf uitofp"
 
 
 @operator(*_EACH, constraints="C1")
@@ -62,7 +63,7 @@ def each(call: HloCall) -> Value:
 
 
 @operator(*_KEEPS.split(), constraints="C1")
-@operator(*(f"chlo.{name}" for name in _CHLO_KEEPS.split()))
+@operator(*(f"chlo.{name}" for name in _CHLO_KEEPS.split()), *(f"arith.{name}" for name in _ARITH_KEEPS.split()))
 def keeps(call: HloCall) -> Value:
     """A tensor of the same shape."""
     return call.made(call.shape(0))
@@ -157,8 +158,10 @@ _TWO: Mapping[str, Binary | None] = {
     "subtract": BINARY["Sub"],
     "xor": partial(_of_truths, "Xor"),
 }
+_ARITH_TWO = "addf cmpf divf maximumf maxnumf minimumf minnumf mulf remf shli shrsi shrui subf"
 _CHLO_TWO = ("next_after", "polygamma", "zeta", "mulhi")
 _ARITH: Mapping[str, Binary | None] = {
+    **dict.fromkeys((f"arith.{name}" for name in _ARITH_TWO.split()), None),
     "arith.addi": _TWO["add"],
     "arith.subi": BINARY["Sub"],
     "arith.muli": _TWO["multiply"],
@@ -242,11 +245,11 @@ def _compared(call: HloCall, shape: Dims, step: Binary) -> Value:
 def broadcast_shape(call: HloCall) -> Dims:
     """Return the shape of two operands broadcast by ``broadcast_dimensions``, else as in NumPy.
 
-    The attribute places the axes of the operand of smaller rank in the other one.
+    The attribute places the axes of the operand of smaller rank in the other one; StableHLO ignores it for equal ranks.
     """
     left, right = call.shape(0), call.shape(1)
     places = call.integers("broadcast_dimensions")
-    if places is None:
+    if places is None or len(left) == len(right):
         return call.broadcast(left, right)
     small, large = sorted((left, right), key=len)
     if len(places) != len(small) or len(call.distinct_axes(places, len(large), TWICE)) != len(small):

@@ -102,7 +102,10 @@ def rng(call: HloCall) -> Value:
 @operator("rng_bit_generator", constraints="C1 C2")
 def rng_bit_generator(call: HloCall) -> list[Value]:
     """The next state of a generator, and random bits in the shape of the result's type."""
-    (state,) = call.shape(0)
+    dims = call.shape(0)
+    if len(dims) != 1:
+        call.give_up("the state must have one axis")
+    (state,) = dims
     algorithm = call.keyword("rng_algorithm")
     bits = call.width(call.node.raw.operands[0])
     if algorithm == "THREE_FRY":

@@ -54,7 +54,7 @@ def _each(call: HloCall, name: str, count: int) -> list[int]:
 
 def _padding(call: HloCall, count: int) -> list[tuple[Dim, Dim]]:
     found = call.attribute("padding")
-    if found is None or not count:
+    if found is None or not found.size:
         return [(0, 0)] * count
     return [(int(low), int(high)) for low, high in found.reshape(count, 2)]
 
