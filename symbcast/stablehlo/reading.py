@@ -143,8 +143,10 @@ def _problem(data: str | bytes) -> str:
         problem = too_many(sum(1 for _ in islice(operations_in(module.operation), MAX_OPERATIONS + 1)))
         if not problem:
             _read_texts(module)
-    except (ValueError, RuntimeError) as error:
+    except ValueError as error:
         return f"MLIR does not read it: {error}"
+    except RuntimeError:  # the bindings say only that a conversion failed
+        return "MLIR does not read it: a name in it is no UTF-8"
     return problem
 
 

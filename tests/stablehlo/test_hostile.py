@@ -116,3 +116,11 @@ def test_truncated_and_damaged_bytecode_is_an_error():
 def test_anything_else_is_an_error(data, problem):
     with pytest.raises(sb.ModelError, match=problem):
         sb.stablehlo.check(data)
+
+
+def test_a_name_that_is_no_text_is_an_error():
+    stablehlo = dialect("stablehlo")
+    named = SAME.replace("@main", "@names")
+    data = stablehlo.serialize_portable_artifact_str(named, stablehlo.get_current_version())
+    with pytest.raises(sb.ModelError, match="MLIR does not read it: a name in it is no UTF-8"):
+        sb.stablehlo.check(data.replace(b"names", b"\xff\xfe\xff\xfe\xff"))
