@@ -109,6 +109,11 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         return tuple(map(value_of, self.dims))
 
     @property
+    def has_values(self) -> bool:
+        """Whether `values` are the sizes themselves: nothing in them cancels."""
+        return all(type(d) in _WITHOUT_PARTS or value_of(d) is d for d in self.dims)
+
+    @property
     def raw(self) -> tuple[Any, ...]:
         """The sizes in internal form, including deferred ones."""
         found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
@@ -213,6 +218,7 @@ def _joined(first: Shape, second: Shape) -> Shape:
 
 
 _WHOLE = slice(None)
+_WITHOUT_PARTS = frozenset((int, Symbol, Unknown))
 
 
 class OpenShape(Shape):

@@ -115,7 +115,7 @@ def value_of(dim: Dim) -> Dim:
     >>> dim, value_of(dim)
     (M % 1 + N, N)
     """
-    if isinstance(dim, int) or not any(map(is_mention, dim.atoms())):
+    if isinstance(dim, int) or dim.is_Symbol or not any(map(is_mention, dim.atoms())):
         return dim
     return Term({m: c for m, c in dim.coefficients.items() if not any(map(is_mention, m))}).dim()
 

@@ -25,6 +25,8 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         by = divisor.constant
         if by < 0:
             return floordiv_terms(-dividend, -divisor)
+        if by == 1 and not any(operation.kind == "%" for operation in dividend.operations()):
+            return dividend
         dividend = _without_remainders(dividend, by)
         whole = Term({m: c // by for m, c in dividend.coefficients.items() if m and c % by == 0})
         rest = dividend - whole.scaled(by)

@@ -127,7 +127,9 @@ def is_sequence(dim: Dim) -> bool:
 
 def mentions_rest(dim: Dim) -> bool:
     """Return whether a term mentions the rest of a sequence, which stands for each of its axes."""
-    return not isinstance(dim, int) and any(isinstance(s, Rest) for s in dim.symbols())
+    if isinstance(dim, int) or dim.is_Symbol:
+        return isinstance(dim, Rest)
+    return any(isinstance(s, Rest) for s in dim.symbols())
 
 
 def axis_of(dim: Dim, place: int) -> Dim:

@@ -420,7 +420,17 @@ def product_of_monomials(parts: Iterable[Term]) -> Term:
 
 def constant(value: int) -> Term:
     """Return an integer as a term."""
-    return Term({(): value} if value else {})
+    found = _small.get(value)
+    if found is None:
+        found = Term({(): value} if value else {})
+        if -_KEPT_UP_TO <= value <= _KEPT_UP_TO:
+            _small[value] = found
+    return found
+
+
+_KEPT_UP_TO = 256
+_small: dict[int, Term] = {}
+"""The constants of nearly all arithmetic, which would otherwise be freed and made again all the time."""
 
 
 def term(dim: Dim) -> Term:
@@ -445,6 +455,8 @@ def symbols_of(dims: Iterable[Dim]) -> tuple[Symbol, ...]:
     """Return the symbols of some dimensions in order of first appearance."""
     found: dict[Symbol, None] = {}
     for dim in dims:
-        if not isinstance(dim, int):
+        if type(dim) is Symbol:
+            found[dim] = None
+        elif not isinstance(dim, int):
             found.update(dim.symbols())
     return tuple(found)

@@ -5,7 +5,7 @@ README.md in this folder explains what a rule is, how to add one, and what each 
 
 from symbcast.core.broadcasting import numpy  # noqa: F401 - the default rule is always at hand
 from symbcast.core.broadcasting.axis_placement import FromAxis, OnAxes, ShorterFromAxis
-from symbcast.core.broadcasting.base import Emission, Instead, Rule
+from symbcast.core.broadcasting.base import Demand, Emission, Instead, Rule
 from symbcast.core.broadcasting.declaration import Alias
 from symbcast.core.broadcasting.laws import Ask, Column, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
 from symbcast.core.broadcasting.parameters import REQUIRED, AttributeLike, AttributeValue, Kind, Parameter
@@ -40,6 +40,7 @@ __all__ = [
     "AttributeValue",
     "Column",
     "Compatible",
+    "Demand",
     "Detail",
     "Dims",
     "Emission",

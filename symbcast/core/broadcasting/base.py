@@ -17,7 +17,7 @@ from symbcast.core.broadcasting.laws import Ask, Join, Law, OutputDim, columns, 
 from symbcast.core.broadcasting.parameters import AttributeValue
 from symbcast.core.broadcasting.placement import AtRight, Dims, Placement, Places, Refusal
 from symbcast.core.broadcasting.unknown_rank import rank_of_shape, settled
-from symbcast.core.logic.formulas import FALSE, TRUE, holds
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula, holds
 from symbcast.core.reasons import Reason, Remedy
 from symbcast.errors import RuleArgumentError
 
@@ -30,6 +30,13 @@ class Emission(NamedTuple):
 
     constraints: list[Constraint]
     output: tuple[OutputDim, ...]
+
+
+class Demand(NamedTuple):
+    """What an emission says without the reasons: the output axes, and the requirements under which it is right."""
+
+    output: Sequence[OutputDim]
+    asked: Sequence[Formula]
 
 
 class Instead(NamedTuple):
@@ -58,10 +65,11 @@ class Rule(Declaration):
         """Raise `RuleArgumentError` for a wrong number of operands, or for attributes that do not fit their ranks."""
         self.check_number(len(shapes))
 
-    def check_operands(self, shapes: Sequence[Dims]) -> None:
-        """Check shapes like `check_shapes`, allowing shapes of unknown rank."""
+    def check_operands(self, shapes: Sequence[Dims]) -> Demand | None:
+        """Check shapes like `check_shapes`, for shapes that may have unknown rank; return their demand if known."""
         is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
         self.check_shapes(self.expand(shapes) if is_of_any_rank else shapes)
+        return None
 
     @property
     def placement(self) -> Placement:
@@ -112,6 +120,11 @@ class Rule(Declaration):
         for operand, size in over:
             constraints.extend(self.constraint(ask) for ask in law.over(operand, size))
         return Emission(constraints, tuple(output))
+
+    def demand(self, shapes: Sequence[Dims]) -> Demand:
+        """Return what `emit` does, without the reasons and without requirements that hold at all sizes."""
+        constraints, output = self.emit(shapes)
+        return Demand(output, [c.requirement for c in constraints])
 
     @property
     def is_uniform(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar
 from symbcast.core.algebra.arithmetic import join, join_members
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.sequences import is_sequence
-from symbcast.core.broadcasting import Emission, Joined, Rule, find_rule
+from symbcast.core.broadcasting import Demand, Emission, Joined, OutputDim, Rule, find_rule
 from symbcast.core.broadcasting.constraints import Constraint, Origin
-from symbcast.core.logic.formulas import TRUE, Formula, clauses
+from symbcast.core.logic.formulas import TRUE, Compatible, Formula, clauses
 from symbcast.core.reasons import Reason
 from symbcast.errors import OperatorError, RuleArgumentError
 from symbcast.operators.context import Context, Dims
@@ -101,17 +101,18 @@ class Operator(Rule):
             raise OperatorError(self.name, "the output would have two sequences of axes, or a size made from one")
         return Emission([*seen.constraints, *found.constraints], put_back(found.output, seen.taken))
 
-    def check_operands(self, shapes: Sequence[Sequence[Any]]) -> None:
+    def check_operands(self, shapes: Sequence[Sequence[Any]]) -> Demand | None:
         """Check as `check_shapes` does, for shapes that may have unknown rank."""
         if any(map(is_sequence, chain.from_iterable(shapes))):
             self.emit_open(shapes)
-        else:
-            self.check_shapes(shapes)
+            return None
+        self._check_count(shapes)
+        return self.demand(shapes)
 
     def check_shapes(self, shapes: Sequence[Sequence[Any]]) -> None:
         """Raise `OperatorError` if the number of operands, their ranks or the attributes do not fit."""
         self._check_count(shapes)
-        self.emit(shapes)
+        self.demand(shapes)
 
     def _check_count(self, shapes: Sequence[Sequence[Any]]) -> None:
         if not self.variadic and len(shapes) != len(self.operands):
@@ -121,18 +122,82 @@ class Operator(Rule):
         """Return the constraints on the operands and the output dimensions."""
         context = _Collector(self, len(shapes))
         found = self.output(context, [tuple(s) for s in shapes])
-        members = [join_members(d) for d in found]
-        return Emission(
-            context.constraints, tuple(Joined(m) if len(m) > 1 else d for m, d in zip(members, found, strict=True))
-        )
+        return Emission(context.constraints, _columns(found))
+
+    def demand(self, shapes: Sequence[Sequence[Any]]) -> Demand:
+        """Return the output dimensions and the requirements on the operands, without their reasons."""
+        context = _Demanding(self)
+        found = self.output(context, [tuple(s) for s in shapes])
+        return Demand(_columns(found), context.asked)
 
 
-class _Collector(Context):
-    """Collects the requirements of one operation; the only known fact is that sizes are not negative."""
+def _columns(dims: Dims) -> tuple[OutputDim, ...]:
+    """Return output dimensions with their joins as members."""
+    members = [join_members(d) for d in dims]
+    return tuple([Joined(m) if len(m) > 1 else d for m, d in zip(members, dims, strict=True)])
 
-    def __init__(self, operator: Operator, count: int) -> None:
+
+class _OneOperation(Context):
+    """The context of one operation; the only known fact is that sizes are not negative."""
+
+    def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.bounds = Bounds({})
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise OperatorError(self.operator.name, reason)
+
+    def emission(self, shapes: Sequence[Dims], rule: str, attributes: Mapping[str, Any]) -> Emission:
+        """Return the emission of a rule that the operator applies."""
+        found = find_rule(rule, attributes)
+        is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
+        try:
+            return found.emit_open(shapes) if is_of_any_rank else found.emit(shapes)
+        except RuleArgumentError as error:
+            self.refuse(error.problem)
+
+
+class _Demanding(_OneOperation):
+    """Collects the requirements of one operation, without their reasons. All ranks are known."""
+
+    def __init__(self, operator: Operator) -> None:
+        super().__init__(operator)
+        self.asked: list[Formula] = []
+
+    def require(self, formula: Formula, reason: str) -> None:
+        self.asked += clauses(formula)
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        if rule == "numpy" and not attributes:
+            return tuple([self._join(sizes) for sizes in _right_aligned(shapes)])
+        constraints, output = self.emission(shapes, rule, attributes)
+        self.asked += [part for c in constraints for part in clauses(c.requirement)]
+        return tuple([join(d) if isinstance(d, Joined) else d for d in output])
+
+    def _join(self, sizes: Sequence[Dim]) -> Dim:
+        """Return the join of the sizes of an axis; require that it be defined unless it always is."""
+        distinct = [d for d in dict.fromkeys(sizes) if d != 1]
+        if len(distinct) < 2:
+            return distinct[0] if distinct else 1
+        self.asked.append(Compatible(tuple(sizes)))
+        return join(distinct)
+
+
+def _right_aligned(shapes: Sequence[Dims]) -> list[list[Dim]]:
+    """Return the sizes that meet on each axis of some shapes, aligned at the right."""
+    rank = max(map(len, shapes), default=0)
+    found: list[list[Dim]] = [[] for _ in range(rank)]
+    for shape in shapes:
+        for axis, size in enumerate(shape, rank - len(shape)):
+            found[axis].append(size)
+    return found
+
+
+class _Collector(_OneOperation):
+    """Collects the requirements of one operation, each with its reason."""
+
+    def __init__(self, operator: Operator, count: int) -> None:
+        super().__init__(operator)
         self.constraints: list[Constraint] = []
         self._origin = Origin(operator.name, tuple(range(count)))
 
@@ -142,16 +207,8 @@ class _Collector(Context):
                 self.refuse(f"whether {reason} depends on an unknown number of elements")
             self.constraints.append(Constraint(part, self._origin, Reason(self.operator.name, reason)))
 
-    def refuse(self, reason: str) -> NoReturn:
-        raise OperatorError(self.operator.name, reason)
-
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
-        found = find_rule(rule, attributes)
-        is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
-        try:
-            emission = found.emit_open(shapes) if is_of_any_rank else found.emit(shapes)
-        except RuleArgumentError as error:
-            self.refuse(error.problem)
+        emission = self.emission(shapes, rule, attributes)
         for asked in emission.constraints:
             parts = clauses(asked.requirement)
             self.constraints += [Constraint(part, self._origin, asked.why, asked.details) for part in parts]
@@ -192,6 +249,21 @@ def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
     if name not in _operators:
         raise OperatorError(name, "is not an operator", f"the operators are {', '.join(operator_names())}")
     return _operators[name](**attributes)
+
+
+def operator_called(key: Hashable, name: str, attributes: Mapping[str, Any]) -> Operator:
+    """Return what `find_operator` does; operators with equal keys are made once, as they are immutable."""
+    found = _made.get(key)
+    if found is None:
+        found = find_operator(name, attributes)
+        if len(_made) >= _MADE_AT_MOST:
+            _made.clear()
+        _made[key] = found
+    return found
+
+
+_MADE_AT_MOST = 1024
+_made: dict[Hashable, Operator] = {}
 
 
 def operator_names() -> tuple[str, ...]:

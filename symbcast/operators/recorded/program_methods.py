@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symbcast.core.program.whole.program import Program
 from symbcast.core.program.whole.repeats import key_of
-from symbcast.operators.recorded.operator import find_operator
+from symbcast.operators.recorded.operator import find_operator, operator_called
 
 if TYPE_CHECKING:
     import sympy
@@ -50,7 +50,10 @@ class ProgramFunctions:
         program = self._program
         key = key_of(name, attributes, shapes)
         output = None if key is None else program.repeat(key, origin)
-        return program.apply(name, find_operator(name, attributes), shapes, origin, key) if output is None else output
+        if output is not None:
+            return output
+        operator = find_operator(name, attributes) if key is None else operator_called(key[0], name, attributes)
+        return program.apply(name, operator, shapes, origin, key)
 
     def broadcast(
         self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike

@@ -37,6 +37,8 @@ class Asking:
         if not self.can_hold:
             return
         found = [f for f in flattened(formulas) if not self._is_old(f)]
+        if not found:
+            return
         self.new.update(dict.fromkeys(found))
         self.can_hold = FALSE not in found and self._facts.tell(found)
 

@@ -6,7 +6,7 @@ opaque. That is enough to simplify output dimensions. `groups` decides whether e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import inf, prod
@@ -82,11 +82,13 @@ class Facts:
         while len(self._introduced) > introduced:
             self._introduced.popitem()  # the last one added
 
-    def tell(self, formulas: Iterable[Formula]) -> bool:
-        """Add formulas that must hold; return False if they turn out to be impossible."""
-        pending = [self._known(f) for f in formulas]
+    def tell(self, formulas: Sequence[Formula]) -> bool:
+        """Add formulas that must hold, as `flattened` returns them; return False if they turn out to be impossible."""
+        pending: Sequence[Formula] = formulas
         while pending:
-            for clause in flattened(pending):
+            known = [self._known(f) for f in pending]
+            is_normal = pending is formulas and all(a is b for a, b in zip(known, formulas, strict=True))
+            for clause in known if is_normal else flattened(known):
                 if clause == FALSE:
                     return False
                 self._take(clause)
@@ -101,7 +103,7 @@ class Facts:
         number = self._axis_of.get(before)
         new = members if number is None else (added,)
         if not all(map(_is_size, new)) or self._values(new):
-            return self.tell([Compatible(members)])
+            return self.tell(flattened([Compatible(members)]))
         try:
             for member in new:
                 self._introduce(member)
@@ -113,7 +115,7 @@ class Facts:
                 self._classes.extend(number, added)
         except PeriodTooLongError:
             self._axis_of.clear()
-            return self.tell([Compatible(members)])
+            return self.tell(flattened([Compatible(members)]))
         self._axis_of[after] = number
         return self._classes.consistent and self.tell(self._woken())
 
@@ -122,7 +124,7 @@ class Facts:
         if isinstance(dim, int):
             return dim
         if dim.is_Symbol:
-            return self._value(dim)
+            return self._value(dim) if dim in self._introduced else dim
         members = join_members(dim)
         if len(members) > 1:
             return self.join(members)
@@ -255,7 +257,8 @@ class Facts:
             return
         self._introduced[dim] = None
         members = own_set(dim, self.min_size) if dim.is_Symbol else _image(dim)
-        self._within(dim, members)
+        if members is not ALL:
+            self._within(dim, members)
 
     def _sharpen(self, dim: Node) -> None:
         """Add the lower bound of a sum or product that follows from its symbols' sets."""
@@ -270,13 +273,13 @@ class Facts:
             self._within(dim, SizeSet.interval(int(least), None))
 
     def _woken(self) -> list[Formula]:
-        """Return the clauses with terms about which something new is known, with that substituted."""
+        """Return the clauses with terms about which something new is known."""
         news, self._classes.news = self._classes.news, []
         if not news:
             return []
         self.version += 1
         found = {clause: None for node in news for clause in self._watching.get(node, ())}
-        return [self._known(clause) for clause in found]
+        return list(found)
 
 
 def _is_size(dim: Node) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symbcast.core.broadcasting import Joined, OutputDim, right_aligned
+from symbcast.core.broadcasting import Demand, Joined, OutputDim, right_aligned
 from symbcast.core.logic.formulas import Compatible, Formula, clauses
-from symbcast.core.program.operations.operation import SAME, Op, emission_of
+from symbcast.core.program.operations.operation import SAME, Op, demand_of
 from symbcast.core.program.operations.size_needs import equalities, size_needs, unjoined
 from symbcast.core.shapes import is_open
 from symbcast.core.solver.groups.normal_form import flattened
@@ -44,8 +44,11 @@ def _clauses_of_join(column: Joined) -> list[Formula]:
     return flattened([unjoined(Compatible(tuple(column)))])
 
 
-def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
-    """Return the output axes of an operation, and its requirements other than that the joins among them be defined."""
+def columns_and_asked(op: Op, demand: Demand | None = None) -> tuple[Sequence[OutputDim], list[Formula]]:
+    """Return the output axes of an operation, and its requirements other than that the joins among them be defined.
+
+    ``demand`` is that of its rule on its operands, if the caller knows it.
+    """
     if op.kind in ("require", "assume"):
         assert op.formula is not None
         return (), list(clauses(op.formula))
@@ -56,5 +59,5 @@ def columns_and_asked(op: Op) -> tuple[Sequence[OutputDim], list[Formula]]:
     rule = SAME if op.rule is None else op.rule
     if not is_of_any_rank and rule.is_join([s.dims for s in op.operands]):
         return [Joined(size for _, size in column) for column in right_aligned([s.values for s in op.operands])], []
-    emission = emission_of(rule, op.operands)
-    return emission.output, [f for c in emission.constraints for f in clauses(unjoined(c.requirement))]
+    output, found = demand_of(rule, op.operands) if demand is None else demand
+    return output, [f for asked in found for f in clauses(unjoined(asked))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.core.broadcasting import Emission, Rule, find_rule
+from symbcast.core.broadcasting import Demand, Emission, Rule, find_rule
 from symbcast.core.broadcasting.constraints import Constraint, Origin
 from symbcast.core.characters import visible
 from symbcast.core.logic.formulas import Formula, clauses
@@ -28,6 +28,15 @@ def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
     """Return the emission of a rule for shapes, whose ranks may be unknown."""
     dims = [s.values for s in operands]
     return rule.emit_open(dims) if any(map(is_open, operands)) else rule.emit(dims)
+
+
+def demand_of(rule: Rule, operands: Sequence[Shape]) -> Demand:
+    """Return the demand of a rule on shapes, whose ranks may be unknown."""
+    dims = [s.values for s in operands]
+    if not any(map(is_open, operands)):
+        return rule.demand(dims)
+    constraints, output = rule.emit_open(dims)
+    return Demand(output, [c.requirement for c in constraints])
 
 
 class Op(NamedTuple):

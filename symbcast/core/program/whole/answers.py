@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.sequences import Rest
+from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.characters import visible
 from symbcast.core.effort import is_spent
 from symbcast.core.logic.formulas import FALSE, Compatible, Formula, all_of
@@ -24,7 +25,6 @@ from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.effort import Kept
     from symbcast.core.program.whole.trace import Trace
     from symbcast.core.solver.answer import Tier
@@ -204,6 +204,7 @@ def check_assumptions(trace: Trace) -> None:
 def check_sizes(trace: Trace, known: int) -> None:
     """Raise `AssumptionError` if a size added after the first ``known`` ones has no possible value."""
     order = trace.names.order
-    new = [s for s in islice(reversed(order), len(order) - known) if not own_set(s, trace.min_size)]
+    added = islice(reversed(order), len(order) - known)
+    new = [s for s in added if type(s) is not Symbol and not own_set(s, trace.min_size)]
     if new:
         knowledge(new, (), trace.min_size)

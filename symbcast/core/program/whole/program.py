@@ -112,7 +112,6 @@ class Program:
         """
         check_origin(origin)
         operands = [(s if isinstance(s, Shape) else shape(s), s) for s in shapes]
-        rule.check_operands([s.dims for s, _ in operands])
         return self._recording.add_shapes(kind, origin, operands, rule, key)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:

@@ -34,7 +34,7 @@ from symbcast.errors import ConcurrentUseError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol, Unknown
-    from symbcast.core.broadcasting import Rule
+    from symbcast.core.broadcasting import Demand, Rule
     from symbcast.core.program.sizes.assumptions import Assumption
 
 T = TypeVar("T")
@@ -182,6 +182,7 @@ class Recording:
 
         ``key`` recognises the operation if it is repeated.
         """
+        demand = None if rule is None else rule.check_operands([s.dims for s, _ in operands])
         if key is not None and not all(is_repeatable(*operand) for operand in operands):
             key = None
         with self._all_or_nothing() as trace:
@@ -190,7 +191,9 @@ class Recording:
             known = len(trace.names.order)
             bound = trace.bound([(shape, isinstance(given, Shape)) for shape, given in operands])
             self._take_in(known)
-            output = self._add(Op(len(trace.ops), kind, origin, bound, rule), key).output
+            if any(ours is not read or not ours.has_values for ours, (read, _) in zip(bound, operands, strict=True)):
+                demand = None  # that of other sizes
+            output = self._add(Op(len(trace.ops), kind, origin, bound, rule), key, demand).output
         assert output is not None
         return output
 
@@ -261,10 +264,10 @@ class Recording:
         finally:
             self.end()
 
-    def _add(self, op: Op, key: Key | None = None) -> Op:
+    def _add(self, op: Op, key: Key | None = None, demand: Demand | None = None) -> Op:
         """Add an operation and return it with its output; on a conflict, leave it out and raise."""
         trace = self.trace
-        can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op, key)
+        can_hold = trace.assume(op) if op.kind == "assume" else trace.add(op, key, demand)
         if op.kind == "assume" and trace.refused:
             # An operation that was refused but recorded is not a fact: whether this one allows it must still be
             # checked.
@@ -290,19 +293,19 @@ class Recording:
     @contextmanager
     def _all_or_nothing(self) -> Iterator[Trace]:
         """Yield the state so that operations can be added; if that raises, none of them is kept."""
-        with self._recorded():
-            yield from self._tried()
-
-    def _tried(self) -> Iterator[Trace]:
-        trace = self.trace
-        mark, length = trace.names.mark(), len(trace.ops)
+        self.begin()
         try:
-            with counted_call(), limited(self.budget):
-                yield trace
-        except BaseException as error:
-            trace.names.undo(mark)
-            # A refused operation has already been undone. An interrupted one may be half done.
-            if len(trace.ops) > length or not isinstance(error, IncompatibleProgramError):
-                del trace.ops[length:]
-                self._is_stale = True
-            raise
+            trace = self.trace
+            mark, length = trace.names.mark(), len(trace.ops)
+            try:
+                with counted_call(), limited(self.budget):
+                    yield trace
+            except BaseException as error:
+                trace.names.undo(mark)
+                # A refused operation has already been undone. An interrupted one may be half done.
+                if len(trace.ops) > length or not isinstance(error, IncompatibleProgramError):
+                    del trace.ops[length:]
+                    self._is_stale = True
+                raise
+        finally:
+            self.end()

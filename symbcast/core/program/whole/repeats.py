@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from symbcast.core.program.operations.operation import Op
 
 Key: TypeAlias = "tuple[Hashable, ...]"
-"""An operation as it was written; equal keys mean the same operation everywhere in one program."""
+"""An operation as it was written: what is called with which attributes, then the operands.
+
+Equal keys mean the same operation everywhere in one program, and equal first parts the same operator in all programs.
+"""
 
 
 class Repeatable(NamedTuple):
@@ -40,14 +43,15 @@ def key_of(kind: Hashable, attributes: Mapping[str, Any], shapes: Iterable[Any])
     Types are part of a key: ``(True, 3) == (1, 3)``, but the first is not a shape.
 
     >>> key_of("transpose", {"order": (1, 0)}, ["N, 3"]), key_of("reduce", {"axes": object()}, ["N"])
-    (('transpose', 'order', (1, 0), 'N, 3'), None)
+    ((('transpose', 'order', (1, 0)), 'N, 3'), None)
     """
-    found: list[Hashable] = [kind]
+    called: list[Hashable] = [kind]
     for name, value in attributes.items():
         frozen = value if type(value) in _EXACT else _frozen(value)
         if frozen is _NO_KEY:
             return None
-        found += (name, frozen)
+        called += (name, frozen)
+    found: list[Hashable] = [tuple(called)]
     for given in shapes:
         own = type(given)
         if own is str:

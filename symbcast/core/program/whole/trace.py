@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join
 from symbcast.core.algebra.sequences import mentions_rest
-from symbcast.core.broadcasting import Joined, OutputDim
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.broadcasting import Demand, Joined, OutputDim
 from symbcast.core.broadcasting.outputs import members_of
 from symbcast.core.logic.formulas import Formula
 from symbcast.core.program.facts.admission import Asking
@@ -27,7 +28,6 @@ from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
 from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
 
 
@@ -109,14 +109,14 @@ class Trace:
         """Return a formula over this program's sizes."""
         return self.names.bind_formula(formula)
 
-    def add(self, op: Op, key: Key | None = None) -> bool:
+    def add(self, op: Op, key: Key | None = None, demand: Demand | None = None) -> bool:
         """Add an operation and its output; return whether all operations so far can hold together.
 
-        ``key`` recognises the operation if it is repeated.
+        ``key`` recognises the operation if it is repeated; ``demand`` is that of its rule on its operands, if known.
 
         The output of a replayed operation that cannot hold is kept, because later ones may use its unknown sizes.
         """
-        columns, asked = columns_and_asked(op)
+        columns, asked = columns_and_asked(op, demand)
         can_hold = self._admit(op, columns, asked)
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
@@ -198,16 +198,20 @@ class Trace:
         self._forget_what_is_stale()
         return found
 
-    def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Iterable[Formula]) -> bool:
+    def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Sequence[Formula]) -> bool:
         """Add an operation's requirements, that its operands are sizes and that its columns join; all or none."""
-        asking = Asking(self.asked, self.facts, self.groups)
+        joined = [column for column in columns if isinstance(column, Joined)]
         sized = [d for operand in op.operands for d in operand.dims if type(d) is not int and d not in self._sized]
+        needed = size_needs([d for d in sized if not isinstance(d, Symbol)])
+        if not (needed or asked or joined):
+            self._sized.update(sized)
+            return True
+        asking = Asking(self.asked, self.facts, self.groups)
         try:
-            asking.ask(size_needs(sized))
+            asking.ask(needed)
             asking.ask(asked)
-            for column in columns:
-                if isinstance(column, Joined):
-                    asking.join(column)
+            for column in joined:
+                asking.join(column)
             can_hold = asking.admit()
         except BaseException:
             asking.undo()
@@ -224,6 +228,8 @@ class Trace:
 
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
         """Return the size of an output axis; an impossible one becomes a fresh unknown, or stays as it was passed."""
+        if type(column) is int or type(column) is Symbol:
+            return self.facts.dim(column) if can_hold else column
         members = members_of(column)
         if any(map(mentions_rest, members)):
             return join(members)  # as many axes as the longest operand has, whatever is known of their sizes

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import join_members, replacing, value_of
-from symbcast.core.algebra.symbols import UserSymbol, symbol
+from symbcast.core.algebra.symbols import Symbol, UserSymbol, symbol
 from symbcast.core.logic.equal_products import equal_products
 from symbcast.core.logic.formulas import (
     FALSE,
@@ -31,15 +31,20 @@ from symbcast.core.logic.formulas import (
 from symbcast.core.solver.masks.relations import Axis, Onto, Same, nodes_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
 
 
 def symbols_in(formula: Formula) -> dict[Symbol, None]:
     """Return the symbols of a formula, in order of appearance."""
     found: dict[Symbol, None] = {}
-    for dim in dims_of(formula):
-        if not isinstance(dim, int):
+    if type(formula) is Comparison:
+        dims: Iterable[Dim] = (formula.left, formula.right)
+    else:
+        dims = formula.dims if type(formula) is Compatible else dims_of(formula)
+    for dim in dims:
+        if type(dim) is Symbol:
+            found[dim] = None
+        elif not isinstance(dim, int):
             found.update(dim.symbols())
     return found
 
@@ -80,6 +85,8 @@ def normal(formula: Formula) -> Formula:
 
 def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
     a, b = left, right = value_of(left), value_of(right)
+    if type(a) is Symbol and type(b) is Symbol and a is not b:
+        return Comparison(operator, a, b)
     if isinstance(a, int) and isinstance(b, int):
         return TRUE if holds(Comparison(operator, a, b)) else FALSE
     if _is_undefined(a) or _is_undefined(b):

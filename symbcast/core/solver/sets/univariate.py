@@ -15,7 +15,7 @@ from math import comb, lcm
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.operations import operate, substitute
-from symbcast.core.algebra.terms import Atom, Operation, Term, constant, term
+from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import charge, remembered
 from symbcast.core.logic.formulas import (
     AllOf,
@@ -74,6 +74,10 @@ def narrow(members: SizeSet, formula: Formula) -> SizeSet | None:
 def _solve(formula: Formula) -> SizeSet:
     match formula:
         case Comparison(operator, left, right):
+            if type(right) is Symbol and isinstance(left, int):
+                return _solve_linear(operator, -1, left)
+            if type(left) is Symbol and isinstance(right, int):
+                return _solve_linear(operator, 1, -right)
             return _solve_difference(operator, term(left) - term(right))
         case Compatible() | Clashing():
             return _solve(expand(formula))
@@ -86,9 +90,15 @@ def _solve(formula: Formula) -> SizeSet:
             return SizeSet.union(map(_solve, parts))
 
 
-@remembered(4096)
 def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     """Return the sizes at which ``difference operator 0``."""
+    slope_and_offset = linear(difference)
+    return _solve_linear(operator, *slope_and_offset) if slope_and_offset else _solve_other(operator, difference)
+
+
+@remembered(4096)
+def _solve_other(operator: Operator, difference: Term) -> SizeSet:
+    """Return the sizes at which a difference that is not linear, compared with 0, satisfies the operator."""
     if difference.is_constant:
         return ALL if _SATISFIES[operator](_sign(difference.constant)) else EMPTY
     found = by_thresholds(operator, difference)
@@ -97,8 +107,6 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     cases = _case_operation(difference)
     if cases is not None:
         return _solve_cases(operator, difference, cases)
-    if slope_and_offset := linear(difference):
-        return _solve_linear(operator, *slope_and_offset)
     repeating = _solve_remainders(operator, difference)
     if repeating is not None:
         return repeating
@@ -113,6 +121,7 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
     return _swept(events, period)
 
 
+@lru_cache(maxsize=4096)
 def _solve_linear(operator: Operator, slope: int, offset: int) -> SizeSet:
     """Return the sizes ``n`` at which ``slope*n + offset operator 0``."""
     match operator:
