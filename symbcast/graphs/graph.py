@@ -6,7 +6,7 @@ which nothing in this folder reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,11 @@ class Node:
     def graphs(self) -> Mapping[str, Graph]:
         """The subgraphs that it runs, such as branches, by name."""
         return NOTHING
+
+    @property
+    def kind(self) -> Hashable | None:
+        """Everything but its name and those of its values; None if that cannot be compared with other nodes."""
+        return None
 
     @property
     def held(self) -> tuple[int, ...] | None:

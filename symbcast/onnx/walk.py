@@ -5,7 +5,7 @@ Whether sizes or data decide a node's elements is derived from its inputs, with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -75,6 +75,10 @@ class OnnxWalk(Walk):
         if (node.op_type, node.domain, node.version, types) not in self._typed:
             self._type(node, types)
         return super().answered(place, scope)
+
+    def trace(self) -> Hashable:
+        """Return counts of what nodes leave in the walk, besides their outputs."""
+        return super().trace(), len(self.mistyped)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with whatever the inputs imply about their elements."""

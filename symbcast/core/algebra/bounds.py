@@ -106,12 +106,15 @@ class Bounds:
         """What was not known to be at least some number."""
         self._open_since: dict[Dim, int] = {}
         """What was not known to be at least some number, before something was learned."""
+        self.revision = 0
+        """How many times something was learned."""
 
     def copy(self) -> Bounds:
         """Return an independent copy; both remember the open questions."""
         made = Bounds(self._least)
         made._known = dict(self._known)
         made._open, made._open_since = self._open, self._open_since
+        made.revision = self.revision
         return made
 
     def learn(self, symbol: Atom, least: int) -> bool:
@@ -123,6 +126,7 @@ class Bounds:
         self._known.clear()
         self._open_since.update(self._open)
         self._open.clear()
+        self.revision += 1
         return True
 
     def answers_more(self) -> bool:

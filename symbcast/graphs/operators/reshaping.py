@@ -119,7 +119,7 @@ def _copied_where_zero(call: NodeCall, size: Dim, data: Dims, axis: int) -> Dim:
     """Return a requested size, or that of the data if it is 0; if the walk names cases, under a name."""
     if axis >= len(data) or data[axis] == size:
         return copied_where_zero(call, size, data, axis)
-    call.asker.zeros[size] = call.place
+    call.asker.mark_zero(size, call.place)
     if not call.asker.names_cases:
         return copied_where_zero(call, size, data, axis)
     least = int(call.bounds.is_at_least(data[axis], 1))

@@ -140,6 +140,8 @@ class Asker:
         self.settled = Settled()
         """Facts that hold wherever the model runs, used to simplify sizes."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
+        self._marks = 0
+        """How many times `zeros` was written."""
         self._numbers: dict[str, int] = {}
         """The names of sizes, each with the number for the next size of that name."""
 
@@ -173,6 +175,27 @@ class Asker:
             return
         if any(length > self.longest for length in long_ones(dims)):
             raise TooLongError
+
+    @property
+    def knowledge(self) -> tuple[int, ...]:
+        """Counts of what nodes learn here about sizes; while they stay the same, so does the knowledge."""
+        return (
+            self.bounds.revision,
+            len(self.settled.whole),
+            len(self.origins),
+            len(self.undecided),
+            len(self.turns),
+        )
+
+    @property
+    def recorded(self) -> tuple[int, ...]:
+        """Counts of what nodes leave here that no other node reads."""
+        return len(self._known), len(self._joined), len(self.limits), len(self.unfollowed), self._marks
+
+    def mark_zero(self, size: Dim, place: Place) -> None:
+        """Record that a size selects a rare case where it is 0, and the node to which it matters."""
+        self.zeros[size] = place
+        self._marks += 1
 
     @property
     def names_cases(self) -> bool:

@@ -6,7 +6,7 @@ rank, the sizes that they share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -29,16 +29,30 @@ class Value:
     """A value: ``shape`` is None if not even the rank is known; ``content`` describes the known elements.
 
     ``dtype`` is the number of the element type in ``TensorProto.DataType``, 0 if unknown. ``decided_by`` says what
-    decides the elements (`symbcast.graphs.values.deciders`); it is None until the walk sets it.
+    decides the elements (`symbcast.graphs.values.deciders`); it is None until the walk sets it. ``key`` is a number
+    that values of one walk share if the same is known about them; it is None until the walk needs it.
     """
 
-    __slots__ = ("content", "decided_by", "dtype", "shape")
+    __slots__ = ("content", "decided_by", "dtype", "key", "shape")
 
     def __init__(self, shape: Dims | None, dtype: int = 0, content: Content | None = None) -> None:
         self.shape = shape
         self.dtype = dtype
         self.content = content
         self.decided_by: Decider | None = None
+        self.key: int | None = None
+
+    def facts(self) -> Hashable | None:
+        """Return everything that is known about the value; None if that is more than a tensor's shape and elements."""
+        if type(self) is not Value or self.shape is None:
+            return None
+        return self.shape, self.dtype, self.decided_by, type(self.content), self.content
+
+    def copy(self) -> Value:
+        """Return another value about which the same is known."""
+        made = Value(self.shape, self.dtype, self.content)
+        made.decided_by, made.key = self.decided_by, self.key
+        return made
 
     def with_sizes(self, shape: Dims | None) -> Value:
         """Return the value with its shape in another form."""
@@ -77,13 +91,14 @@ def sizes_known(value: Value) -> Dims | None:
 class Constant(Value):
     """A value stored in a model; its elements are read on demand.
 
-    ``raw`` is the framework's object for the value.
+    ``raw`` is the framework's object for the value; ``was_read`` says whether an array of its numbers was read.
     """
 
-    __slots__ = ("__dict__", "raw")
+    __slots__ = ("__dict__", "raw", "was_read")
 
     def __init__(self, raw: Any, shape: Dims, dtype: int) -> None:
         self.raw = raw
+        self.was_read = False
         super().__init__(shape, dtype)
         self.decided_by = Decider.NUMBERS
 
@@ -225,6 +240,7 @@ def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
         value.ends = tuple(replaced(d, sizes) for d in value.ends)
     elif value.shape is not None:
         value.shape = tuple(replaced(d, sizes) for d in value.shape)
+        value.key = None
 
 
 def sequence_of(items: Iterable[Value], dtype: int = 0) -> SequenceValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -15,6 +15,7 @@ from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, Se
 from symbcast.graphs.walking.deciding import decider_of_content, joined
 from symbcast.graphs.walking.lengths import Lengths
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
+from symbcast.graphs.walking.repeats import Repeats
 from symbcast.graphs.walking.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.graphs.walking.walker import Fork, GraphScope, OpenValues, either
 
@@ -76,6 +77,7 @@ class Walk:
         self._left = MAX_AGAIN + MAX_TURNS * model.inner
         """How many nodes of functions and inner graphs may still be walked."""
         self._branches_left = MAX_BRANCHES
+        self._repeats = Repeats(asker, self.trace)
         self.open = OpenValues(asker)
         """The knowledge about values of unknown rank."""
         self.fork: Fork | None = None
@@ -144,11 +146,13 @@ class Walk:
     def trying(self) -> Iterator[None]:
         """Discard the notes made in this context when it ends."""
         inner, unanalysed, names = self.inner, self.unanalysed, self._names
+        restore = self._repeats.forget()
         self.inner, self.unanalysed, self._names = dict(inner), dict(unanalysed), dict(names)
         try:
             yield
         finally:
             self.inner, self.unanalysed, self._names = inner, unanalysed, names
+            restore()
 
     @contextmanager
     def apart(self) -> Iterator[dict[str, Value]]:
@@ -179,8 +183,7 @@ class Walk:
         if self._is_stopped(node, inputs):
             outputs: Sequence[Value] = [UNKNOWN] * len(node.outputs)
         else:
-            outputs = self._lengths.limited(self._outputs(node, inputs, scope), node.title)
-        self.mark(node, inputs, outputs)
+            outputs = self._repeated(self._place(node, inputs), scope)
         for position, name in enumerate(node.outputs):
             if name:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
@@ -209,10 +212,34 @@ class Walk:
         """Return what decides the elements of the output at a position, if these are not known exactly."""
         return joined(inputs)
 
-    def _outputs(self, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
-        place = self._place(node, inputs)
+    def _repeated(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+        """Return the outputs of a node, with what decides their elements; those of an earlier twin if there is one."""
         if self.asker.foreknown:
             self.asker.restate(place)
+        key = self._repeats.key(place)
+        known = None if key is None else self._repeats.outputs(key)
+        if known is not None:
+            return known
+        before = self._repeats.state()
+        outputs = self._lengths.limited(self._outputs(place, scope), place.node.title)
+        self.mark(place.node, place.inputs, outputs)
+        if key is not None:
+            self._repeats.keep(key, before, place.inputs, outputs)
+        return outputs
+
+    def trace(self) -> Hashable:
+        """Return counts of what nodes leave in the walk, besides their outputs."""
+        return (
+            len(self.unanalysed),
+            len(self.inner),
+            len(self._names),
+            self._left,
+            self._branches_left,
+            self.fork is None,
+        )
+
+    def _outputs(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+        node, inputs = place.node, place.inputs
         if NEVER in inputs:
             return [NEVER] * len(node.outputs)
         try:

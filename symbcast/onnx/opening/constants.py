@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, Self
 
 from symbcast.onnx.opening.types import ValueType
+from symbcast.onnx.protobuf.constant import unnamed
 
 MAX_ELEMENTS = 1024
 """Largest constant to compute with or to pass to an inference, in elements; longer ones are weights."""
@@ -28,13 +29,7 @@ class Held(bytes):
 
     def __new__(cls, tensor: Any) -> Self:
         """Return the constant in a ``TensorProto``, which must not be changed; names do not count."""
-        if tensor.HasField("raw_data"):
-            made = super().__new__(cls, b"%d %r " % (tensor.data_type, list(tensor.dims)) + tensor.raw_data)
-        else:
-            unnamed = type(tensor)()
-            unnamed.CopyFrom(tensor)
-            unnamed.ClearField("name")
-            made = super().__new__(cls, unnamed.SerializeToString(deterministic=True))
+        made = super().__new__(cls, unnamed(tensor))
         made.tensor = tensor
         return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Hashable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,28 @@ class TensorConstant(Constant):
     @property
     def array(self) -> Any:
         """The numbers; None where their data are outside the model, or cannot be read."""
+        self.was_read = self._is_long
         return read_array(self.raw)
+
+    def facts(self) -> Hashable | None:
+        """Return the shape and type, and the data of a constant that is short enough to be listed."""
+        if self._is_long:
+            return TensorConstant, self.shape, self.dtype
+        return TensorConstant, unnamed(self.raw)
+
+    @property
+    def _is_long(self) -> bool:
+        return bool(prod(self.raw.dims) > MAX_ELEMENTS)
+
+
+def unnamed(tensor: Any) -> bytes:
+    """Return a tensor as bytes that do not depend on its name."""
+    if tensor.HasField("raw_data"):
+        return b"%d %r " % (tensor.data_type, list(tensor.dims)) + bytes(tensor.raw_data)
+    made = type(tensor)()
+    made.CopyFrom(tensor)
+    made.ClearField("name")
+    return bytes(made.SerializeToString(deterministic=True))
 
 
 def read_short(tensor: Any) -> list[Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +47,21 @@ class OnnxNode(Node):
     def attributes(self) -> Mapping[str, Any]:
         """The attributes by name; texts are bytes, as they need not be of any encoding."""
         return {a.name: _value(a) for a in self.raw.attribute if a.type not in (_GRAPH, _GRAPHS)}
+
+    @property
+    def kind(self) -> Hashable | None:
+        """Everything but its name and those of its values; None if it runs graphs."""
+        attributes = self.raw.attribute
+        if any(a.type in (_GRAPH, _GRAPHS) for a in attributes):
+            return None
+        used = tuple(map(bool, self.outputs))
+        return (
+            self.op_type,
+            self.domain,
+            self.version,
+            used,
+            *[a.SerializeToString(deterministic=True) for a in attributes],
+        )
 
     @cached_property
     def graphs(self) -> Mapping[str, Graph]:

@@ -1,0 +1,92 @@
+"""Nodes that differ from an earlier one only in names: their outputs are taken over, without asking again.
+
+Models repeat their layers, so most nodes of a large one have a twin: the same operator and attributes, on inputs about
+which the same is known. What a node gives is a function of these, of the conditions under which it runs, and of what
+the walk knows about sizes. A node is a twin's model only if it left no trace in the walk; a second twin of a node with
+requirements is one, because these are recorded already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symbcast.core.algebra.terms import Term
+from symbcast.graphs.requirements.lengths import long_ones
+from symbcast.graphs.values.contents import Elements
+from symbcast.graphs.values.value import Constant, Value
+
+if TYPE_CHECKING:
+    from symbcast.graphs.requirements.recorder import Asker, Place
+
+Key: TypeAlias = "tuple[Any, ...]"
+
+_INCOMPARABLE = 0
+"""The key of a value whose facts are more than its shape, type, elements and decider."""
+
+
+class Repeats:
+    """The outputs of nodes of one walk, by everything that decides them."""
+
+    def __init__(self, asker: Asker, trace: Callable[[], Hashable]) -> None:
+        self._asker = asker
+        self._trace = trace
+        """Counts what nodes leave in the walk."""
+        self._numbers: dict[Hashable, int] = {}
+        """The key of a value by the facts about it."""
+        self._outputs: dict[Key, Sequence[Value]] = {}
+        self._knowledge: Hashable = None
+        """The knowledge about sizes under which these are the outputs."""
+
+    def key(self, place: Place) -> Key | None:
+        """Return what decides the outputs of a node, besides the knowledge about sizes; None if that is unknown."""
+        kind = place.node.kind
+        if kind is None:
+            return None
+        keys = [None if v is None else self._number(v) if v.key is None else v.key for v in place.inputs]
+        return None if _INCOMPARABLE in keys else (kind, self._asker.guards, *keys)
+
+    def outputs(self, key: Key) -> list[Value] | None:
+        """Return the outputs of a node with a key; None if none is known."""
+        knowledge = self._asker.knowledge
+        if knowledge != self._knowledge:
+            self._outputs.clear()
+            self._knowledge = knowledge
+        found = self._outputs.get(key)
+        return None if found is None else [value.copy() for value in found]
+
+    def state(self) -> Hashable:
+        """Return what changes if a node leaves a trace."""
+        return self._asker.knowledge, self._asker.recorded, self._trace()
+
+    def keep(self, key: Key, before: Hashable, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
+        """Take over the outputs of a node for its twins, if it left no trace since ``before``.
+
+        A constant that was read as an array may have other numbers than another one with the same key.
+        """
+        if before != self.state() or any(isinstance(v, Constant) and v.was_read for v in inputs):
+            return
+        if all(type(v) is Value and v not in inputs and self._number(v) and not _is_long(v) for v in outputs):
+            self._outputs[key] = [value.copy() for value in outputs]
+
+    def forget(self) -> Callable[[], None]:
+        """Start anew, because requirements will be discarded; return the function that takes the outputs back."""
+        before = self._outputs, self._knowledge
+        self._outputs, self._knowledge = {}, None
+
+        def restore() -> None:
+            self._outputs, self._knowledge = before
+
+        return restore
+
+    def _number(self, value: Value) -> int:
+        """Return the key of a value."""
+        facts = value.facts()
+        value.key = _INCOMPARABLE if facts is None else self._numbers.setdefault(facts, len(self._numbers) + 1)
+        return value.key
+
+
+def _is_long(value: Value) -> bool:
+    """Return whether a value has sizes that count as long."""
+    items = value.content.items if isinstance(value.content, Elements) else ()
+    return bool(long_ones([*(value.shape or ()), *(i for i in items if isinstance(i, Term))]))
