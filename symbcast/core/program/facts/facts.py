@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import inf, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import join_members, join_with, replaced
 from symbcast.core.algebra.terms import Operation, symbols_of, term
 from symbcast.core.logic.formulas import FALSE, Compatible, Formula
+from symbcast.core.program.facts.islands import Islands
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.groups.normal_form import as_relation_of_terms, flattened, put_in, symbols_in
 from symbcast.core.solver.masks.graph import Classes, violable
@@ -31,6 +32,15 @@ COMPARED_UP_TO = 8
 """Joins of more members are not searched for members that another covers: that is a question for each pair."""
 
 
+class Mark(NamedTuple):
+    """A state of the facts: of the classes, of the islands, and the lengths of two records."""
+
+    classes: tuple[int, int]
+    islands: int
+    introduced: int
+    watching: int
+
+
 class Facts:
     """Facts about sizes, added one after another; the latest can be undone."""
 
@@ -39,6 +49,7 @@ class Facts:
         self.version = 0
         """Grows whenever a dimension may be written more simply than before."""
         self._classes = Classes({})
+        self._islands = Islands()
         self._introduced: dict[Dim, None] = {}
         """The symbols and terms whose possible values have been added."""
         self._watching: dict[Node, list[Formula]] = {}
@@ -52,20 +63,20 @@ class Facts:
         """Return an independent copy."""
         made = Facts(self.min_size)
         made.version = self.version
-        made._classes = self._classes.copy()
+        made._classes, made._islands = self._classes.copy(), self._islands.copy()
         made._introduced = dict(self._introduced)
         made._watching = {s: list(formulas) for s, formulas in self._watching.items()}
         made._axis_of = dict(self._axis_of)
         return made
 
-    def mark(self) -> tuple[tuple[int, int], int, int]:
+    def mark(self) -> Mark:
         """Return the current state, for `undo`."""
-        return self._classes.mark(), len(self._trail), len(self._introduced)
+        return Mark(self._classes.mark(), self._islands.mark(), len(self._introduced), len(self._trail))
 
-    def undo(self, mark: tuple[tuple[int, int], int, int]) -> None:
+    def undo(self, mark: Mark) -> None:
         """Undo all facts added since ``mark``."""
-        self._undo_classes(mark[0], mark[2])
-        while len(self._trail) > mark[1]:
+        self._undo_classes(mark)
+        while len(self._trail) > mark.watching:
             formulas, length = self._trail.pop()
             del formulas[length:]
         # A join added since then may have replaced a removed relation; each join is added again when it next occurs.
@@ -75,11 +86,13 @@ class Facts:
     def keep(self) -> None:
         """Make all facts added so far permanent."""
         self._classes.keep()
+        self._islands.keep()
         self._trail.clear()
 
-    def _undo_classes(self, mark: tuple[int, int], introduced: int) -> None:
-        self._classes.undo(mark)
-        while len(self._introduced) > introduced:
+    def _undo_classes(self, mark: Mark) -> None:
+        self._classes.undo(mark.classes)
+        self._islands.undo(mark.islands)
+        while len(self._introduced) > mark.introduced:
             self._introduced.popitem()  # the last one added
 
     def tell(self, formulas: Sequence[Formula]) -> bool:
@@ -110,9 +123,11 @@ class Facts:
             if number is None:
                 number = len(self._classes.relations)
                 self._classes.add(Axis(members))
+                self._islands.link(members)
             else:
                 del self._axis_of[before]
                 self._classes.extend(number, added)
+                self._islands.link((join_members(before)[0], added))
         except PeriodTooLongError:
             self._axis_of.clear()
             return self.tell(flattened([Compatible(members)]))
@@ -191,7 +206,7 @@ class Facts:
 
     def _is_one(self, dim: Node) -> bool:
         classes = self._classes
-        if classes.set_of(dim) is ALL and classes.degree(dim) < 2:
+        if self._islands.is_loose(dim) or (classes.set_of(dim) is ALL and classes.degree(dim) < 2):
             return False
         return not classes.possible(non_one=(dim,))
 
@@ -199,6 +214,8 @@ class Facts:
         """Drop members that are 1 or equal to another, starting with the last ones, so that the first name remains."""
         kept = list(members)
         for member in reversed(members):
+            if self._islands.is_loose(member):
+                continue
             others = [m for m in kept if m is not member]
             if any(not violable(Onto(member, other), self._classes, {}) for other in others):
                 kept = others
@@ -221,7 +238,7 @@ class Facts:
         symbols = symbols_in(clause)
         for symbol in symbols:
             self._introduce(symbol)
-        mark, introduced = self._classes.mark(), len(self._introduced)
+        mark = self.mark()
         try:
             if len(symbols) == 1:
                 (symbol,) = symbols
@@ -234,10 +251,12 @@ class Facts:
                 for dim in nodes_of(relation):
                     self._introduce(dim)
                 self._classes.add(relation)
+                self._islands.link(nodes_of(relation))
                 if isinstance(relation, Onto):
+                    self._islands.tighten(relation.data)
                     self.version += 1
         except (NotPeriodicError, PeriodTooLongError):
-            self._undo_classes(mark, introduced)
+            self._undo_classes(mark)
             relation = None
         if relation is None or not all(d.is_Symbol for d in nodes_of(relation)):
             for symbol in symbols:
@@ -249,6 +268,7 @@ class Facts:
         """Record which sizes a symbol or a term can have."""
         self._classes.add(Within(dim, members))
         if 1 not in members:
+            self._islands.tighten(dim)
             self.version += 1  # where it is joined, it equals the join
 
     def _introduce(self, dim: Node) -> None:
