@@ -9,8 +9,12 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
+from math import ceil
 from pathlib import Path
+from time import process_time
 from typing import Any, NamedTuple
 
 from symbcast.batch.endings import DiedError, TimedOutError
@@ -21,8 +25,11 @@ from symbcast.stablehlo.graph import located
 from symbcast.stablehlo.mlir import bindings, operations_in, parsed
 
 _STACK = 1 << 22
-_SECONDS, _PER_SECOND = 5, 1 << 20
-"""Only a guard against damaged bytecode on which the parser hangs: MLIR reads 10 MB in a second."""
+_SECONDS, _PER_SECOND, _WAIT = 10, 1 << 20, 3600
+"""Only guards against damaged bytecode on which the parser hangs: MLIR reads 10 MB in a second of computing.
+
+Waiting for a processor does not count, else a busy machine would decide what is read.
+"""
 MAX_OPERATIONS = 50_000
 """The greatest number of operations of a module that is walked."""
 _TEXT = "text of a module"
@@ -77,7 +84,7 @@ def _parsed_apart(source: str, data: str | bytes) -> Any:
     if isinstance(data, bytes) and not data.startswith(b"ML\xefR"):
         data = _as_text(source, data)
     try:
-        problem = Isolated(probe, _SECONDS + len(data) / _PER_SECOND)(data)
+        problem = Isolated(probe, _WAIT)(data)
     except DiedError:
         raise ModelError(source, "MLIR's parser crashes on it", "it may be damaged, or nested too deeply") from None
     except TimedOutError as error:
@@ -111,7 +118,7 @@ def too_many(count: int) -> str:
 def probe(data: str | bytes) -> str:
     """Parse a module, read its texts and forget it; return why that failed, or an empty text.
 
-    Nothing is written to stderr.
+    Nothing is written to stderr. A process that computes for too long ends.
     """
     found: list[str | Exception] = []
 
@@ -126,8 +133,9 @@ def probe(data: str | bytes) -> str:
         os.dup2(nothing.fileno(), 2)
     try:
         thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
+        with _limited(_SECONDS + len(data) / _PER_SECOND):
+            thread.start()
+            thread.join()
     finally:
         threading.stack_size(before)
         os.dup2(own, 2)
@@ -135,6 +143,23 @@ def probe(data: str | bytes) -> str:
     if isinstance(found[0], Exception):
         raise found[0]
     return found[0]
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """End this process with SIGXCPU if it computes for more seconds; on Windows, there is no such limit."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    own = (limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)
+    resource.setrlimit(resource.RLIMIT_CPU, (min([ceil(process_time() + seconds), *own]), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def _problem(data: str | bytes) -> str:

@@ -1,3 +1,7 @@
+import signal
+import subprocess
+import sys
+
 import pytest
 
 import symbcast as sb
@@ -124,3 +128,9 @@ def test_a_name_that_is_no_text_is_an_error():
     data = stablehlo.serialize_portable_artifact_str(named, stablehlo.get_current_version())
     with pytest.raises(sb.ModelError, match="MLIR does not read it: a name in it is no UTF-8"):
         sb.stablehlo.check(data.replace(b"names", b"\xff\xfe\xff\xfe\xff"))
+
+
+def test_work_that_does_not_end_is_ended():
+    pytest.importorskip("resource")
+    code = "from symbcast.stablehlo.reading import _limited\nwith _limited(0):\n    while True: pass"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGXCPU
