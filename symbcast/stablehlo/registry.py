@@ -9,7 +9,7 @@ from symbcast.stablehlo.node_call import HloCall
 
 OPERATORS: OperatorTable[HloCall] = OperatorTable("stablehlo")
 IMPLEMENTED: dict[str, frozenset[str]] = {}
-"""The constraints that operators implement, such as ``C2``, by name: those about sizes (`constraints.SIZES`)."""
+"""The constraints that operators implement, such as ``C2``, by name: those about sizes."""
 
 
 def operator(*names: str, constraints: str = "") -> Callable[[Offered], Offered]:

@@ -10,9 +10,9 @@ pytest.importorskip("jaxlib")
 
 from openvino_answers import accepts, shape_at
 from stablehlo.refinement import at_all_sizes, refined
+from stablehlo.size_constraints import SIZES
 from stablehlo.small_modules import CASES
 
-from symbcast.stablehlo.constraints import SIZES
 from symbcast.stablehlo.operators.families import OPERATORS
 from symbcast.stablehlo.registry import IMPLEMENTED
 

@@ -198,36 +198,25 @@ _OF_UNSIGNED = 6
 """The predicates of ``arith.cmpi`` by number; the last four are of unsigned integers."""
 
 
+_BROADCAST = "chlo.broadcast_"
+
+
 @operator(*(name for name in _TWO if name != "complex"), constraints="C1")
 @operator("complex", constraints="C1 C2")
 @operator(*(f"chlo.{name}" for name in _CHLO_TWO), *_ARITH)
+@operator(*(f"{_BROADCAST}{name}" for name in (*_TWO, *_CHLO_TWO)))
 def of_two(call: HloCall) -> Value:
-    """Two tensors of one shape."""
-    return _combined(call, call.alike(call.shapes(), SAME))
-
-
-@operator(*(f"chlo.broadcast_{name}" for name in (*_TWO, *_CHLO_TWO)))
-def broadcast_of_two(call: HloCall) -> Value:
-    """Two tensors, broadcast together."""
-    return _combined(call, broadcast_shape(call))
-
-
-def _combined(call: HloCall, shape: Dims) -> Value:
+    """Two tensors."""
     name = call.node.op_type
-    step = _ARITH[name] if name in _ARITH else _TWO.get(name.partition(".")[2].removeprefix("broadcast_"))
-    return call.made(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
+    short = name.removeprefix(_BROADCAST).removeprefix("stablehlo.")
+    return _combined(call, _ARITH[name] if name in _ARITH else _TWO.get(short))
 
 
 @operator("compare", constraints="C2")
+@operator(f"{_BROADCAST}compare")
 def compare(call: HloCall) -> Value:
-    """A comparison of two tensors of one shape."""
-    return _compared(call, call.alike(call.shapes(), SAME), _COMPARED[call.keyword("comparison_direction")])
-
-
-@operator("chlo.broadcast_compare")
-def broadcast_compare(call: HloCall) -> Value:
-    """A comparison of two tensors, broadcast together."""
-    return _compared(call, broadcast_shape(call), _COMPARED[call.keyword("comparison_direction")])
+    """A comparison of two tensors."""
+    return _combined(call, _COMPARED[call.keyword("comparison_direction")])
 
 
 @operator("arith.cmpi")
@@ -235,10 +224,13 @@ def compare_integers(call: HloCall) -> Value:
     """A comparison of two integers."""
     predicate = call.integer("predicate")
     step = _COMPARED[_PREDICATES[predicate]]
-    return _compared(call, call.alike(call.shapes(), SAME), _unsigned(step) if predicate >= _OF_UNSIGNED else step)
+    return _combined(call, _unsigned(step) if predicate >= _OF_UNSIGNED else step)
 
 
-def _compared(call: HloCall, shape: Dims, step: Binary) -> Value:
+def _combined(call: HloCall, step: Binary | None) -> Value:
+    """Return two tensors combined: broadcast together by CHLO's operators, else of one shape."""
+    is_broadcast = call.node.op_type.startswith(_BROADCAST)
+    shape = broadcast_shape(call) if is_broadcast else call.alike(call.shapes(), SAME)
     return call.made(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 

@@ -62,32 +62,25 @@ def sort(call: HloCall) -> list[Value]:
 # Normalisations: one number for each feature.
 
 
-def _per_feature(call: HloCall, operands: list[int]) -> None:
+_OF_FEATURES = {
+    "stablehlo.batch_norm_inference": ([1, 2, 3, 4], 0),
+    "stablehlo.batch_norm_training": ([1, 2], 2),
+    "stablehlo.batch_norm_grad": ([1, 2, 3], 2),
+}
+"""The operands with one number for each feature, and how many results have one."""
+
+
+@operator("batch_norm_inference", "batch_norm_training", constraints="C3 C4 C5 C6 C7")
+@operator("batch_norm_grad", constraints="C3 C4 C5")
+def batch_norm(call: HloCall) -> list[Value]:
+    """Normalised features, or their gradients, and tensors with one number for each feature."""
+    operands, results = _OF_FEATURES[call.node.op_type]
+    tensors = [call.shape(n) for n in range(len(call.inputs)) if n not in operands]
+    shape = call.alike(tensors, "the operand and its gradient must have the same shape")
     size = call.shape(0)[call.integer("feature_index")]
     for n in operands:
         call.equal(call.shape(n)[0], size, "there must be one number for each feature")
-
-
-@operator("batch_norm_inference", constraints="C3 C4 C5 C6 C7")
-def batch_norm_inference(call: HloCall) -> Value:
-    """Features normalised by given means and variances."""
-    _per_feature(call, [1, 2, 3, 4])
-    return call.made(call.shape(0))
-
-
-@operator("batch_norm_training", constraints="C3 C4 C5 C6 C7")
-def batch_norm_training(call: HloCall) -> list[Value]:
-    """Normalised features, and their means and variances."""
-    _per_feature(call, [1, 2])
-    return [call.made(call.shape(0)), *(call.made(call.shape(1), output=n) for n in (1, 2))]
-
-
-@operator("batch_norm_grad", constraints="C3 C4 C5")
-def batch_norm_grad(call: HloCall) -> list[Value]:
-    """The gradients of the operand, the scale and the offset."""
-    shape = call.alike([call.shape(0), call.shape(4)], "the operand and its gradient must have the same shape")
-    _per_feature(call, [1, 2, 3])
-    return [call.made(shape), *(call.made(call.shape(1), output=n) for n in (1, 2))]
+    return [call.made(shape), *(call.made(call.shape(1), output=1 + n) for n in range(results))]
 
 
 # Random numbers.
