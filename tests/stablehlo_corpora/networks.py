@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from stablehlo_corpora.functions import Case, plain_cases
+from stablehlo_corpora.more_functions import MORE_CASES
 
 
 def _flax_cases() -> list[Case]:
@@ -69,4 +70,4 @@ def _equinox_cases() -> list[Case]:
 
 def all_cases() -> list[Case]:
     """Return all functions and networks."""
-    return [*plain_cases(), *_flax_cases(), *_equinox_cases()]
+    return [*plain_cases(), *MORE_CASES, *_flax_cases(), *_equinox_cases()]
