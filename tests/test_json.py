@@ -83,3 +83,13 @@ def test_conflict_names_its_place():
             "reason": "sizes must be equal or 1",
         }
     ]
+
+
+def test_the_names_of_formats_do_not_change_with_the_modules():
+    """Data that an earlier release wrote must stay readable: a name of a format is no name of a module."""
+    env = sb.ShapeEnv()
+    env.broadcast("N", "M")
+    compared = sb.compare("N", "M", rules=["numpy", "none"])
+    assert env.to_dict()["format"] == "symbcast.program"
+    assert json.loads(env.report("json"))["format"] == "symbcast.report"
+    assert compared.to_dict()["format"] == "symbcast.comparison"

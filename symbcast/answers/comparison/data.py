@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from symbcast.answers.comparison.regions import Region
     from symbcast.answers.comparison.related import Related
 
-FORMAT = "symbcast.answers.comparison"
+FORMAT = "symbcast.comparison"
 VERSION = 1
 """It is incremented when a key changes meaning or is removed."""
 

@@ -25,7 +25,7 @@ from symbcast.operators.recorded.operator import find_operator, operator_names
 
 _Value = TypeVar("_Value")
 
-FORMAT = "symbcast.core.program"
+FORMAT = "symbcast.program"
 VERSION = 1
 """It is incremented when a key changes meaning or is removed."""
 

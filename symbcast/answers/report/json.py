@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.program.whole.program import Program
 
-FORMAT = "symbcast.answers.report"
+FORMAT = "symbcast.report"
 VERSION = 1
 """It is incremented when a key changes meaning or is removed."""
 
