@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 READMES = [ROOT / "README.md", *sorted(p for top in ("symbcast", "tests") for p in (ROOT / top).rglob("README.md"))]
-DOCUMENTS = [READMES[0], ROOT / "CONTRIBUTING.md", *READMES[1:]]
+PAGES = [p for p in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "generated"} & {*p.parts}]
+"""The pages of the site that are written by hand."""
+
+DOCUMENTS = [READMES[0], ROOT / "CONTRIBUTING.md", *READMES[1:], *PAGES]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 

@@ -85,8 +85,10 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
     )
 
     html: ClassVar[Callable[[Sequence[Dim]], str]]
+    """Renders sizes as HTML; set by the renderer, which belongs to a higher layer."""
+
     latex: ClassVar[Callable[[Sequence[Dim]], str]]
-    """Renders sizes in a notebook; set by the renderer, which belongs to a higher layer."""
+    """Renders sizes as LaTeX; set by the renderer, too."""
 
     def __new__(cls, value: ShapeLike = ()) -> Shape:
         """Return the same shape as `shape`: its elements are always dimensions, and repr shows ``Shape('(N, 3)')``."""

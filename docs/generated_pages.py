@@ -1,0 +1,221 @@
+"""Pages of the site that repeat what the repository has elsewhere: public names, commands, READMEs, notebooks.
+
+Each fact is stated in one place: docstrings, the command line's help and the folders' READMEs. This module copies them
+and turns links between files into links between pages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import symbcast as sb
+from symbcast import _meant as meant_of_module
+
+ROOT = Path(__file__).parent.parent
+TOPICS = {
+    "symbcast/core/text": "notation",
+    "symbcast/core/broadcasting": "rules",
+    "symbcast/answers/public": "broadcasts",
+    "symbcast/answers/questions": "questions",
+    "symbcast/answers/comparison": "comparison",
+    "symbcast/core/program": "programs",
+    "symbcast/operators": "operators",
+    "symbcast/answers/guards": "guards",
+    "symbcast/onnx": "onnx",
+    "symbcast/openvino": "openvino",
+    "symbcast/stablehlo": "stablehlo",
+    "symbcast/torch": "torch",
+    "symbcast/arrays": "functions",
+    "symbcast/paths": "paths",
+    "symbcast/adapters": "adapters",
+    "symbcast/notebook": "notebook",
+    "symbcast/cli": "command_line",
+    "symbcast/core/solver": "solver",
+    "tests/benchmarks": "benchmarks",
+}
+"""The folders whose README is a page of the site, with the page's name."""
+
+FRONT_ENDS = ("onnx", "openvino", "stablehlo", "torch", "jax", "adapters", "notebook")
+"""The modules of the public interface, each with a page of its functions."""
+
+
+def write(folder: Path) -> None:
+    """Write all generated pages into a folder that is replaced as a whole."""
+    shutil.rmtree(folder, ignore_errors=True)
+    pages = {**topic_pages(), **reference_pages(), "commands.md": commands_page(), "other_names.md": other_names_page()}
+    for name, text in pages.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns("conftest.py", ".*"))
+    for notebook in (folder / "notebooks").glob("*.ipynb"):
+        notebook.write_text(_notebook_links(notebook.read_text("utf-8")), "utf-8")
+
+
+# READMEs of folders.
+
+
+def topic_pages() -> dict[str, str]:
+    """Return the READMEs that are pages, by page, with links that lead to pages."""
+    present = {folder: name for folder, name in TOPICS.items() if (ROOT / folder / "README.md").exists()}
+    return {
+        f"topics/{name}.md": with_page_links((ROOT / folder / "README.md").read_text("utf-8"), ROOT / folder)
+        for folder, name in present.items()
+    }
+
+
+def with_page_links(text: str, folder: Path) -> str:
+    """Return Markdown of a folder with links to pages for links to files; those to files without a page become code."""
+
+    def replaced(match: re.Match[str]) -> str:
+        label, target = match[1], match[2]
+        if "://" in target or target.startswith("#"):
+            return match[0]
+        path, _, anchor = target.partition("#")
+        page = _page_of((folder / path).resolve())
+        if page is None:
+            return label if label.startswith("`") else f"{label} (`{_in_repository(folder / path)}`)"
+        return f"[{label}](/{page}{'#' + anchor if anchor else ''})"
+
+    return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", replaced, text)
+
+
+def _page_of(path: Path) -> str | None:
+    """Return the page of a file of the repository; None if it has none."""
+    inside = _in_repository(path)
+    if path.suffix == ".ipynb":
+        return f"generated/notebooks/{path.name}"
+    if inside.startswith("docs/"):
+        return inside.removeprefix("docs/")
+    folder = inside.removesuffix("/README.md")
+    return f"generated/topics/{TOPICS[folder]}.md" if folder in TOPICS else None
+
+
+def _in_repository(path: Path) -> str:
+    return Path(os.path.relpath(path.resolve(), ROOT)).as_posix()
+
+
+def _notebook_links(text: str) -> str:
+    """Return the text of a notebook whose links to READMEs lead to pages."""
+
+    def replaced(match: re.Match[str]) -> str:
+        page = _page_of((ROOT / "notebooks" / match[1]).resolve())
+        return f"](/{page}{match[2] or ''})" if page else match[0]
+
+    return re.sub(r"\]\((\.\./[^)#\s]+)(#[^)\s]*)?\)", replaced, text)
+
+
+# Public names.
+
+
+def reference_pages() -> dict[str, str]:
+    """Return a page for each public class and module, one for the functions, and their list."""
+    classes = [n for n in sb.__all__ if inspect.isclass(getattr(sb, n))]
+    errors = [n for n in classes if issubclass(getattr(sb, n), BaseException)]
+    functions = [n for n in sb.__all__ if inspect.isfunction(getattr(sb, n))]
+    pages = {
+        "reference/functions.rst": _page("Functions", (f".. autofunction:: symbcast.{n}" for n in functions)),
+        "reference/errors.rst": _page(
+            "Errors", (f".. autoexception:: symbcast.{n}\n   :show-inheritance:" for n in errors)
+        ),
+    }
+    own = [n for n in classes if n not in errors]
+    for name in own:
+        pages[f"reference/{name}.rst"] = _class_page(name, getattr(sb, name))
+    documented: dict[object, str] = {getattr(sb, n): f"symbcast.{n}" for n in (*classes, *functions)}
+    for name in FRONT_ENDS:
+        pages[f"reference/{name}.rst"] = _module_page(name, documented)
+    groups = {"Everything at once": ["functions", "errors"], "Classes": own, "Modules": list(FRONT_ENDS)}
+    trees = [f".. toctree::\n   :caption: {title}\n\n{_indented(names)}" for title, names in groups.items()]
+    pages["reference/index.rst"] = _page("Reference", ["All public names, from their docstrings.", *trees])
+    return pages
+
+
+def _indented(names: list[str]) -> str:
+    return "\n".join(f"   {name}" for name in names)
+
+
+def _class_page(name: str, cls: type) -> str:
+    return _page(name, [_autoclass(f"symbcast.{name}", cls)])
+
+
+def _autoclass(path: str, cls: type) -> str:
+    """Return the directive for a class with all of its members, but for those of other libraries' classes."""
+    foreign = [base.__name__ for base in cls.__mro__ if not base.__module__.startswith("symbcast")]
+    return f".. autoclass:: {path}\n   :members:\n   :inherited-members: {', '.join(foreign)}"
+
+
+def _module_page(name: str, documented: dict[object, str]) -> str:
+    """Return the page of a front end: its public functions and classes, each documented at its first name."""
+    module = getattr(sb, name)
+    assert isinstance(module, ModuleType)
+    listed = getattr(module, "__all__", None) or [n for n in dir(module) if not n.startswith("_")]
+    parts = []
+    for public in listed:
+        found, path = getattr(module, public), f"symbcast.{name}.{public}"
+        first = documented.setdefault(found, path) if callable(found) else path
+        if first != path:
+            parts.append(f"``{path}`` is :py:obj:`{first}`.")
+        elif inspect.isclass(found):
+            parts.append(_autoclass(path, found))
+        elif callable(found):
+            parts.append(f".. autofunction:: {path}")
+    first = (inspect.getdoc(module) or "").split("\n\n")[0].replace("\n", " ")
+    return _page(f"symbcast.{name}", [first, *parts])
+
+
+def _page(title: str, parts: Iterator[str] | list[str]) -> str:
+    return "\n\n".join([_title(title), *parts, ""])
+
+
+def _title(title: str) -> str:
+    return f"{title}\n{'=' * len(title)}\n"
+
+
+# Commands and guessed names.
+
+
+def commands_page() -> str:
+    """Return the help of every command, as the command line prints it."""
+    names = re.findall(r"^│ ([a-z][\w-]*) ", _help(), re.M)
+    parts = [f"# Commands\n\n`symbcast COMMAND --help` prints what this page shows.\n\n```text\n{_help()}\n```"]
+    parts += [f"## symbcast {name}\n\n```text\n{_help(name)}\n```" for name in names]
+    return "\n\n".join(parts) + "\n"
+
+
+def _help(*command: str) -> str:
+    call = [sys.executable, "-m", "symbcast", *command, "--help"]
+    columns = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
+    done = subprocess.run(call, capture_output=True, text=True, check=True, env=columns, cwd=ROOT)
+    return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+
+
+def other_names_page() -> str:
+    """Return what symbcast calls things that have other names elsewhere: the suggestions of its errors."""
+    head = "# Other names\n\nWhat other libraries call something, and its name here, as errors say.\n"
+    tables = {
+        "symbcast": meant_of_module(),
+        "ShapeEnv": sb.ShapeEnv._meant,
+        "An answer": sb.Result._meant,
+        "Condition": sb.Condition._meant,
+        "Shape": sb.Shape._meant,
+    }
+    return "\n\n".join([head, *(f"## {title}\n\n{_names_table(names)}" for title, names in tables.items())]) + "\n"
+
+
+def _names_table(names: Mapping[str, str]) -> str:
+    by_use: dict[str, list[str]] = {}
+    for name, use in names.items():
+        by_use.setdefault(use, []).append(name)
+    rows = (
+        f"| {', '.join(f'`{n}`' for n in guesses)} | {use.replace('|', chr(92) + '|')} |"
+        for use, guesses in sorted(by_use.items())
+    )
+    return "\n".join(["| elsewhere | here |", "|---|---|", *rows])
