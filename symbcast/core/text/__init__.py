@@ -1,4 +1,4 @@
-r"""Text to shapes, dimensions and formulas; nothing here evaluates text, and nothing recurses over it.
+r"""Text to shapes, dimensions and formulas; nothing here evaluates text, and nothing recurses over long text.
 
 A shape is dimensions separated by commas, with or without ``( )`` or ``[ ]`` around them and with or without a trailing
 comma; blank text, ``()`` and ``[]`` have rank 0. A dimension is

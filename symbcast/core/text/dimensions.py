@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_EXPONENT = 16
 _MAX_DIGITS = len(str(2**MAX_BITS))
 _MAX_NESTING = 32
-_MAX_POWER = 256
+MAX_POWER = 256
 TOO_LARGE = "a size is at most 2**63 - 1"
 FITS = "a size that fits in 64 bits"
 
@@ -49,11 +49,11 @@ class PlacedDim(NamedTuple):
     @property
     def meant(self) -> Dim:
         """The dimension, with a mention of the lost terms that it does not contain."""
-        left = self.lost - _said((self.dim,))
+        left = self.lost - said((self.dim,))
         if not left:
             return self.dim
         # Names that a larger term shows, such as those in a division, need no separate mention.
-        covered = frozenset[Term]().union(*(_said(t.args) for t in left if isinstance(t, Operation)))
+        covered = frozenset[Term]().union(*(said(t.args) for t in left if isinstance(t, Operation)))
         return mentioning(self.dim, sorted(left - covered, key=lambda t: t.key))
 
     @property
@@ -80,11 +80,11 @@ def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> PlacedDim:
     if isinstance(dim, int) and dim.bit_length() > MAX_BITS:
         raise Fault((start, stop), TOO_LARGE)
     power = max(t.power for t in terms)
-    lost = frozenset[Term]().union(*(t.lost for t in terms), _said(t.dim for t in terms) - _said((dim,)))
+    lost = frozenset[Term]().union(*(t.lost for t in terms), said(t.dim for t in terms) - said((dim,)))
     return PlacedDim(dim, start, stop, depth, power, False, tuple(b for t in terms for b in t.bounds), lost)
 
 
-def _said(dims: Iterable[Dim]) -> frozenset[Term]:
+def said(dims: Iterable[Dim]) -> frozenset[Term]:
     """Return the symbols in dimensions, and the operations in them that may be undefined."""
     return frozenset[Term]().union(*(_said_by(d) for d in dims if not isinstance(d, int)))
 
@@ -93,7 +93,7 @@ def _said_by(value: Term) -> frozenset[Term]:
     if value.is_total:
         return frozenset(value.symbols())
     partial = [o for o in value.operations() if not o.is_total]
-    return frozenset(value.symbols()).union(partial, *(_said(o.args) for o in partial))
+    return frozenset(value.symbols()).union(partial, *(said(o.args) for o in partial))
 
 
 def divide(operator: str, left: PlacedDim, right: PlacedDim) -> PlacedDim:
@@ -104,7 +104,7 @@ def divide(operator: str, left: PlacedDim, right: PlacedDim) -> PlacedDim:
     if isinstance(right.dim, int):
         return found
     # The quotient needs a divisor other than 0, even if the quotient was simplified.
-    divided = any(isinstance(t, Operation) and t.args[-1] is right.dim for t in _said((found.dim,)))
+    divided = any(isinstance(t, Operation) and t.args[-1] is right.dim for t in said((found.dim,)))
     return found if divided else found._replace(lost=found.lost | {Operation("//", (constant(0), right.dim))})
 
 
@@ -176,8 +176,8 @@ class DimBuilder:
         if exponent > MAX_EXPONENT:
             raise Fault(_span(exponent_token), f"an exponent is at most {MAX_EXPONENT}")
         raised = base.power * max(1, exponent)
-        if raised > _MAX_POWER:
-            raise Fault(_span(exponent_token), f"nested exponents multiply to more than {_MAX_POWER}")
+        if raised > MAX_POWER:
+            raise Fault(_span(exponent_token), f"nested exponents multiply to more than {MAX_POWER}")
         return over(parts, multiply(*[base.dim] * exponent))._replace(power=raised)
 
     def product(self, parts: list[Part]) -> PlacedDim:

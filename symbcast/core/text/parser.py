@@ -17,7 +17,7 @@ from symbcast.core.text.comparisons import FormulaBuilder
 from symbcast.core.text.dialects import NAMES, einops, is_mlir, jaxtyping, mlir
 from symbcast.core.text.dimensions import ANY_RANK, FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
 from symbcast.core.text.faults import Fault, at_character, at_token
-from symbcast.core.text.simple import simple_dim, simple_formula, simple_shape
+from symbcast.core.text.infix import infix_dim, infix_formula, infix_shape
 from symbcast.core.text.slips import correction
 from symbcast.errors import ShapeSyntaxError
 
@@ -122,7 +122,7 @@ def _is_read(start: str, text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
-    plain = (_plain_shape(text) or simple_shape(text)) if dialect is None else None
+    plain = (_plain_shape(text) or infix_shape(text)) if dialect is None else None
     if plain is not None:
         return Template(plain, ())
     try:
@@ -148,7 +148,7 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
 
 @lru_cache(maxsize=1024)
 def _dim_template(text: str) -> Template[Dim]:
-    simple = simple_dim(text)
+    simple = infix_dim(text)
     if simple is not None:
         return Template(simple, ())
     try:
@@ -163,7 +163,7 @@ def _dim_template(text: str) -> Template[Dim]:
 
 @lru_cache(maxsize=1024)
 def _formula_template(text: str) -> Template[Formula]:
-    simple = simple_formula(text)
+    simple = infix_formula(text)
     if simple is not None:
         return Template(simple, ())
     try:
