@@ -18,7 +18,7 @@ from symbcast.core.algebra.operations import (
     mention,
     modulo_terms,
 )
-from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Term, collect, constant, product_of_monomials, term
+from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Term, collect, product_of_monomials, term
 from symbcast.errors import DimensionError
 
 _FEW = 2
@@ -31,7 +31,7 @@ def add(*dims: Dim) -> Dim:
     number = sum(d for d in dims if isinstance(d, int))
     if not parts:
         return _bounded(number)
-    return collect([(term(d), 1) for d in parts] + [(constant(number), 1)]).dim()
+    return collect([(term(d), 1) for d in parts], number).dim()
 
 
 def subtract(left: Dim, right: Dim) -> Dim:

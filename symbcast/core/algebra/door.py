@@ -232,6 +232,8 @@ def _new_symbol(found: Symbol) -> sympy.Symbol:
 
 @lru_cache(maxsize=4096)
 def _written(value: Term) -> sympy.Expr:
+    if isinstance(value, Atom):
+        return _atom_written(value)
     parts = [sympy.Mul(c, *map(_atom_written, m)) for m, c in value.coefficients.items()]
     return sympy.Add(*parts)
 

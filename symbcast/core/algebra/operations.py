@@ -27,20 +27,25 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
             return floordiv_terms(-dividend, -divisor)
         if by == 1 and not any(operation.kind == "%" for operation in dividend.operations()):
             return dividend
-        dividend = _without_remainders(dividend, by)
-        whole = Term({m: c // by for m, c in dividend.coefficients.items() if m and c % by == 0})
-        rest = dividend - whole.scaled(by)
-        if rest.is_constant:
-            return whole + constant(rest.constant // by)
-        if all(c < 0 for m, c in rest.coefficients.items() if m):
+        if dividend.is_Symbol:
+            return Operation("//", (dividend, divisor))
+        parts = _without_remainders(dividend, by).coefficients
+        whole = {m: c // by for m, c in parts.items() if m and c % by == 0}
+        others = {m: c for m, c in parts.items() if not m or c % by}
+        symbolic = [c for m, c in others.items() if m]
+        if not symbolic:
+            carried = others.get((), 0) // by
+            return Term({**whole, (): carried} if carried else whole)
+        if all(c < 0 for c in symbolic):
             # floor(-y / b) is -ceil(y / b), which is -floor((y + b - 1) / b): one spelling for a ceiling.
-            return whole - floordiv_terms(constant(by - 1) - rest, constant(by))
+            return Term(whole) - floordiv_terms(constant(by - 1) - Term(others), divisor)
         # floor((g*x + r) / (g*b)) is floor((x + floor(r/g)) / b): a common factor g drops out.
-        common = gcd(rest.content, by)
-        shrunk = Term({m: c // common for m, c in rest.coefficients.items() if c // common})
-        carried = shrunk.constant // (by // common)
-        shrunk = shrunk - constant(carried * (by // common))
-        return whole + constant(carried) + _floor_of_floor(shrunk, by // common)
+        common = gcd(*symbolic, by)
+        by //= common
+        carried, left = divmod(others.pop((), 0) // common, by)
+        shrunk = {m: c // common for m, c in others.items()}
+        found = _floor_of_floor(Term({**shrunk, (): left} if left else shrunk), by)
+        return found if not (whole or carried) else collect([(Term(whole), 1), (found, 1)], carried)
     if _is_below(dividend, divisor):
         return constant(0)
     quotient, rest = divided(dividend, divisor)
@@ -134,6 +139,8 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
         by = divisor.constant
         if by < 0:
             return -modulo_terms(-dividend, -divisor)
+        if dividend.is_Symbol:
+            return constant(0) if by == 1 else Operation("%", (dividend, divisor))
         rest = _congruent(Term({m: c % by for m, c in dividend.coefficients.items() if c % by}), by)
         if rest.is_constant:
             return rest

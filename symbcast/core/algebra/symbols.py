@@ -65,11 +65,9 @@ class Unknown(Symbol):
         """Return a new unknown, or the one with a number."""
         number = next_number() if number is None else number
         # The key includes label and bounds: data written elsewhere may use the number for another unknown.
-        made = interned(
+        return interned(
             (Unknown, number, label, lower, upper), lambda: made_symbol(Unknown, label, number, lower, upper)
         )
-        assert isinstance(made, Unknown)
-        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Unknown, (self.name, self.lower, self.upper, self.number)

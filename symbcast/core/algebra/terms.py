@@ -9,15 +9,17 @@ size as a graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from math import gcd
 from threading import RLock
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, cast, overload
 from weakref import WeakValueDictionary
 
 from symbcast.core.effort import charge
 from symbcast.errors import DimensionError
 
+_Value = TypeVar("_Value")
+_Kind = TypeVar("_Kind", bound="Term")
+_S = TypeVar("_S", bound="Symbol")
 Kind: TypeAlias = Literal["//", "%", "min", "max", "join"]
 Monomial: TypeAlias = "tuple[Atom, ...]"
 Dim: TypeAlias = "int | Term"
@@ -35,6 +37,28 @@ _FEW_PAIRS = 16
 _interned: WeakValueDictionary[Any, Term] = WeakValueDictionary()
 _interning = RLock()
 """Held while a term is added, so that two threads never make two of one: equality is identity."""
+
+
+class stored(Generic[_Value]):  # noqa: N801 - a decorator, as `property` is
+    """A property that is computed on first access and kept: `functools.cached_property` without its lock.
+
+    The lock of Python 3.11 takes longer than most of these properties. Two threads compute equal values.
+    """
+
+    def __init__(self, work: Callable[[Any], _Value]) -> None:
+        self._work = work
+        self._name = work.__name__
+        self.__doc__ = work.__doc__
+
+    @overload
+    def __get__(self, kept: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, kept: object, owner: type) -> _Value: ...
+    def __get__(self, kept: Any, owner: type) -> Self | _Value:
+        if kept is None:
+            return self
+        found = kept.__dict__[self._name] = self._work(kept)
+        return found
 
 
 class Term:
@@ -114,17 +138,17 @@ class Term:
             return self
         return Term({m: c * factor for m, c in self.coefficients.items()} if factor else {})
 
-    @cached_property
+    @stored
     def key(self) -> tuple[Any, ...]:
         """A key that orders terms the same way on every run."""
         return tuple((tuple(a.atom_key for a in m), c) for m, c in self.coefficients.items())
 
-    @cached_property
+    @stored
     def constant(self) -> int:
         """The coefficient of the empty monomial."""
         return self.coefficients.get((), 0)
 
-    @cached_property
+    @stored
     def is_constant(self) -> bool:
         """Whether the term is an integer."""
         return not self.coefficients or (len(self.coefficients) == 1 and () in self.coefficients)
@@ -134,7 +158,7 @@ class Term:
         """The greatest common divisor of the coefficients other than the constant; 0 for an integer."""
         return gcd(*(c for m, c in self.coefficients.items() if m))
 
-    @cached_property
+    @stored
     def is_linear(self) -> bool:
         """Whether no monomial multiplies atoms, at any depth, and no divisor is symbolic."""
         return all(len(m) <= 1 for m in self.coefficients) and all(
@@ -142,7 +166,7 @@ class Term:
             for atom in self.operations()
         )
 
-    @cached_property
+    @stored
     def is_total(self) -> bool:
         """Whether the term has a value at all sizes: it divides by numbers only, and joins nothing."""
         return all(
@@ -154,7 +178,7 @@ class Term:
             for operation in self.operations()
         )
 
-    @cached_property
+    @stored
     def lower_bound(self) -> int | None:
         """A lower bound over sizes from 0 on, or None; sound, and exact for the terms that shapes usually contain."""
         total = 0
@@ -186,14 +210,14 @@ class Term:
         """Return the symbols at any depth, in the order of the monomials; callers must not change the result."""
         return self._symbols
 
-    @cached_property
+    @stored
     def _symbols(self) -> Mapping[Symbol, None]:
         found: dict[Any, None] = {}
         for atom in self.atoms():
             found.update(atom.symbols())
         return found
 
-    @cached_property
+    @stored
     def size(self) -> int:
         """The number of atoms when the term is written out as a tree."""
         return sum(1 + (sum(arg.size for arg in a.args) if isinstance(a, Operation) else 0) for a in self.atoms())
@@ -261,9 +285,8 @@ class Symbol(Atom):
 
     def __new__(cls, name: str) -> Symbol:
         """Return the size called ``name``: one object for each name."""
-        made = interned(name, lambda: made_symbol(Symbol, name))
-        assert isinstance(made, Symbol)
-        return made
+        made = _interned.get(name)
+        return interned(name, lambda: made_symbol(Symbol, name)) if made is None else cast("Symbol", made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Symbol, (self.name,)
@@ -289,22 +312,20 @@ class Operation(Atom):
 
     def __new__(cls, kind: Kind, args: tuple[Term, ...]) -> Operation:
         """Return the operation, not simplified: see `symbcast.core.algebra.operations`."""
-        made = interned((kind, args), lambda: _made_operation(kind, args))
-        assert isinstance(made, Operation)
-        return made
+        return interned((kind, args), lambda: _made_operation(kind, args))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operation, (self.kind, self.args)
 
-    @cached_property
-    def is_truth_value(self) -> bool:  # type: ignore[override]
+    @stored
+    def is_truth_value(self) -> bool:
         return self.kind == "min" and any(a.is_constant and a.constant == 1 for a in self.args) and self.bounds[0] == 0
 
-    @cached_property
+    @stored
     def atom_key(self) -> tuple[Any, ...]:
         return (1, self.kind, tuple(arg.key for arg in self.args))
 
-    @cached_property
+    @stored
     def bounds(self) -> tuple[int | None, int | None]:
         lows = [arg.lower_bound for arg in self.args]
         known = [low for low in lows if low is not None]
@@ -326,7 +347,7 @@ class Operation(Atom):
                 highs = [arg.constant for arg in self.args if arg.is_constant] if self.kind == "min" else []
                 return (min(known) if len(known) == len(lows) else None), min(highs, default=None)
 
-    @cached_property
+    @stored
     def _symbols(self) -> Mapping[Symbol, None]:
         found: dict[Any, None] = {}
         for arg in self.args:
@@ -334,20 +355,20 @@ class Operation(Atom):
         return found
 
 
-def interned(identity: Any, make: Callable[[], Term]) -> Term:
+def interned(identity: Any, make: Callable[[], _Kind]) -> _Kind:
     """Return the unique term of an identity, creating it if needed; it is freed with its last reference."""
-    found = _interned.get(identity)
+    found: Any = _interned.get(identity)
     if found is None:
         with _interning:
             found = _interned.get(identity)
             if found is None:
                 found = _interned[identity] = make()
-    return found
+    return cast("_Kind", found)
 
 
 def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
-    kind: type[Symbol], name: str, number: int = 0, lower: int = 0, upper: int | None = None, parity: int | None = None
-) -> Symbol:
+    kind: type[_S], name: str, number: int = 0, lower: int = 0, upper: int | None = None, parity: int | None = None
+) -> _S:
     """Return a new symbol that is not interned."""
     made = object.__new__(kind)
     made.name, made.number, made.outside = name, number, None
@@ -360,7 +381,9 @@ def _made(coefficients: Mapping[Monomial, int]) -> Term:
         raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
     made = object.__new__(Term)
     # Sorted, so that the order does not depend on which of two equal terms was created first.
-    made._coefficients = dict(sorted(coefficients.items(), key=_monomial_key))
+    made._coefficients = (
+        dict(sorted(coefficients.items(), key=_monomial_key)) if len(coefficients) > 1 else dict(coefficients)
+    )
     return made
 
 
@@ -442,11 +465,14 @@ def term(dim: Dim) -> Term:
     return constant(dim)
 
 
-def collect(parts: Iterable[tuple[Term, int]]) -> Term:
-    """Return the sum of terms times integers."""
-    total: dict[Monomial, int] = {}
+def collect(parts: Iterable[tuple[Term, int]], number: int = 0) -> Term:
+    """Return the sum of terms times integers, plus a number."""
+    total: dict[Monomial, int] = {(): number} if number else {}
     for part, factor in parts:
-        for monomial, coefficient in part.coefficients.items():
+        if isinstance(part, Atom):
+            total[part,] = total.get((part,), 0) + factor
+            continue
+        for monomial, coefficient in part._coefficients.items():
             total[monomial] = total.get(monomial, 0) + factor * coefficient
     return Term({m: c for m, c in total.items() if c})
 

@@ -85,7 +85,7 @@ def _reader(text: str) -> _Infix | None:
     if not text.isascii():
         return None
     tokens = _TOKEN.findall(text)
-    return _Infix(tokens) if len(tokens) <= _MOST_TOKENS else None
+    return _Infix(tokens) if 0 < len(tokens) <= _MOST_TOKENS else None
 
 
 class _Infix:
@@ -145,6 +145,9 @@ class _Infix:
         return found
 
     def _size(self) -> Dim:
+        tokens = self.tokens
+        if tokens[self.at + 1] == ",":
+            return self._atom()
         found = self.dim()
         if isinstance(found, int) and not 0 <= found <= MAX_SIZE:
             self._leave()
@@ -244,6 +247,8 @@ class _Infix:
         """Read a product: ``*`` is gathered, while ``//`` and ``%`` apply to everything left of them."""
         tokens = self.tokens
         found = self._unary()
+        if tokens[self.at] not in _MULTIPLICATIVE:
+            return found
         gathered: list[Dim] | None = None
         while (token := tokens[self.at]) in _MULTIPLICATIVE:
             self.at += 1
@@ -270,7 +275,11 @@ class _Infix:
         return found
 
     def _unary(self) -> Dim:
-        tokens, is_negative = self.tokens, False
+        tokens = self.tokens
+        if tokens[self.at] != "-":
+            found = self._atom()
+            return found if tokens[self.at] != "**" else self._power(found)
+        is_negative = False
         while tokens[self.at] == "-":
             self.at += 1
             is_negative = not is_negative

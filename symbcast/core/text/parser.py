@@ -143,7 +143,7 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
     if len(text) > MAX_LENGTH or not _PLAIN.fullmatch(text):
         return None
     words = text.replace(" ", "").split(",")
-    return None if not _NO_NAMES.isdisjoint(words) else tuple(int(w) if w.isdecimal() else symbol(w) for w in words)
+    return None if not _NO_NAMES.isdisjoint(words) else tuple([int(w) if w.isdecimal() else symbol(w) for w in words])
 
 
 @lru_cache(maxsize=1024)
