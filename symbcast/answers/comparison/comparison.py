@@ -11,8 +11,8 @@ from symbcast.answers.comparison.document import document
 from symbcast.answers.comparison.question import Question
 from symbcast.answers.comparison.rule_texts import read_rule
 from symbcast.answers.show import html, text
-from symbcast.core.broadcasting import REQUIRED, Rule
-from symbcast.core.broadcasting.registry import listed_rules
+from symbcast.core.broadcasting import Rule
+from symbcast.core.broadcasting.registry import rules_without_attributes
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.shapes import ShapeLike
 from symbcast.core.solver.budget import one_call
@@ -42,15 +42,8 @@ def compare(
     """
     if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
         raise ShapeTypeError(rules, "several rules", "write a list: rules=['numpy', 'pdpd(axis=1)']")
-    found = [read_rule(rule) for rule in rules] or list(_without_attributes())
+    found = [read_rule(rule) for rule in rules] or rules_without_attributes()
     return Comparison(Question(shapes, assume, min_size, budget), found)
-
-
-def _without_attributes() -> Iterable[Rule]:
-    """Yield symbcast's own rules that need no attributes."""
-    for listed in listed_rules(with_plugins=False):
-        if all(p.default is not REQUIRED for p in listed.parameters):
-            yield read_rule(listed.name)
 
 
 class Comparison(Compared):

@@ -26,6 +26,8 @@ def rule_text(rule: Rule) -> str:
     >>> rule_text(find_rule("pdpd", {"axis": 1}))
     'pdpd(axis=1)'
     """
+    if not rule.parameters:
+        return rule.called
     attributes = ", ".join(f"{name}={value!r}" for name, value in rule.attributes().items())
     return f"{rule.called}({attributes})" if attributes else rule.called
 

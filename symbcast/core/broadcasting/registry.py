@@ -76,7 +76,7 @@ class _Registry:
     Attributes:
         rules: The rules, in the order in which they are listed.
         names: The rules by name and alias.
-        made: Rules without attributes, as requested.
+        made: Rules as requested, by name and attributes: they are immutable. Only the last few hundred are kept.
         problems: Why entry points could not be loaded.
         has_own: Whether all of symbcast's own families are loaded.
         has_plugins: Whether the entry points are loaded, or are being loaded by the thread that holds the lock.
@@ -85,8 +85,10 @@ class _Registry:
 
     def __init__(self) -> None:
         self.rules: list[type[Rule]] = []
+        self._sorted_from: list[type[Rule]] = []
+        self._sorted: list[type[Rule]] = []
         self.names: dict[str, type[Rule]] = {}
-        self.made: dict[str, Rule] = {}
+        self.made: dict[tuple[object, ...], Rule] = {}
         self.problems: list[RulePluginError] = []
         self.has_own = False
         self.has_plugins = False
@@ -112,6 +114,12 @@ class _Registry:
         self.rules = [r for r in self.rules if not _is_same(r, rule)]
         self.names = {name: r for name, r in self.names.items() if not _is_same(r, rule)}
         self.made = {name: made for name, made in self.made.items() if not _is_same(type(made), rule)}
+
+    def in_order(self) -> list[type[Rule]]:
+        """Return the rules in the order in which they are listed."""
+        if self._sorted_from != self.rules:
+            self._sorted_from, self._sorted = self.rules.copy(), sorted(self.rules, key=_family_order)
+        return self._sorted
 
     def load_own(self) -> None:
         """Load symbcast's own families, in the order in which their rules are listed; each adds its rules."""
@@ -223,8 +231,15 @@ def listed_rules(with_plugins: bool = True) -> list[RuleInfo]:
             rule.variadic,
             tuple(a if isinstance(a, Alias) else Alias(a) for a in rule.aliases),
         )
-        for rule in sorted(_registry.rules, key=_family_order)
+        for rule in _registry.in_order()
     ]
+
+
+def rules_without_attributes() -> list[Rule]:
+    """Return symbcast's own rules, and those of this program, that need no attributes, in the order of `rules`."""
+    _registry.load_own()
+    listed = _registry.in_order()
+    return [find_rule(r.name) for r in listed if all(p.default is not REQUIRED for p in r.parameters)]
 
 
 def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) -> Rule:
@@ -237,8 +252,9 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
         if attributes:
             raise RuleArgumentError(name.name, "its attributes are set already", "pass the rule's name instead")
         return name
-    if not attributes and isinstance(name, str) and name in _registry.made:
-        return _registry.made[name]
+    key = _key(name, attributes)
+    if key is not None and (known := _registry.made.get(key)) is not None:
+        return known
     found = _registry.find(name) if isinstance(name, str) else None
     if found is None:
         raise _unknown_rule(name)
@@ -250,9 +266,27 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
             raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint, parameter.name)
     _check_given(found, attributes)
     made = found(called=name, **attributes)
-    if not attributes:
-        _registry.made[name] = made
+    if key is not None:
+        if len(_registry.made) >= _MOST_MADE:
+            _registry.made.clear()
+        _registry.made[key] = made
     return made
+
+
+_MOST_MADE = 500
+_PLAIN = frozenset((int, str, type(None)))
+
+
+def _key(name: object, attributes: Mapping[str, object] | None) -> tuple[object, ...] | None:
+    """Return a key of a requested rule; None if an attribute is not plain: ``True`` equals 1, and may be refused."""
+    if type(name) is not str:
+        return None
+    if not attributes:
+        return (name,)
+    for value in attributes.values():
+        if type(value) not in _PLAIN and not (type(value) is tuple and all(type(v) is int for v in value)):
+            return None
+    return (name, *sorted(attributes.items()))
 
 
 def _check_given(rule: type[Rule], attributes: Iterable[str]) -> None:
