@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from symbcast.core.algebra.sequences import is_sequence, rolled
 from symbcast.core.broadcasting.constraints import Constraint, Origin
 from symbcast.core.broadcasting.declaration import Declaration
-from symbcast.core.broadcasting.laws import Ask, Join, Law, OutputDim, columns, value_of
+from symbcast.core.broadcasting.laws import (
+    EQUALS,
+    JOINS,
+    ONTO_TARGET,
+    Ask,
+    Join,
+    Law,
+    Onto,
+    OutputDim,
+    Relation,
+    columns,
+    related,
+    value_of,
+)
 from symbcast.core.broadcasting.parameters import AttributeValue
 from symbcast.core.broadcasting.placement import AtRight, Dims, Placement, Places, Refusal
 from symbcast.core.broadcasting.unknown_rank import rank_of_shape, settled
@@ -229,6 +242,40 @@ class Rule(Declaration):
         if own.emit is not Rule.emit or own.law_at is not Rule.law_at or type(law) is not Join:
             return False
         return type(placement) is AtRight and next(placement.refusals(ranks), None) is None
+
+    def relations(self, shapes: Sequence[Dims]) -> list[Relation] | None:
+        """Return what `emit` requires as relations of sizes, without reasons and origins.
+
+        None if the ranks are refused, or if the rule requires anything else. It follows from placement and law.
+        """
+        own, ranks = type(self), [len(s) for s in shapes]
+        if own.emit is not Rule.emit or not (own.law_at is Rule.law_at or self.is_uniform):
+            return None
+        placement, law = self.laid(ranks)
+        kind = None if law is None else related(law)
+        if kind is None or next(placement.refusals(ranks), None) is not None:
+            return None
+        base = placement.base(ranks)
+        rank, places = placement.places(ranks)
+        columns: list[list[Dim]] = [[] for _ in range(rank)]
+        found: list[Relation] = []
+        for n, axes in enumerate(places):
+            if len(axes) != len(shapes[n]):
+                return None  # `check_shapes` refuses them
+            for axis, size in zip(axes, shapes[n], strict=True):
+                if 0 <= axis < rank:
+                    columns[axis].insert(0 if n == base else len(columns[axis]), size)
+                elif kind != ONTO_TARGET or not isinstance(law, Onto) or law.past_end is None:
+                    return None
+                else:
+                    found.append((EQUALS, (size, 1)))
+        for column in columns:
+            if kind == JOINS:
+                found.append((JOINS, tuple(column)))
+            else:
+                first, others = column[:1], column[1:]
+                found += [(kind, (*first, s) if kind == EQUALS else (s, *first)) for s in others]
+        return found
 
     def constraint(
         self,

@@ -22,6 +22,11 @@ class Joined(tuple["Dim", ...]):
 
 OutputDim: TypeAlias = "Dim | Joined"
 
+JOINS, EQUALS, ONTO_TARGET = range(3)
+Relation: TypeAlias = "tuple[int, tuple[Dim, ...]]"
+"""A requirement without its origin: the join of the sizes is defined (`JOINS`), the two are equal (`EQUALS`), or the
+first is 1 or equal to the second (`ONTO_TARGET`)."""
+
 _NO_DETAILS: Mapping[str, Detail] = {}
 
 
@@ -178,6 +183,16 @@ class Onto(Law):
         if self.past_end is not None:
             yield Ask(equal(size, 1), (operand,), self.past_end)
 
+
+def related(law: Law) -> int | None:
+    """Return the kind of the relations that a law requires; None for a law with other requirements.
+
+    A class derived from one of these laws may require something else.
+    """
+    return _RELATED.get(type(law))
+
+
+_RELATED: dict[type[Law], int] = {Join: JOINS, Equal: EQUALS, Onto: ONTO_TARGET}
 
 AT_MOST = Reason("at-most", "B's size must not exceed A's", (Remedy.TRANSPOSE, Remedy.SET_ONE))
 

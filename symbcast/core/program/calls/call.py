@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.core.algebra.arithmetic import join, value_of
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.broadcasting import AttributeLike, Emission, Rule, find_rule
 from symbcast.core.broadcasting.constraints import Constraint, Origin
+from symbcast.core.effort import CALL, Effort, counting
 from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import FALSE, all_of, holds
 from symbcast.core.program.calls.operands import plain_dims
+from symbcast.core.program.calls.points import Points, points_of
 from symbcast.core.reasons import SIZE
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.answer import Tier
-from symbcast.core.solver.budget import asked, once, one_call
+from symbcast.core.solver.budget import asked, current, once, one_call
 from symbcast.core.solver.masks.masks import Masks
 from symbcast.core.verdicts import Verdict
 
@@ -63,21 +66,43 @@ class Call:
     _decision: Kept[Decision] | None = None
     _conflict: tuple[Constraint, ...] | None = None
     _laid_output: tuple[Dim, ...] | None = None
-    _open: OpenRanks | None = None
-    """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
+    _ranks: OpenRanks | None = None
+    _points: Points | None = None
+    """What may show the verdict before the question is read in full; None if it cannot."""
+    _later: Callable[[], Scope] | None = None
+    """Reads the question in full: until then there is no scope."""
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
         self._dims = tuple(s.dims for s in operands)
-        if scope is not None and scope.sequences:
+        if scope is not None:
+            self._read(scope, operands)
+        rule.check_shapes(self._dims)
+
+    def _read(self, scope: Scope, operands: tuple[Shape, ...]) -> None:
+        self._tier = GENERAL
+        self._scope = scope
+        if scope.sequences:
             from symbcast.core.program.calls.open_ranks import OpenRanks
 
-            self._open = OpenRanks(rule, operands, scope)
-            self._dims, self._emission = self._open.laid, self._open.emission
-        rule.check_shapes(self._dims)
-        if scope is not None:
-            self._tier = GENERAL
-            self._scope = scope
+            self._ranks = OpenRanks(self.rule, operands, scope)
+            self._dims, self._emission = self._ranks.laid, self._ranks.emission
+
+    def _settle(self) -> None:
+        """Read the question in full if that was put off."""
+        if self._later is not None:
+            # It counts for no call, as if it were done when the question was put.
+            with counting(Effort(CALL, is_call=True)):
+                scope = self._later()
+                self._read(scope, scope.shapes)
+            self._later = None
+
+    @property
+    def _open(self) -> OpenRanks | None:
+        """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
+        if self._later is not None:
+            self._settle()
+        return self._ranks
 
     @classmethod
     def asked(
@@ -90,18 +115,27 @@ class Call:
     ) -> Self:
         """Return the answer to the question for which sizes shapes broadcast: see `symbcast.broadcast`."""
         found = find_rule(rule, attributes)
-        operands = [s if type(s) is Shape else shape(s) for s in shapes]
-        if assume is NOTHING and min_size is ZERO and OpenShape not in map(type, operands):
-            made = cls(found, tuple(operands), None)
+        operands = tuple([s if type(s) is Shape else shape(s) for s in shapes])
+        is_free = assume is NOTHING and min_size is ZERO
+        made = cls(found, operands, None) if is_free and OpenShape not in map(type, operands) else None
+        if made is not None:
             if all(s.is_concrete for s in operands):
                 return made
             if found.is_join(made._dims) and all(plain_dims(s) is not None for s in operands):
                 made._tier = JOINS
                 return made
+        from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
         from symbcast.core.program.sizes.scope import Scope
 
-        scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
-        return cls(found, scope.shapes, scope)
+        assumed, least = ([], 0) if is_free else (read_assumptions(assume), check_min_size(min_size))
+        later = partial(Scope.asked, shapes, operands, assumed, least, is_linked=True)
+        points = points_of(found, operands, assumed, least) if current() is None else None
+        if points is None:
+            scope = later()
+            return cls(found, scope.shapes, scope)
+        made = cls(found, operands, None) if made is None else made
+        made._tier, made._points, made._later = GENERAL, points, later
+        return made
 
     @property
     def operands(self) -> tuple[Shape, ...]:
@@ -121,6 +155,7 @@ class Call:
     @property
     def laid(self) -> tuple[Shape, ...]:
         """The operands as the rule lays them: an operand of unknown rank has a single axis for all its unknown axes."""
+        self._settle()
         return tuple(map(shape_of, self._dims))
 
     @property
@@ -134,10 +169,12 @@ class Call:
     @property
     def scope(self) -> Scope | None:
         """The sizes of the question, and the knowledge about them; None if there are only integers."""
+        if self._later is not None:
+            self._settle()
         if self._scope is None and self._tier == JOINS:
             from symbcast.core.program.sizes.scope import Scope
 
-            self._scope = Scope(self.operands, [True] * len(self._dims), (), 0)
+            self._scope = Scope.of_names(self.operands)
         return self._scope
 
     @property
@@ -154,6 +191,8 @@ class Call:
         if tier == JOINS:
             return self.masks.verdict
         if tier == GENERAL:
+            if self._points is not None and self._points.verdict is not None:
+                return self._points.verdict
             found = self._ask(lambda decision: decision.verdict)
             if self._open is None or not self._open.reason or found is Verdict.SOMETIMES:
                 return found
@@ -219,6 +258,8 @@ class Call:
             return () if self.verdict is Verdict.ALWAYS else (FALSE,)
         if self._tier == JOINS:
             return tuple(self.masks.clauses())
+        if self._points is not None and self._points.clauses is not None:
+            return tuple(self._points.clauses)
         if self._open is not None and self._open.reason and self.verdict is not Verdict.NEVER:
             return self._open.clauses
         return tuple(self._ask(lambda decision: decision.clauses))
@@ -255,14 +296,24 @@ class Call:
         return tuple(map(symbol_to_sympy, self.masks.names if self.scope is None else self.scope.symbols))
 
     @property
+    def plain_names(self) -> tuple[Symbol, ...] | None:
+        """The sizes, if they are known without reading the question in full: then all are names in text."""
+        if self._tier == JOINS:
+            return tuple(self.masks.names)
+        return None if self._points is None else self._points.names
+
+    @property
     def shown(self) -> Mapping[Symbol, str]:
         """The name of each size, keyed by its internal form, in order of appearance."""
+        if self._tier == JOINS:
+            return {s: s.name for s in self.masks.names}
         return {} if self.scope is None else self.scope.names
 
     def guarded(self, with_assumptions: bool) -> Formula:
         """Return the condition; together with the assumptions, it gives all that holds where the shapes broadcast."""
-        if not with_assumptions or self.scope is None:
+        if not with_assumptions or self._tier != GENERAL:
             return all_of(self.clauses)
+        assert self.scope is not None
         from symbcast.core.program.sizes.premises import assumed
 
         known = assumed(self.shown, self.assumptions, self.scope.min_size)
@@ -330,6 +381,7 @@ class Call:
     @one_call
     def stretch(self, operand: int, axis: int) -> Stretch:
         """Return where an operand is stretched on an output axis; only for shapes that can broadcast."""
+        self._settle()
         return self.valid_sizes().stretch(self.rule, self._dims, operand, axis)
 
     def valid_sizes(self) -> ValidSizes:
@@ -379,6 +431,7 @@ class Call:
     @property
     def emission(self) -> Emission:
         """The rule's emission: its constraints, and the output dimensions as joins of their members."""
+        self._settle()
         if self._emission is None:
             self._emission = self.rule.emit([tuple(map(value_of, dims)) for dims in self._dims])
         return self._emission
@@ -387,6 +440,7 @@ class Call:
         """Return the constraints that make every dimension of the operands a size."""
         if self._tier != GENERAL:
             return []
+        self._settle()
         found: list[Constraint] = []
         for position, dims in enumerate(self._dims):
             for axis, dim in enumerate(dims):

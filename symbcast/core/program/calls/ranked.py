@@ -83,7 +83,7 @@ class RankedSizes:
 
 def check_cuts(question: str, unrolled: Unrolled) -> None:
     """Raise `UnknownRankError` if a sequence is aligned with itself at another axis."""
-    for s in unrolled.mixed:
+    for s in (s for s in unrolled.depths if s in unrolled.mixed):
         raise UnknownRankError(f"{question} of a sequence with itself, shifted by some axes", s.rest().name)
 
 

@@ -76,7 +76,7 @@ def _read_assumption(item: Any) -> Assumption:
     if isinstance(item, str):
         from symbcast.core.text import parse_formula
 
-        if re.search(r"\?(?!\w)", re.sub(r"'[^']*'|\"[^\"]*\"", "", item)):
+        if "?" in item and re.search(r"\?(?!\w)", re.sub(r"'[^']*'|\"[^\"]*\"", "", item)):
             raise AssumptionError(
                 f"{item.strip()!r} mentions an unknown size", hint="give it the same label in both places, such as ?a"
             )

@@ -34,7 +34,7 @@ class Scope:
     `unroll` finds the symbols and the knowledge; ``links`` are the facts about sizes implied by ranks.
     """
 
-    __slots__ = ("assumptions", "knowledge", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
+    __slots__ = ("_known", "assumptions", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
 
     def __init__(
         self,
@@ -59,8 +59,32 @@ class Scope:
         self.unrolled: Unrolled | None = None
         self.links: tuple[Formula, ...] = ()
         self.sequences = sequences_of(self.symbols)
+        self._known: Knowledge | None = None
         if not self.sequences:
-            self.knowledge = knowledge(self.symbols, self.assumptions, min_size)
+            self._known = knowledge(self.symbols, self.assumptions, min_size)
+
+    @classmethod
+    def of_names(cls, shapes: Sequence[Shape], min_size: int = 0) -> Self | None:
+        """Return the scope of shapes without assumptions whose symbols are all names in text: each is its own size.
+
+        None for any other shapes.
+        """
+        symbols = symbols_of(d for shape in shapes for d in shape.dims)
+        if not all(type(s) is Symbol for s in symbols):
+            return None
+        made = cls.__new__(cls)
+        made.min_size, made.shapes, made.symbols = min_size, tuple(shapes), symbols
+        made.assumptions, made.links, made.sequences = [], (), ()
+        made.names = {s: s.name for s in symbols}
+        made.unrolled = made._known = None
+        return made
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known about the symbols."""
+        if self._known is None:
+            self._known = knowledge(self.symbols, self.assumptions, self.min_size)
+        return self._known
 
     def unroll(self, formulas: Iterable[Formula]) -> Unrolled:
         """Unroll the sequences as far as formulas and assumptions require; update the knowledge to these symbols."""
@@ -73,7 +97,7 @@ class Scope:
         self.symbols = (*self.symbols, *made.hidden)
         self.links = tuple(made.links())
         try:
-            self.knowledge = knowledge(self.symbols, made.known(self.assumptions), self.min_size)
+            self._known = knowledge(self.symbols, made.known(self.assumptions), self.min_size)
         except AssumptionError:
             if not made.mixed:
                 raise
@@ -124,8 +148,12 @@ class Scope:
 
         With ``is_linked``, raises `AssumptionError` for an assumption that is not about any of their sizes.
         """
+        assumed, least = read_assumptions(assume), check_min_size(min_size)
+        plain = None if assumed else cls.of_names(shapes, least)
+        if plain is not None:
+            return plain
         held = [isinstance(s, Shape) for s in given]
-        made = cls(shapes, held, read_assumptions(assume), check_min_size(min_size), given)
+        made = cls(shapes, held, assumed, least, given)
         if is_linked:
             check_links(made.assumptions, (s for found in made.shapes for s in symbols_of(found.dims)), made.names)
         return made

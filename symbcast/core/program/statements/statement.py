@@ -47,12 +47,23 @@ class Statement:
 
     __slots__ = ("_asked", "_own", "_spoken", "formula")
 
+    formula: Formula
+    _asked: tuple[Symbol, ...]
+    _spoken: frozenset[Symbol]
+    _own: Mapping[Symbol, Symbol]
+
     def __init__(self, value: ConditionLike) -> None:
         value = plain_answer(value)
-        self.formula: Formula = _formula(value)
-        self._asked: tuple[Symbol, ...] = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
-        self._spoken: frozenset[Symbol] = frozenset()
-        self._own: Mapping[Symbol, Symbol] = _own(value)
+        plain = value.plain_names if isinstance(value, Call) else None
+        if plain is not None and isinstance(value, Call):
+            # Names that only text has: each is its own symbol here, and none needs another label.
+            self.formula, self._asked = all_of(value.clauses), plain
+            self._spoken, self._own = frozenset(), {}
+            return
+        self.formula = _formula(value)
+        self._asked = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
+        self._spoken = frozenset()
+        self._own = _own(value)
         if isinstance(value, Statement):
             self._spoken = value._spoken
         elif isinstance(value, str):
@@ -77,7 +88,7 @@ class Statement:
         """
         from symbcast.core.logic.booleans import to_sympy
 
-        return to_sympy(put_in(self.formula, dict(self._own)))
+        return to_sympy(put_in(self.formula, dict(self._own)) if self._own else self.formula)
 
     def _sympy_(self) -> Boolean:
         return self.sympy
