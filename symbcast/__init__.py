@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from symbcast.arrays import array, check_promises, checked, size, trace
     from symbcast.core.algebra.sympy_functions import Unknown, symbol
     from symbcast.core.program.statements.entailment import equivalent
+    from symbcast.linting import lint
     from symbcast.paths import explore_paths
 
 _LAZY = {
@@ -86,6 +87,7 @@ _LAZY = {
     "explore_paths": "symbcast.paths",
     "size": "symbcast.arrays",
     "compare": "symbcast.answers.comparison",
+    "lint": "symbcast.linting",
     "equivalent": "symbcast.core.program.statements.entailment",
     "relation": "symbcast.answers.comparison",
     "symbol": "symbcast.core.algebra.sympy_functions",
@@ -179,6 +181,7 @@ __all__ = [
     "compare",
     "equivalent",
     "explore_paths",
+    "lint",
     "notebook",
     "relation",
     "rule",

@@ -40,6 +40,14 @@ class SizeArgument:
     text: str
 
 
+@dataclass(frozen=True, eq=False)
+class BuiltArgument:
+    """An argument made from others: ``build`` gets ``parts``, in which arrays and sizes are made as usual."""
+
+    build: Callable[[Any], Any]
+    parts: Any
+
+
 def array(shape: ShapeLike, dtype: Any = "float64") -> ArrayArgument:
     """Return an array argument of a traced function: a shape that `symbcast.shape` reads, and a NumPy dtype.
 
@@ -59,12 +67,12 @@ def size(text: str) -> SizeArgument:
 
 
 class Arguments:
-    """The arguments of a call, and the shapes in them in order."""
+    """The arguments of a call; ``symbolic`` are the arrays and sizes in them in order, ``shapes`` their shapes."""
 
     def __init__(self, positional: Sequence[Any], named: Mapping[str, Any], dtype: str = "float64") -> None:
         self.positional = [ArrayArgument(v, dtype) if isinstance(v, (str, Shape)) else v for v in positional]
         self.named = dict(named)
-        found = list(_found([*self.positional, *self.named.values()]))
+        self.symbolic = found = list(_found([*self.positional, *self.named.values()]))
         given = (shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found)
         self.shapes = [known_rank(s, "a trace", TRACED) for s in given]
         for asked, read in zip(found, self.shapes, strict=True):
@@ -82,6 +90,8 @@ class Arguments:
             if isinstance(value, SizeArgument):
                 (dim,) = next(left).dims
                 return make_size(dim)
+            if isinstance(value, BuiltArgument):
+                return value.build(made(value.parts))
             if type(value) in (list, tuple):
                 return type(value)(map(made, value))
             if type(value) is dict:
@@ -135,6 +145,8 @@ def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:
     for value in values:
         if isinstance(value, (ArrayArgument, SizeArgument)):
             yield value
+        elif isinstance(value, BuiltArgument):
+            yield from _found([value.parts])
         elif type(value) in (list, tuple):
             yield from _found(value)
         elif type(value) is dict:

@@ -20,6 +20,8 @@ from symbcast.cli.commands.compare import compare
 from symbcast.cli.commands.completion import install_command
 from symbcast.cli.commands.entailment import EPILOGUES as ENTAILMENT_EPILOGUES
 from symbcast.cli.commands.entailment import entailment_commands
+from symbcast.cli.commands.lint import EPILOGUE as LINT_EPILOGUE
+from symbcast.cli.commands.lint import lint
 from symbcast.cli.commands.model import EPILOGUE as MODEL_EPILOGUE
 from symbcast.cli.commands.model import model
 from symbcast.cli.commands.questions import EPILOGUES, question_commands
@@ -44,7 +46,7 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 _POINTED = 130
 """The width of excerpts if the width of stderr is unknown."""
-_COMMANDS = (*OF_SHAPES, "model", "rules", "torch-error", "trace")
+_COMMANDS = (*OF_SHAPES, "lint", "model", "rules", "torch-error", "trace")
 _INSTALL = "--install-completion"
 
 
@@ -69,6 +71,7 @@ def make_app(with_plugins: bool) -> App:
     ):
         for name, command in commands.items():
             app.command(command, name=name, help_epilogue=epilogues[name])
+    app.command(lint, help_epilogue=LINT_EPILOGUE)
     app.command(model, help_epilogue=MODEL_EPILOGUE)
     app.command(rules)
     app.command(torch_error, help_epilogue=TORCH_EPILOGUE)

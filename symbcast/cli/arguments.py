@@ -37,7 +37,7 @@ _EXAMPLES = {
 _MOST_DIGITS = 18
 OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""
-TAKE_OTHERS = (*OF_SHAPES, "model", "torch-error", "trace")
+TAKE_OTHERS = (*OF_SHAPES, "lint", "model", "torch-error", "trace")
 """The commands that take shapes or files."""
 HELP = ("--help", "-h")
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.arguments import Arguments, ArrayArgument
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
@@ -51,7 +51,7 @@ def trace(
     """
     given = Arguments(arguments, named, dtype="float32")
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
-    call = _Call(function, given, scope.shapes)
+    call = Call(function, given, scope.shapes)
     serials = count()
 
     def run(path: Path) -> Any:
@@ -79,7 +79,7 @@ LIMITS = Limits(calls=48, sure=1)
 """A call of `jax.eval_shape` takes milliseconds."""
 
 
-class _Call:
+class Call:
     """A function and its arguments, called with dimensions or with numbers."""
 
     def __init__(self, function: Callable[..., Any], given: Arguments, shapes: Sequence[Shape]) -> None:
@@ -91,21 +91,28 @@ class _Call:
         """Return the result of `jax.eval_shape` for the given sizes."""
         import jax
 
-        def make_array(dims: Sequence[Dim], dtype: Any) -> Any:
-            return jax.ShapeDtypeStruct(tuple(map(size, dims)), dtype)
+        # Use a new function for each path: JAX caches traces by function and shapes.
+        return jax.eval_shape(self.on_arrays(size), *self.structs(size))
 
-        args, options = self.given.made(self._shapes, make_array, size)
-        leaves, structure = jax.tree.flatten((args, options))
-        traced = [isinstance(v, jax.ShapeDtypeStruct) for v in leaves]
+    def structs(self, size: Callable[[Dim], Any]) -> list[Any]:
+        """Return the arrays of the arguments, as JAX describes them, for the given sizes."""
+        import jax
+
+        return [
+            jax.ShapeDtypeStruct(tuple(map(size, shape.dims)), value.dtype)
+            for value, shape in zip(self.given.symbolic, self._shapes, strict=True)
+            if isinstance(value, ArrayArgument)
+        ]
+
+    def on_arrays(self, size: Callable[[Dim], Any]) -> Callable[..., Any]:
+        """Return the call as a function of its arrays only."""
 
         def function(*arrays: Any) -> Any:
             rest = iter(arrays)
-            whole = [next(rest) if is_array else v for v, is_array in zip(leaves, traced, strict=True)]
-            args, options = jax.tree.unflatten(structure, whole)
+            args, options = self.given.made(self._shapes, lambda dims, dtype: next(rest), size)
             return self.function(*args, **options)
 
-        # Use a new function for each path: JAX caches traces by function and shapes.
-        return jax.eval_shape(function, *(v for v, is_array in zip(leaves, traced, strict=True) if is_array))
+        return function
 
     def real_error(self, error: Exception, path: Path) -> Exception:
         """Return the error raised at the same line with the path's concrete sizes, if it has another type.

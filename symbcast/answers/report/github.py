@@ -26,19 +26,21 @@ def commands(outcome: Outcome) -> Iterator[str]:
             if line is not None and outcome.source and PurePath(line.file).is_absolute():
                 line = None  # GitHub shows annotations for paths relative to the repository only
             file = outcome.source if line is None else line.file
-            yield command(_COMMANDS[notice.level], file, title, notice.text, 0 if line is None else line.number)
+            number, column = (0, 0) if line is None else line[1:]
+            yield command(_COMMANDS[notice.level], file, title, notice.text, number, column)
     for kind, notices in together.items():
         yield command(_COMMANDS[kind.level], outcome.source, kind.together, _named(notices))
 
 
-def command(name: str, file: str, title: str, message: str, line: int = 0) -> str:
-    r"""Return a command, about a line if it is above 0, with special characters escaped.
+def command(name: str, file: str, title: str, message: str, line: int = 0, column: int = 0) -> str:  # noqa: PLR0913, PLR0917 - its parts
+    r"""Return a command, about a line and its column if they are above 0, with special characters escaped.
 
     >>> command("warning", "a,b.onnx", "Add: n", "100%\nmore")
     '::warning file=a%2Cb.onnx,title=Add%3A n::100%25%0Amore'
     """
     place = f"file={_property(PurePath(file).as_posix())}," if file else ""
     place += f"line={line}," if file and line else ""
+    place += f"col={column}," if file and line and column else ""
     return f"::{name} {place}title={_property(title)}::{_data(message)}"
 
 

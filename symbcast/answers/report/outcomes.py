@@ -37,16 +37,20 @@ class Kind(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of the user's code: a file, relative if it is under the working directory, and its number from 1 on."""
+    """A line of the user's code: a file, relative if it is under the working directory, and its number from 1 on.
+
+    ``column`` is a character of the line, from 1 on; 0 if the whole line is meant.
+    """
 
     file: str
     number: int
+    column: int = 0
 
     @staticmethod
-    def of(file: str, number: int) -> Line:
+    def of(file: str, number: int, column: int = 0) -> Line:
         """Return a line of a file, whose path can be absolute."""
         path, here = PurePath(file), Path.cwd()
-        return Line(str(path.relative_to(here) if path.is_relative_to(here) else path), number)
+        return Line(str(path.relative_to(here) if path.is_relative_to(here) else path), number, column)
 
 
 class Notice(NamedTuple):

@@ -59,6 +59,7 @@ def _results(outcome: Outcome, index: int | None, kinds: Sequence[str]) -> Itera
         artifact = None if index is None else {"uri": uri(outcome.source), "index": index}
         if notice.line is not None:
             region = {"startLine": notice.line.number}
+            region |= {"startColumn": notice.line.column} if notice.line.column else {}
             location["physicalLocation"] = {"artifactLocation": {"uri": uri(notice.line.file)}, "region": region}
         elif artifact is not None:
             location["physicalLocation"] = {"artifactLocation": artifact}

@@ -17,6 +17,7 @@ from symbcast.paths.runs.steps import Alternative, Step, UntracedError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol, Unknown
+    from symbcast.operators.context import Dims
 
 MAX_PATHS = 128
 EFFORT = 1_000_000
@@ -46,6 +47,7 @@ class Outcome:
         raw: the unconverted result of the run, until the outcome is confirmed.
         is_doubtful: whether the error may be caused by tracing itself; it counts only if a real call agrees.
         is_confirmed: whether a real call at sizes of the path agreed.
+        pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
     """
 
     steps: tuple[Step, ...]
@@ -58,6 +60,7 @@ class Outcome:
     raw: Any = None
     is_doubtful: bool = False
     is_confirmed: bool = False
+    pairs: tuple[tuple[Place, tuple[Dims, ...]], ...] = ()
 
     @property
     def works(self) -> bool:
@@ -178,6 +181,7 @@ def _outcome(
         dict(path.sizes),
         raw,
         is_doubtful,
+        pairs=tuple(path.pairs),
     )
 
 

@@ -60,6 +60,7 @@ class Path(Context):
         diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not differ.
         room: the number of alternatives that may still be followed.
         numbers: the places where sizes had to become numbers.
+        pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Path(Context):
         self.diverged = ""
         self.room = sys.maxsize
         self.numbers: list[Place] = []
+        self.pairs: list[tuple[Place, tuple[Dims, ...]]] = []
         self.home = ""
         self.has_told = False
         self._handled = sys.exc_info()[1]
@@ -240,7 +242,15 @@ class Path(Context):
                     found.append(join(members))
             else:
                 found.append(dim)
-        return tuple(self.written(found))
+        output = tuple(self.written(found))
+        self._note_pairs(shapes, output)
+        return output
+
+    def _note_pairs(self, shapes: tuple[Dims, ...], output: Dims) -> None:
+        """Note a broadcast that puts one size on two axes, though no operand has it twice: (N,) with (N, 1)."""
+        named = [d for d in output if not isinstance(d, int)]
+        if any(named.count(d) > max(s.count(d) for s in shapes) for d in dict.fromkeys(named)):
+            self.pairs.append((self.place(), tuple(map(tuple, shapes))))
 
     def written(self, dims: Iterable[Dim]) -> Dims:
         """Return dimensions simplified by the facts."""

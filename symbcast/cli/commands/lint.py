@@ -1,0 +1,89 @@
+"""``symbcast lint`` checks the shape annotations of functions for all sizes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from symbcast.cli.options import AGAIN
+from symbcast.cli.output import print_text
+from symbcast.cli.statuses import Exit
+from symbcast.errors import MissingExtraError
+
+EPILOGUE = """Example: symbcast lint src --ignore SYM105
+
+Example: symbcast lint --diff origin/main --format github
+
+Modules are imported and their functions are called, in child processes. Options that are not given come from \
+tool.symbcast.lint in pyproject.toml.
+
+Exit status of lint: 0 nothing found, 1 findings, 2 wrong usage, 3 with --strict: not everything was proved."""
+
+
+def lint(  # noqa: PLR0913 - each is an option
+    *paths: str,
+    diff: str | None = None,
+    select: Annotated[list[str] | None, AGAIN] = None,
+    ignore: Annotated[list[str] | None, AGAIN] = None,
+    exclude: Annotated[list[str] | None, AGAIN] = None,
+    min_size: int | None = None,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    no_cache: bool = False,
+    strict: bool = False,
+    format: Literal["text", "json", "sarif", "github"] = "text",
+) -> int:
+    """Check the shape annotations of functions for all sizes; modules are imported and functions are called.
+
+    Parameters
+    ----------
+    paths
+        Python files and folders; without any, those of the configuration, or the current folder.
+    diff
+        A commit: check only functions that changed since then.
+    select
+        A code to report, such as SYM101 or broken-promise; may be repeated.
+    ignore
+        A code not to report; may be repeated.
+    exclude
+        A path or pattern to leave out; may be repeated.
+    min_size
+        The minimum size of every name; 1 if nothing else is configured.
+    jobs
+        The number of processes; one per core if nothing else is configured.
+    timeout
+        The seconds after which a function is left unknown; 60 if nothing else is configured.
+    no_cache
+        Check everything again, and keep no results.
+    strict
+        Print each function that is not proved, and why; exit with 3 if there is one and nothing was found.
+    format
+        One line for each finding, JSON, SARIF for code scanning, or GitHub workflow commands.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        raise MissingExtraError("symbcast lint", "numpy")
+    from symbcast.linting import lint as linted
+
+    report = linted(
+        *paths,
+        since=diff,
+        select=select,
+        ignore=ignore,
+        exclude=exclude,
+        min_size=min_size,
+        jobs=jobs,
+        timeout=timeout,
+        cache=False if no_cache else None,
+    )
+    text = report.report(format)
+    if text:
+        print_text(text)
+    left = report.unproved if strict else ()
+    if format == "text":
+        for line in left:
+            print_text(line)
+        print_text(report.summary)
+    if report.findings:
+        return Exit.FAILS
+    return Exit.UNDECIDED if left else Exit.ALWAYS

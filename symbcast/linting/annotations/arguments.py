@@ -1,0 +1,216 @@
+"""The arguments that annotations ask for: symbolic arrays and sizes, in each of the forms that they allow.
+
+An annotation may allow several forms: a union, any number of axes, an axis that may have size 1. The first form of
+each is traced together with the first forms of all others; then each other form, with the first forms of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from symbcast.arrays.arguments import ArrayArgument, BuiltArgument, SizeArgument
+from symbcast.core.shapes import shape
+from symbcast.errors import SymbcastError
+from symbcast.linting.annotations.axes import Axis, name_for
+from symbcast.linting.annotations.specs import (
+    ArraySpec,
+    ObjectSpec,
+    SizeSpec,
+    Spec,
+    TreeSpec,
+    TupleSpec,
+    UnionSpec,
+    UnknownSpec,
+    ValueSpec,
+)
+
+MAX_FORMS = 24
+"""The maximum number of forms of one function's arguments that are traced."""
+_MANY = (1, 2, 0)
+"""The numbers of axes that are traced for ``*batch``."""
+_ANY_MANY = (2, 1)
+"""The numbers of axes that are traced for ``...``: nobody means a number by it."""
+
+
+class NoArgumentError(Exception):
+    """No argument can be made from an annotation; the text says for which parameter, and why."""
+
+
+@dataclass
+class Form:
+    """One form of a function's arguments.
+
+    Attributes:
+        arguments: The arguments, by parameter.
+        sizes: The sizes that each name of an axis stands for: one, or several for a name such as ``*batch``.
+        ranks: The number of axes of each ``*batch`` and of ``...``.
+        samples: The parameters whose annotation allows more values than were taken.
+        integers: The names of sizes that are integer arguments, not axes.
+        written: The text of each size that an expression may mention, such as ``self.n``.
+    """
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    samples: list[str] = field(default_factory=list)
+    integers: set[str] = field(default_factory=set)
+    written: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The ranks of this form in words, to tell forms apart; empty if there is nothing to tell."""
+        return ", ".join(f"{n} of {k} ax{'i' if k == 1 else 'e'}s" for n, k in self.ranks.items() if n != "...")
+
+
+def forms_of(specs: Mapping[str, Spec], dtypes: Callable[[str], Any]) -> tuple[list[Form], bool]:
+    """Return the forms of the arguments of a function, and whether these are all; ``dtypes`` makes a library's dtype.
+
+    Raises `NoArgumentError` if no argument can be made.
+    """
+    first = _Maker({}, dtypes)
+    found = [first.form(specs)]
+    count = 1
+    for key, options in first.options.items():
+        count *= options
+        for option in range(1, options):
+            if len(found) < MAX_FORMS:
+                try:
+                    found.append(_Maker({key: option}, dtypes).form(specs))
+                except NoArgumentError:
+                    found[0].samples.append(key)
+    is_all = count == len(found) and not any(f.samples for f in found) and not any(f.ranks for f in found)
+    return found, is_all
+
+
+class _Maker:
+    """Makes one form: ``chosen`` says which option is taken where it is not the first."""
+
+    def __init__(self, chosen: Mapping[str, int], dtypes: Callable[[str], Any]) -> None:
+        self.chosen, self.dtypes = chosen, dtypes
+        self.options: dict[str, int] = {}
+        self.made = Form()
+        self._fresh = 0
+        self._prefix = ""
+
+    def form(self, specs: Mapping[str, Spec]) -> Form:
+        # Expressions of axes may mention integers and objects, which therefore come first.
+        for name, spec in sorted(specs.items(), key=lambda item: not isinstance(item[1], (SizeSpec, ObjectSpec))):
+            self.made.arguments[name] = self._made(spec, name)
+        self.made.arguments = {name: self.made.arguments[name] for name in specs}
+        return self.made
+
+    def _option(self, key: str, count: int) -> int:
+        self.options[key] = max(count, self.options.get(key, 1))
+        return self.chosen.get(key, 0)
+
+    def _made(self, spec: Spec, place: str) -> Any:
+        match spec:
+            case ArraySpec():
+                return ArrayArgument(", ".join(self._dims(spec, place)), self.dtypes(spec.dtype))
+            case SizeSpec():
+                text = self.made.written[place] = name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
+                self.made.integers.add(text)
+                return SizeArgument(text)
+            case ValueSpec(values, is_sample):
+                if is_sample:
+                    self.made.samples.append(place)
+                return values[self._option(place, len(values))]
+            case UnionSpec(parts):
+                known = [p for p in parts if not isinstance(p, UnknownSpec)]
+                if not known:
+                    raise NoArgumentError(f"{place}: {parts[0].text if isinstance(parts[0], UnknownSpec) else place}")
+                if len(known) < len(parts):
+                    self.made.samples.append(place)
+                known.sort(key=lambda p: not isinstance(p, (ArraySpec, TreeSpec, TupleSpec, ObjectSpec)))
+                return self._made(known[self._option(f"{place}, kind", len(known))], place)
+            case TupleSpec():
+                return self._sequence(spec, place)
+            case TreeSpec(leaf):
+                self.made.samples.append(place)
+                if self._option("a tree", 2):
+                    return {f"leaf_{n}": self._made(leaf, f"{place}[{n}]") for n in range(2)}
+                return self._made(leaf, place)
+            case ObjectSpec():
+                return BuiltArgument(spec.make, {n: self._made(s, f"{place}.{n}") for n, s in spec.fields.items()})
+        raise NoArgumentError(f"{place}: {spec.text}")
+
+    def _sequence(self, spec: TupleSpec, place: str) -> Any:
+        if spec.rest is None:
+            return tuple(self._made(p, f"{place}[{n}]") for n, p in enumerate(spec.parts))
+        self.made.samples.append(place)
+        made = [self._made(spec.rest, f"{place}[{n}]") for n in range(2)]
+        return made if spec.is_list else tuple(made)
+
+    # Axes.
+
+    def _dims(self, spec: ArraySpec, place: str) -> Iterator[str]:
+        for number, axis in enumerate(spec.axes):
+            if axis.is_many:
+                yield from self._many(axis, place)
+            elif axis.kind == "any":
+                yield self._new("any")
+            elif axis.can_stretch and self._option(f"{place}, axis {number}", 2):
+                yield "1"
+            elif axis.kind == "fixed":
+                yield axis.text
+            elif axis.kind == "term":
+                yield self._term(axis.text)
+            else:
+                yield self._name(axis, place)
+
+    def _name(self, axis: Axis, place: str) -> str:
+        leaf = re.search(r"\[(\d+)\]$", place) if axis.is_of_leaf else None
+        text = name_for(f"{axis.text}_{leaf[1]}" if leaf else axis.text)
+        self.made.sizes.setdefault(axis.text, (text,))
+        return text
+
+    def _many(self, axis: Axis, place: str) -> Iterator[str]:
+        key = "..." if axis.kind == "any" else f"*{axis.text}"
+        ranks = _ANY_MANY if axis.kind == "any" else _MANY
+        rank = self.made.ranks[key] = ranks[self._option(key, len(ranks))]
+        if axis.kind == "any":
+            yield from (self._new("any") for _ in range(rank))
+            return
+        names = tuple(name_for(f"{axis.text}_{n}") for n in range(rank))
+        self.made.sizes[f"*{axis.text}"] = names
+        if axis.can_stretch and rank:
+            option = self._option(f"{place}, {axis}", 3)
+            names = (names, names[1:], ("1",) * rank)[option]
+        yield from names
+
+    def _new(self, name: str) -> str:
+        self._fresh += 1
+        return name_for(f"{name}_{self._fresh}")
+
+    def _term(self, text: str) -> str:
+        found = term_text(text, self.made)
+        if found is None:
+            raise NoArgumentError(f"the axis {text!r}: it is computed from a value that is not known")
+        return found
+
+
+def term_text(text: str, form: Form) -> str | None:
+    """Return an expression of an axis as text for `symbcast.shape`; None if it cannot be read as a size.
+
+    ``{self.n}`` is the size of that name, or the value of the argument.
+    """
+    found = re.sub(r"\{([^{}]*)\}", lambda part: _value(part[1].strip(), form), text)
+    found = re.sub(r"[A-Za-z_]\w*", lambda part: form.sizes.get(part[0], (name_for(part[0]),))[0], found)
+    try:
+        return found if "None" not in found and len(shape(f"{found}, 1").dims) == 2 else None
+    except (SymbcastError, TypeError):
+        return None
+
+
+def _value(text: str, form: Form) -> str:
+    """Return what is written between braces as a term, ``None`` if it is not known."""
+    if text in form.written:
+        return form.written[text]
+    place, *path = text.split(".")
+    value = form.arguments.get(place)
+    for name in path:
+        value = value.parts.get(name) if isinstance(value, BuiltArgument) else getattr(value, name, None)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else "None"

@@ -1,0 +1,1 @@
+"""Traces of annotated functions, one file for each library of arrays."""

@@ -1,0 +1,90 @@
+"""A trace of one form of a function's arguments, the same for every library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.logic.formulas import Formula
+from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.verdicts import Verdict
+from symbcast.paths.conclusions.answer import PathsAnswer, conclusions_of
+from symbcast.paths.places import Place
+
+if TYPE_CHECKING:
+    from symbcast.paths.conclusions.findings import PathFinding
+
+Real: TypeAlias = "Callable[[Mapping[str, int]], Iterator[Any]]"
+"""Calls a function at sizes, by name, and yields its results, or `Raised`."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A requirement on sizes: the formula, its text and words, the line, and sizes at which it fails."""
+
+    formula: Formula
+    text: str
+    words: str
+    error: str
+    place: Place
+    operation: str
+    at: Mapping[str, int] | None
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A trace: when the function works and what it returns there, what fails, and real calls.
+
+    Attributes:
+        names: The names of all sizes, by symbol.
+        own: Those that are sizes of arguments.
+        cases: The conditions under which it works, each with the result.
+        pairs: Broadcasts that put one size on two axes.
+    """
+
+    verdict: Verdict
+    reason: str
+    names: Mapping[Symbol, str]
+    own: Mapping[Symbol, str]
+    knowledge: Knowledge
+    cases: Sequence[tuple[Formula, Any]]
+    failures: Sequence[Failure]
+    real: Real
+    pairs: Sequence[tuple[Place, tuple[tuple[Dim, ...], ...]]] = field(default=())
+
+
+def traced_of(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterator[Any]]) -> Traced:
+    """Return the trace that an answer about paths describes."""
+    found = conclusions_of(answer)
+    symbols = {name: s for s, name in found.scope.names.items()}
+
+    def called(at: Mapping[str, int]) -> Iterator[Any]:
+        return real({symbols[n]: size for n, size in at.items() if n in symbols})
+
+    return Traced(
+        answer.verdict,
+        answer.reason,
+        found.names,
+        found.scope.names,
+        found.knowledge,
+        [(c.condition.formula, c.value) for c in answer.cases if c.works],
+        list(map(_failure, answer.findings)),
+        called,
+        [pair for o in found.exploration.outcomes if o.works for pair in o.pairs],
+    )
+
+
+def _failure(finding: PathFinding) -> Failure:
+    place = Place(finding.file, finding.line)
+    return Failure(
+        finding.formula,
+        finding.text,
+        finding.words,
+        finding.error,
+        place,
+        finding.operation,
+        finding.counterexample,
+    )

@@ -1,0 +1,1 @@
+"""Lint of many files: configuration, changes, the cache, and child processes."""

@@ -1,0 +1,123 @@
+"""Check all functions of some files, in child processes that a function may kill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from symbcast.batch.endings import DiedError, TimedOutError
+from symbcast.batch.isolation import Child
+from symbcast.linting.checks.check import Asked, made
+from symbcast.linting.codes import CODES, DIED, IMPORT
+from symbcast.linting.findings import Checked, Finding, Status
+from symbcast.linting.functions import Function, Position, Source, read_source
+from symbcast.linting.report import LintReport
+from symbcast.linting.running import worker
+from symbcast.linting.running.cache import FOLDER, Cache
+from symbcast.linting.running.config import Config
+from symbcast.linting.running.files import changed_lines, module_name, python_files, root_of
+
+
+def run(
+    config: Config, since: str | None = None, is_wanted: Callable[[str, str], bool] = lambda path, name: True
+) -> LintReport:
+    """Check the functions of all files; with ``since``, only those that changed since a commit.
+
+    ``is_wanted`` selects functions by file and qualified name.
+    """
+    changes = None if since is None else changed_lines(since)
+    files = python_files(config.paths, config.exclude)
+    if changes is not None:
+        files = [f for f in files if str(Path(f).resolve()) in changes]
+    cache = Cache(Path(FOLDER) if config.cache and changes is None else None, (config.min_size,))
+
+    def selected(source: Source) -> Sequence[Function]:
+        lines = None if changes is None else changes[str(Path(source.path).resolve())]
+        return [f for f in source.functions if is_wanted(source.path, f.name) and (lines is None or _is_in(f, lines))]
+
+    def checked(path: str) -> list[Checked]:
+        return _of_file(path, config, cache, selected)
+
+    count = config.jobs or os.cpu_count() or 1
+    with ThreadPoolExecutor(min(count, len(files)) or 1) as threads:
+        found = [c for functions in threads.map(checked, files) for c in functions]
+    return LintReport(files, [_without_ignored(c, config) for c in found])
+
+
+def _is_in(function: Function, changed: Iterable[range]) -> bool:
+    return any(r.start <= function.last and function.first < r.stop for r in changed)
+
+
+def _of_file(
+    path: str, config: Config, cache: Cache, selected: Callable[[Source], Sequence[Function]]
+) -> list[Checked]:
+    try:
+        source = read_source(path)
+    except (SyntaxError, ValueError, UnicodeDecodeError) as error:
+        line, column = getattr(error, "lineno", 1) or 1, getattr(error, "offset", 1) or 1
+        message = f"the file cannot be read: {error.msg if isinstance(error, SyntaxError) else error}"
+        return [_of_module(path, Position(line, column), message)]
+    functions = selected(source)
+    if not functions:
+        return []
+    known = cache.get(path) if len(functions) == len(source.functions) else None
+    if known is not None:
+        return [_in_source(c, source) for c in known]
+    found: list[Checked] = []
+    with Child(worker.prepare) as child:
+        for function in functions:
+            result = _asked(child, Asked(path, module_name(path), function, config.min_size), config.timeout)
+            found += [] if result is None else [result]
+            if result is not None and any(f.code == IMPORT.id for f in result.findings):
+                return found
+        if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in found):
+            cache.put(path, child.ask(worker.loaded, root_of(path)), found)
+    return [_in_source(c, source) for c in found]
+
+
+def _asked(child: Child, asked: Asked, timeout: float) -> Checked | None:
+    """Ask a child process about a function; if it dies, that is a finding of this function."""
+    name, place = asked.function.name, asked.function.place
+    try:
+        return child.ask(worker.checked, asked, timeout)
+    except worker.NotImportedError as error:
+        return _of_module(asked.path, Position(1, 1), f"the file cannot be imported: {error}")
+    except DiedError as error:
+        finding = made(asked, DIED, place, f"{name} killed the process that traced it: {error}")
+        return Checked(asked.path, name, place.line, "finding", findings=(finding,))
+    except TimedOutError as error:
+        return Checked(asked.path, name, place.line, "unknown", str(error))
+
+
+def _is_by_clock(found: Checked) -> bool:
+    """Return whether a result may be another one on a faster machine."""
+    return found.status == "unknown" and found.reason.startswith("took more than")
+
+
+def _of_module(path: str, place: Position, message: str) -> Checked:
+    finding = Finding(path, place.line, place.column, IMPORT.id, message)
+    return Checked(path, "", place.line, "finding", findings=(finding,))
+
+
+def _in_source(found: Checked, source: Source) -> Checked:
+    """Return a result without the findings that comments ignore, on their line or on that of the function."""
+
+    def is_kept(finding: Finding) -> bool:
+        (codes,) = (c.both for c in CODES if c.id == finding.code)
+        return not any(source.is_ignored(line, codes) for line in (finding.line, found.line))
+
+    return _with(found, tuple(f for f in found.findings if is_kept(f)))
+
+
+def _without_ignored(found: Checked, config: Config) -> Checked:
+    return _with(found, tuple(f for f in found.findings if config.is_wanted(f.code)))
+
+
+def _with(found: Checked, findings: tuple[Finding, ...]) -> Checked:
+    if len(findings) == len(found.findings):
+        return found
+    status: Status = "finding" if findings else "partly"
+    return replace(found, findings=findings, status=status, reason=found.reason or "findings are ignored")

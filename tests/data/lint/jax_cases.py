@@ -1,0 +1,68 @@
+"""Annotated functions of JAX; the comment at the end of a signature has the codes that lint finds."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.typing import ArrayLike
+from jaxtyping import Float, Key, PyTree, Scalar
+
+
+@jax.jit
+def total(x: Float[Array, "n m"]) -> Float[Array, "n"]:  # SYM101
+    return x.sum(0)
+
+
+def squared_error(x: Float[Array, "n"], y: Float[Array, "n 1"]) -> Scalar:  # SYM104
+    return jnp.mean((x - y) ** 2)
+
+
+def attention(q: Float[Array, "t h d"], k: Float[Array, "s h d"], v: Float[Array, "s h d"]) -> Float[Array, "t h d"]:
+    weights = jax.nn.softmax(jnp.einsum("thd,shd->hts", q, k))
+    return jnp.einsum("hts,shd->thd", weights, v)
+
+
+def attention_wrong(
+    q: Float[Array, "t h d"], k: Float[Array, "s h d"], v: Float[Array, "s h d"]
+) -> Float[Array, "t h d"]:  # SYM101
+    weights = jax.nn.softmax(jnp.einsum("thd,shd->hts", q, k))
+    return jnp.einsum("hts,shd->htd", weights, v)
+
+
+def doubled(x: PyTree[Float[Array, "?n"]]) -> PyTree[Float[Array, "?n"]]:
+    return jax.tree.map(lambda leaf: leaf * 2, x)
+
+
+def shortened(x: PyTree[Float[Array, "?n"]]) -> PyTree[Float[Array, "?n"]]:  # SYM103
+    return jax.tree.map(lambda leaf: leaf[1:], x)
+
+
+def scanned(x: Float[Array, "t d"]) -> tuple[Float[Array, "d"], Float[Array, "t d"]]:
+    return jax.lax.scan(lambda c, v: (c + v, c * v), jnp.zeros(x.shape[1]), x)
+
+
+def like(x: Float[ArrayLike, "n"]) -> Float[Array, "n"]:
+    return jnp.asarray(x) + 1
+
+
+def noise(key: Key[Array, ""], x: Float[Array, "n m"]) -> Float[Array, "m n"]:  # SYM101
+    return x + jax.random.normal(key, x.shape)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Linear:
+    weight: Float[Array, "out in"]
+    bias: Float[Array, "out"] | None
+    steps: int = 3
+
+    def __call__(self, x: Float[Array, "in"]) -> Float[Array, "out"]:
+        y = self.weight @ x
+        return y if self.bias is None else y + self.bias
+
+    def rows(self, x: Float[Array, "{self.steps} in"]) -> Float[Array, "{self.steps}"]:
+        return x.sum(1)
+
+    def wrong(self, x: Float[Array, "in"]) -> Float[Array, "in"]:  # SYM101
+        return self.weight @ x
