@@ -12,7 +12,6 @@ from symbcast.linting.annotations.specs import ArraySpec, Library
 
 _DTYPES = ("float64", "float32", "int64", "int32", "bool", "complex128", "complex64")
 """The dtypes to choose from, the preferred ones first."""
-_ANY = ArraySpec((Axis("any", is_many=True),))
 
 
 def array_spec(annotation: Any) -> ArraySpec | None:
@@ -50,32 +49,20 @@ def library_of(kind: Any) -> Library:
 
 
 def ndarray_spec(annotation: Any) -> ArraySpec | None:
-    """Return what ``numpy.ndarray[tuple[int, Literal[3]], dtype]`` says, or a bare array type; None for others.
+    """Return what ``numpy.ndarray[tuple[int, Literal[3]], dtype]`` says; None for arrays without a shape, and others.
 
     Type variables and new types of ``int`` are names of sizes.
     """
-    origin = get_origin(annotation) or annotation
-    if not isinstance(origin, type):
+    origin = get_origin(annotation)
+    if not isinstance(origin, type) or (origin.__module__, origin.__name__) != ("numpy", "ndarray"):
         return None
-    called = f"{origin.__module__.partition('.')[0]}.{origin.__name__}"
-    if called != "numpy.ndarray":
-        return _BARE.get(called)
-    args = get_args(annotation)
-    shape = args[0] if args else Any
-    dtype = _dtype_of(args[1]) if len(args) > 1 else "float"
+    shape, *rest = get_args(annotation)
+    dtype = _dtype_of(rest[0]) if rest else "float"
     sizes = get_args(shape)
     if get_origin(shape) is not tuple or (len(sizes) == 2 and sizes[1] is Ellipsis):
-        return ArraySpec(_ANY.axes, "numpy", dtype)
+        return None
     axes = () if sizes == ((),) else tuple(map(_size, sizes))
     return ArraySpec(axes, "numpy", dtype, " ".join(map(str, axes)))
-
-
-_BARE = {
-    "numpy.ndarray": ArraySpec(_ANY.axes, "numpy"),
-    "jax.Array": ArraySpec(_ANY.axes, "jax"),
-    "jaxlib.Array": ArraySpec(_ANY.axes, "jax"),
-    "torch.Tensor": ArraySpec(_ANY.axes, "torch"),
-}
 
 
 def _size(value: Any) -> Axis:

@@ -36,13 +36,16 @@ _SAMPLES: dict[Any, ValueSpec] = {
 def read(annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _DEPTH) -> Spec:
     """Return what an annotation says; ``space`` has the names that text in it may use.
 
-    Raises whatever evaluating the text of an annotation raises.
+    Raises what evaluating the text of an annotation raises, unless a name is missing.
     """
 
     def inner(value: Any) -> Spec:
         return read(value, space, depth - 1)
 
-    annotation = _evaluated(annotation, space)
+    try:
+        annotation = _evaluated(annotation, space)
+    except (NameError, AttributeError, ImportError):  # a name that only type checkers import
+        return UnknownSpec(str(annotation))
     if depth < 0:
         return UnknownSpec(_text(annotation))
     origin, args = get_origin(annotation), get_args(annotation)

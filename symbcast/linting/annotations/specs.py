@@ -27,7 +27,8 @@ class ArraySpec:
     @property
     def is_shaped(self) -> bool:
         """Whether the annotation says anything about the shape."""
-        return any(a.kind != "any" or not a.is_many for a in self.axes) or not self.axes
+        is_said = any(a.kind != "any" or not a.is_many for a in self.axes) or not self.axes
+        return is_said and self.dtype != "key"
 
 
 @dataclass(frozen=True)
