@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.expansion import Expansion
     from symbcast.answers.public.solutions import Solution, broadcastable_to, solve
-    from symbcast.arrays import array, check_promises, checked, size, trace
+    from symbcast.arrays import IncompleteTraceWarning, array, check_promises, checked, size, trace
     from symbcast.core.algebra.sympy_functions import Unknown, symbol
     from symbcast.core.program.statements.entailment import equivalent
     from symbcast.linting import lint
@@ -75,6 +75,7 @@ _LAZY = {
     "Comparison": "symbcast.answers.comparison",
     "Condition": "symbcast.answers.public.conditions",
     "Expansion": "symbcast.answers.public.expansion",
+    "IncompleteTraceWarning": "symbcast.arrays",
     "Order": "symbcast.answers.comparison",
     "Relation": "symbcast.answers.comparison",
     "Solution": "symbcast.answers.public.solutions",
@@ -149,6 +150,7 @@ __all__ = [
     "Expansion",
     "IncompatibleProgramError",
     "IncompatibleShapesError",
+    "IncompleteTraceWarning",
     "MissingExtraError",
     "ModelError",
     "OperatorError",

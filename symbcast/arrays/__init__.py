@@ -8,6 +8,7 @@ if find_spec("numpy") is None:
     raise MissingExtraError("symbcast.trace", "numpy")
 
 from symbcast.arrays.arguments import array, size
+from symbcast.arrays.enforced import IncompleteTraceWarning
 from symbcast.arrays.functions import (  # noqa: F401 - they register the operations of arrays
     data_functions,
     elements,
@@ -21,4 +22,13 @@ from symbcast.arrays.report.report import TraceReport
 from symbcast.arrays.symbolic import indices  # noqa: F401 - it registers indexing
 from symbcast.arrays.trace import trace
 
-__all__ = ["BrokenPromise", "TraceReport", "array", "check_promises", "checked", "size", "trace"]
+__all__ = [
+    "BrokenPromise",
+    "IncompleteTraceWarning",
+    "TraceReport",
+    "array",
+    "check_promises",
+    "checked",
+    "size",
+    "trace",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
 
+
+confirming: ContextVar[bool] = ContextVar("confirming", default=False)
+"""Whether a real call is under way that confirms a trace: it may break promises on purpose."""
+
+WITHOUT_CHECKS = "__symbcast_without_checks__"
+"""The attribute of a function that checks its calls which holds the function itself."""
 
 TRACED = "trace it for each rank separately"
 """The fix for an unknown rank: the code that is run needs to know how many axes its arrays have."""
@@ -114,13 +121,14 @@ class Arguments:
             return filled([size_at(d, at) for d in dims], dtype)
 
         args, options = self.made(shapes, make_array, lambda dim: size_at(dim, at))
-        token = current.set(None)
+        token, on_purpose = current.set(None), confirming.set(True)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return function(*args, **options)
         finally:
             current.reset(token)
+            confirming.reset(on_purpose)
 
     def texts(self) -> list[str]:
         """Return the arguments as text."""

@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from inspect import unwrap
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.arrays.apart import Call, Named, NotImportedError, imported, traced_by
 from symbcast.arrays.arguments import TRACED
+from symbcast.arrays.enforced import enforced
 from symbcast.arrays.report.report import TraceReport
 from symbcast.batch.isolation import Child
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
@@ -62,13 +63,22 @@ class BrokenPromise:
 
 
 def checked(
-    *arguments: Any, returns: Any = None, assume: Assumptions = (), min_size: int = 0, **named: Any
+    *arguments: Any,
+    returns: Any = None,
+    assume: Assumptions = (),
+    min_size: int = 0,
+    enforce: bool = False,
+    **named: Any,
 ) -> Callable[[F], F]:
     """State for which arguments a function works and what it returns; the function itself is not changed.
 
     Arguments are as in `symbcast.trace`. ``returns`` is a shape, or a tuple, list or dict of shapes with the structure
     of the result; None makes no promise about the result. Nothing is checked when the function runs: `check_promises`
     does that.
+
+    With ``enforce``, each call is checked too: the function is traced at its first call, and the condition that was
+    proved decides about the sizes of each call. Raises `BindingError` for a call that breaks the promise; warns with
+    `IncompleteTraceWarning` if the trace is incomplete or an argument has no shape.
 
     >>> import numpy as np
     >>> @checked("N, D", "M, D", returns="N, M")
@@ -79,8 +89,11 @@ def checked(
     """
 
     def state(function: F) -> F:
-        setattr(function, _ATTRIBUTE, Promise(arguments, named, returns, assume, min_size))
-        return function
+        made: Any = function
+        if enforce:
+            made = enforced(function, Call(arguments, named, assume, min_size), returns)
+        setattr(made, _ATTRIBUTE, Promise(arguments, named, returns, assume, min_size))
+        return cast("F", made)
 
     return state
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.arguments import Arguments, check_call
+from symbcast.arrays.arguments import WITHOUT_CHECKS, Arguments, check_call
 from symbcast.arrays.functions.replacements import STANDINS
 from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.report.report import TraceReport
@@ -45,6 +45,7 @@ def trace(
     >>> report.condition, report.shapes
     (Condition('N == M or N == 1 or M == 1'), Shape('(broadcast(M, N), 3)'))
     """
+    function = getattr(function, WITHOUT_CHECKS, function)
     check_call(function, arguments, named)
     given = Arguments(arguments, named)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
