@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import checked, read_asked
-from symbcast.torch.export import by_argument, exported, names_of
+from symbcast.torch.export import by_argument, exported, gathered_name
 from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.reading.library import load
 from symbcast.torch.reading.reader import read
@@ -62,7 +62,8 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
         program, refusal = exported(module, *given, dynamic_shapes, min_size)
     called = "" if module is None else type(module).__name__
     asked = read_asked(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
-    model = read(program, names=names_of(dynamic_shapes), called=called)
+    gathered = None if module is None else gathered_name(module)
+    model = read(program, dynamic_shapes=dynamic_shapes, called=called, gathered=gathered)
     return TorchReport(checked(FRONT_END, model, asked), module, refusal)
 
 

@@ -65,7 +65,9 @@ def left_open(dynamic_shapes: Any) -> Any:
     if isinstance(dynamic_shapes, Mapping):
         return {key: left_open(value) for key, value in dynamic_shapes.items()}
     if isinstance(dynamic_shapes, (list, tuple)):
-        return type(dynamic_shapes)(map(left_open, dynamic_shapes))
+        opened = map(left_open, dynamic_shapes)
+        make = getattr(type(dynamic_shapes), "_make", type(dynamic_shapes))  # a named tuple takes several arguments
+        return make(opened)
     return dim.AUTO if hasattr(dynamic_shapes, "__name__") else dynamic_shapes
 
 
@@ -90,19 +92,10 @@ def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | No
     return found if is_by_name or len(found) == len(dynamic_shapes) else dynamic_shapes
 
 
-def names_of(dynamic_shapes: Any) -> dict[str, str]:
-    """Return the name of each `Dim`, keyed by the source name that torch's guards use for its axis."""
-    return dict(_named(dynamic_shapes, "L")) if isinstance(dynamic_shapes, Mapping) else {}
-
-
-def _named(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, (Mapping, list, tuple)):
-        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, inner in pairs:
-            if isinstance(inner, (Mapping, list, tuple)):
-                yield from _named(inner, f"{place}[{key!r}]")
-            elif hasattr(inner, "__name__") and getattr(inner, "root", None) is None:
-                yield f"{place}.size()[{key}]", str(inner.__name__)
+def gathered_name(module: Any) -> str:
+    """Return the name of the parameter ``*args`` of a module's ``forward``; empty if it has none."""
+    parameters = signature(module.forward).parameters.values()
+    return next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
 
 
 def refusal_of(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> Refusal | None:
@@ -116,6 +109,6 @@ def refusal_of(module: Any, example: tuple[Any, Any], suggestion: Suggestion) ->
 
 def shapes_of(suggestion: Suggestion) -> Any:
     """Evaluate the text of a suggestion to dynamic shapes."""
-    space = {"Dim": load("torch.export").Dim}
+    space = {"Dim": load("torch.export").Dim, **{kind.__name__: kind for kind in suggestion.classes}}
     exec("\n".join(suggestion.lines), space)
     return eval(suggestion.shapes, space)

@@ -123,9 +123,10 @@ def _changed(value: Any, place: str, change: Callable[[str, Any], Any]) -> Any:
             return {k: change(f"{place}.size()[{k}]", v) for k, v in value.items()}
         return {k: _changed(v, f"{place}[{k!r}]" if place else f"L[{k!r}]", change) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
+        make = getattr(type(value), "_make", type(value))  # a named tuple takes several arguments
         if _has_nested(value):
-            return type(value)(_changed(v, f"{place}[{n}]", change) for n, v in enumerate(value))
-        return type(value)(change(f"{place}.size()[{n}]", v) for n, v in enumerate(value))
+            return make(_changed(v, f"{place}[{n}]", change) for n, v in enumerate(value))
+        return make(change(f"{place}.size()[{n}]", v) for n, v in enumerate(value))
     return change(place, value) if value is not None and re.fullmatch(r"L\['\w+'\]", place) else value
 
 

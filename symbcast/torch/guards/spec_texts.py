@@ -7,22 +7,27 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symbcast.torch.reading.inputs import Inputs
+    from symbcast.torch.reading.inputs import Input, Inputs
+
+
+def entry(given: Input, said: dict[str, str]) -> str:
+    """Return the entry of one argument in dynamic shapes, from the text of each axis that was asked to be open."""
+    axes = {axis.axis: said[axis.source] for axis in given.axes if axis.source in said}
+    if not axes:
+        return "None"
+    own = axes.get(None)
+    return own if own is not None else "{" + ", ".join(f"{n}: {t}" for n, t in axes.items()) + "}"
 
 
 def nested(inputs: Inputs, said: dict[str, str]) -> str:
-    """Return the text of dictionaries and lists, nested as the arguments are, from the text for each open axis."""
+    """Return the text of dictionaries and lists, nested as the names of arguments in torch's guards say."""
     root: dict[object, object] = {}
     for i in inputs.inputs:
         place: dict[object, object] = root
         *outer, last = _path(i.source)
         for key in outer:
             place = place.setdefault(key, {})  # type: ignore[assignment]
-        axes = {axis.axis: said[axis.source] for axis in i.axes if axis.is_dynamic}
-        own = axes.get(None)
-        place[last] = own if own is not None else "{" + ", ".join(f"{n}: {t}" for n, t in axes.items()) + "}"
-        if not axes:
-            place[last] = "None"
+        place[last] = entry(i, said)
     return _text(root)
 
 

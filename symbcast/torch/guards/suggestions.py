@@ -18,7 +18,7 @@ from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.size_sets import SizeSet
 from symbcast.core.solver.sets.univariate import narrow
 from symbcast.torch.guards.provable import is_provable
-from symbcast.torch.guards.spec_texts import nested
+from symbcast.torch.guards.spec_texts import entry
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
@@ -34,6 +34,8 @@ class Suggestion(NamedTuple):
 
     lines: tuple[str, ...]
     shapes: str
+    classes: tuple[type, ...] = ()
+    """The named tuples that the expression uses."""
 
     def __str__(self) -> str:
         return "\n".join(("from torch.export import Dim", "", *self.lines, f"dynamic_shapes = {self.shapes}"))
@@ -64,16 +66,19 @@ class Suggester:
         self._env = guards.env
         self._is_tried = is_tried
         self._axes = [a for a in inputs.axes if a.is_dynamic]
+        self._fixed = [s.source for s in guards.specialised if s.was_open]
         self._refused = {a.size for a in self._axes if a.source in refused or a.axis is None}
 
     def suggestion(self) -> Suggestion:
         """Return the suggested dynamic shapes."""
         said, lines = self.texts()
-        return Suggestion(tuple(lines), nested(self._inputs, said))
+        structure = self._inputs.arguments.whole
+        entries = [entry(i, said) for i in self._inputs.inputs]
+        return Suggestion(tuple(lines), structure.text(entries), tuple(dict.fromkeys(structure.classes())))
 
     def texts(self) -> tuple[dict[str, str], list[str]]:
         """Return the text for each open axis, by torch's name of it, and the lines that create the `Dim` objects."""
-        said: dict[str, str] = {}
+        said = dict.fromkeys(self._fixed, FIXED)
         lines: dict[str, str] = {}
         for axis in self._axes:
             form = self._form(axis)

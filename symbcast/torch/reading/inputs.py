@@ -8,7 +8,7 @@ equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from symbcast.adapters.torch_expressions import read_term
@@ -18,6 +18,7 @@ from symbcast.core.algebra.terms import Dim, symbols_of, term
 from symbcast.core.logic.formulas import Formula, at_most, equal
 from symbcast.graphs.inputs.knowledge import place_name
 from symbcast.torch.reading.library import load
+from symbcast.torch.reading.structure import Arguments, read_arguments
 
 
 class Axis(NamedTuple):
@@ -70,6 +71,8 @@ class Inputs(NamedTuple):
     symbols: dict[str, Dim]
     holds: tuple[tuple[Axis, Formula], ...]
     """Conditions that torch assumes for axes whose sizes share a symbol or are computed from one."""
+    arguments: Arguments = Arguments((), ())
+    """The arguments as they are nested."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -83,14 +86,31 @@ def shown_source(source: str) -> str:
     return f"{head}{rest}"
 
 
-def read_inputs(program: Any, names: dict[str, str] | None = None) -> Inputs:
-    """Return the inputs of an exported program; ``names`` maps torch's names of axes to names of sizes."""
-    shape_env = shape_env_of(program)
-    called = {**getattr(shape_env, "source_name_to_debug_name", {}), **(names or {})}
+def read_inputs(program: Any, dynamic_shapes: Any = None, gathered: str | None = None) -> Inputs:
+    """Return the inputs of an exported program.
+
+    ``dynamic_shapes`` names sizes by their `Dim`; ``gathered`` is the name of the parameter ``*args``, if known.
+    """
+    shape_env, arguments = shape_env_of(program), read_arguments(program, gathered)
+    called = {**getattr(shape_env, "source_name_to_debug_name", {}), **_named(program, arguments, dynamic_shapes)}
     reader = _Reader({source: str(name) for source, name in called.items()})
     placed = enumerate(_placeholders(program))
     inputs = tuple(reader.input(name, source, value, _aliases(source, n)) for n, (name, source, value) in placed)
-    return Inputs(inputs, *_solved([axis for i in inputs for axis in i.axes]))
+    return Inputs(inputs, *_solved([axis for i in inputs for axis in i.axes]), arguments)
+
+
+def _named(program: Any, arguments: Arguments, dynamic_shapes: Any) -> dict[str, str]:
+    """Return the name of each `Dim`, keyed by the source name that torch's guards use for its axis."""
+    found: dict[str, str] = {}
+    places = sources(program)
+    for place, axes in arguments.leaves(dynamic_shapes):
+        pairs = (
+            axes.items() if isinstance(axes, Mapping) else enumerate(axes) if isinstance(axes, (list, tuple)) else ()
+        )
+        for axis, dim in pairs:
+            if hasattr(dim, "__name__") and getattr(dim, "root", None) is None:
+                found[f"{places[place]}.size()[{axis}]"] = str(dim.__name__)
+    return found
 
 
 def shape_env_of(program: Any) -> Any:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.errors import ModelError, ShapeTypeError
-from symbcast.graphs.graph import NOTHING
 from symbcast.graphs.inputs.inputs import Inputs as GraphInputs
 from symbcast.graphs.inputs.inputs import inputs_of
 from symbcast.graphs.model import Model
@@ -48,12 +46,17 @@ class TorchModel(Model):
         return inputs._replace(symbols=symbols, held=held, integers=own)
 
 
-def read(program: Any, runtime: str = "torch", names: Mapping[str, str] = NOTHING, called: str = "") -> TorchModel:
-    """Return a program or load it from a file; ``called`` is its display name, ``names`` names axes."""
+def read(
+    program: Any, runtime: str = "torch", dynamic_shapes: Any = None, called: str = "", gathered: str | None = None
+) -> TorchModel:
+    """Return a program or load it from a file.
+
+    ``dynamic_shapes`` names its sizes; ``called`` is its display name, ``gathered`` the name of its ``*args``.
+    """
     path = Path(os.fspath(program)) if isinstance(program, (str, os.PathLike)) else None
     loaded = load_program(program)
     source = str(path) if path is not None else called or _name_of(loaded)
-    return TorchModel(source, path, loaded, read_inputs(loaded, dict(names)))
+    return TorchModel(source, path, loaded, read_inputs(loaded, dynamic_shapes, gathered))
 
 
 def load_program(program: Any) -> Any:
