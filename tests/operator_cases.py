@@ -602,5 +602,139 @@ for x in ("abcd", "2abc", "abc", "ab", "a", "2abcd"):
 case("pixel_shuffle.default", self="T:1,a,b,c", upscale_factor=2)
 case("pixel_shuffle.default", self="T:1,8,b,c", upscale_factor=2)
 
+# Losses
+
+for left, right in (("ab", "cd"), ("a", "b"), ("ab", "ab"), ("", "a"), ("a1", "b"), ("abc", "ab")):
+    case("binary_cross_entropy.default binary_cross_entropy_with_logits.default hinge_embedding_loss.default "
+         "soft_margin_loss.default", self=tensor(left), target=tensor(right))  # fmt: skip
+    case("binary_cross_entropy.default binary_cross_entropy_with_logits.default hinge_embedding_loss.default",
+         self=tensor(left), target=tensor(right), reduction=0)  # fmt: skip
+    case("binary_cross_entropy.default binary_cross_entropy_with_logits.default",
+         self=tensor(left), target=tensor(left), weight=tensor(right), reduction=0)  # fmt: skip
+    case("poisson_nll_loss.default", input=tensor(left), target=tensor(right), log_input=True, full=False, reduction=0)
+    case("complex.default", real=tensor(left), imag=tensor(right))
+    case("polar.default", abs=tensor(left), angle=tensor(right))
+    case("isclose.default", self=tensor(left), other=tensor(right))
+for one, two, three in (("ab", "cb", "a"), ("ab", "cd", "a"), ("a", "b", ""), ("a", "b", "c"), ("ab", "ab", "ab"),
+                        ("ab", "cd", "ab"), ("abc", "abc", "ab")):  # fmt: skip
+    case("cosine_embedding_loss.default margin_ranking_loss.default",
+         input1=tensor(one), input2=tensor(two), target=tensor(three), reduction=0)  # fmt: skip
+    case("triplet_margin_loss.default", anchor=tensor(one), positive=tensor(two), negative=tensor(one), reduction=0)
+    case("triplet_margin_loss.default", anchor=tensor(one), positive=tensor(two), negative=tensor(one), swap=True)
+for scores, classes in (("ab", "c"), ("a", ""), ("a", "b"), ("abc", "dc"), ("abcd", "a2d"), ("ab", "a"), ("a2b", "ab"),
+                        ("ab", "cd"), ("abc", "ac")):  # fmt: skip
+    wanted = tensor(classes, "int")
+    for reduction in (0, 1):
+        case("cross_entropy_loss.default nll_loss_nd.default", self=tensor(scores), target=wanted, reduction=reduction)
+    case(
+        "cross_entropy_loss.default nll_loss_nd.default", self=tensor(scores), target=wanted, weight="T:b", reduction=0
+    )
+    case("cross_entropy_loss.default", self=tensor(scores), target=tensor(scores), reduction=0)
+for scores, classes in (("ab", "cd"), ("a", "b"), ("a2b", "c2b")):
+    case("cross_entropy_loss.default", self=tensor(scores), target=tensor(classes), reduction=0)
+
+# Transforms
+
+for n in range(4):
+    x, z = shape(n), shape(n, "complex")
+    for dim in dims(n):
+        case("fft_fft.default fft_rfft.default fft_ihfft.default fft_hfft.default fft_ifft.default", self=x, dim=dim)
+        case("fft_irfft.default fft_hfft.default fft_fft.default", self=z, dim=dim)
+        case("fft_fft.default fft_rfft.default", self=x, n="S:n", dim=dim)
+        case("fft_irfft.default", self=z, n="S:n", dim=dim)
+        case("fft_fftshift.default fft_ifftshift.default", self=x, dim=[dim])
+    case("fft_fftshift.default fft_ifftshift.default", self=x)
+    case("fft_fft2.default fft_ifft2.default fft_rfft2.default fft_fftn.default fft_rfftn.default", self=x)
+    case("fft_irfft2.default fft_irfftn.default", self=z)
+    case("fft_fft2.default fft_rfft2.default", self=x, s=["S:n", 3])
+    case("fft_fftn.default fft_rfftn.default", self=x, s=[3, "S:n"])
+    case("fft_fftn.default fft_rfftn.default", self=x, s=[3, -1], dim=[0, -1])
+    case("fft_fftn.default fft_rfftn.default", self=x, dim=[0])
+    case("fft_fftn.default", self=x, dim=[0, 0])
+for x in ("a", "ab", "abc"):
+    for frame, hop in ((4, 2), (3, 1), (1, 1), (2, None), (5, 3), (8, None)):
+        for center in (True, False):
+            case("stft.center", self=tensor(x), n_fft=frame, hop_length=hop, center=center, return_complex=True)
+        case("stft.center", self=tensor(x), n_fft=frame, hop_length=hop, center=True, pad_mode="constant",
+             onesided=False, return_complex=True)  # fmt: skip
+    case("stft.center", self=tensor(x), n_fft=4, hop_length=2, win_length=3, window="T:c", return_complex=True)
+
+# Matrices
+
+for x in ("", "a", "ab", "aab", "abc", "22", "a33", "abcd", "aa"):
+    case("linalg_inv.default linalg_det.default linalg_slogdet.default "
+         "linalg_svdvals.default linalg_inv_ex.default", **{"A": tensor(x)})  # fmt: skip
+    case("linalg_matrix_exp.default trace.default logdet.default linalg_matrix_norm.str_ord", self=tensor(x))
+    case("linalg_matrix_norm.str_ord", self=tensor(x), ord="nuc", dim=[0, -1], keepdim=True)
+    case("linalg_eigh.default linalg_eigvalsh.default linalg_eigvals.default linalg_eig.default", self=tensor(x))
+    case("linalg_matrix_power.default", self=tensor(x), n=2)
+    case("linalg_cholesky_ex.default", self=tensor(x))
+    case("linalg_svd.default", **{"A": tensor(x)})
+    case("linalg_svd.default", **{"A": tensor(x), "full_matrices": False})
+    for mode in ("reduced", "complete", "r"):
+        case("linalg_qr.default", **{"A": tensor(x), "mode": mode})
+    case("linalg_pinv.default", self=tensor(x), rcond=1e-3)
+for left, right in (("ab", "cd"), ("aa", "b"), ("aa", "ab"), ("22", "a"), ("b33", "c3d"), ("aab", "cd"), ("a22", "a2"),
+                    ("a22", "bc2"), ("a", "bc")):  # fmt: skip
+    case("linalg_solve_triangular.default", self=tensor(left), B=tensor(right), upper=True)
+    case("linalg_solve_triangular.default", self=tensor(left), B=tensor(right), upper=True, left=False)
+    case("cholesky_solve.default", self=tensor(right), input2=tensor(left))
+    case("linalg_vecdot.default", x=tensor(left), y=tensor(right))
+    case("linalg_solve_ex.default", **{"A": tensor(left), "B": tensor(right)})
+    case("linalg_vecdot.default", x=tensor(left), y=tensor(right), dim=0)
+for left, right in (("ab", "cd"), ("a3", "b3"), ("3a", "3b"), ("a", "b"), ("ab3", "cd3"), ("ab", "c")):
+    for dim in (-1, 0):
+        case("linalg_cross.default", self=tensor(left), other=tensor(right), dim=dim)
+for several in (("ab", "cd"), ("a", "bc"), ("ab", "c"), ("a", "b"), ("ab", "bc", "cd"), ("a2", "b3", "cd"), ("ab",)):
+    case("linalg_multi_dot.default", tensors=[tensor(x) for x in several])
+    case("chain_matmul.default", matrices=[tensor(x) for x in several])
+for left, right, one, other in (("ab", "cd", [1], [0]), ("ab", "cd", [0, 1], [0, 1]), ("ab", "cd", [], []),
+                                ("ab", "cd", [0], [0, 1]), ("abc", "d", [1], [0]), ("ab", "cd", [2], [0]),
+                                ("ab", "ba", [0, 1], [1, 0]), ("ab", "cd", [0, 0], [0, 1]), ("", "", [], [])):  # fmt: skip
+    case("tensordot.default", self=tensor(left), other=tensor(right), dims_self=one, dims_other=other)
+
+# Built from several steps
+
+for n in range(4):
+    x = shape(n)
+    for dim in dims(n):
+        for times in (0, 1, 2):
+            case("diff.default", self=x, n=times, dim=dim)
+        case("trapezoid.dx", y=x, dim=dim)
+        case("diag_embed.default", self=x, dim1=dim, dim2=-1)
+    case("diff.default", self=x, n=-1)
+    case("diff.default", self=x, prepend=shape(n), dim=0)
+    for offset in (-2, 1):
+        case("diag_embed.default", self=x, offset=offset)
+    for k in (0, 1, 3):
+        case("rot90.default", self=x, k=k)
+        case("rot90.default", self=x, k=k, dims=[0, -1])
+    case("rot90.default", self=x, dims=[0, 0])
+    case("histc.default", self=x, bins=3)
+    case("histc.default", self=x, bins=0)
+    case(
+        "msort.default nanmean.default nanmedian.default uniform_.default exponential_.default hardswish.default",
+        self=x,
+    )
+    case("nanmean.default", self=x, dim=[0], keepdim=True)
+    case("multinomial.default", self=x, num_samples="S:n")
+    case("multinomial.default", self=x, num_samples="S:n", replacement=True)
+    case("prelu.default", self=x, weight="T:1")
+    case("prelu.default", self=x, weight="T:")
+    case("prelu.default", self=shape(min(n, 3)), weight="T:d")
+    case("isin.Tensor_Tensor", elements=x, test_elements="T:d")
+    case("randint_like.default", self=x, high=3)
+case("diff.default", self="T:a,b", prepend="T:c,d", dim=1)
+case("diff.default", self="T:a,b", append="T:c", dim=1)
+for n in ("S:n", 3, 0):
+    case("randperm.default", n=n)
+for x, index in (("ab", "cd"), ("ab", "c"), ("a", "b"), ("", ""), ("abc", "a2d"), ("", "a")):
+    case("take.default", self=tensor(x), index=tensor(index, "int"))
+    for dim in (None, 0, 1, -1):
+        case("take_along_dim.default", self=tensor(x), indices=tensor(index, "int"), dim=dim)
+for v, g in (("ab", "c1"), ("ab", "cd"), ("abc", "a11"), ("ab", "1b"), ("a", "b"), ("abc", "d"), ("ab", "")):
+    for dim in (0, 1):
+        case("_weight_norm.default", v=tensor(v), g=tensor(g), dim=dim)
+
 CASES = {name: calls[:: -(-len(calls) // MOST)] for name, calls in ALL.items()}
 """The calls that are tried, by the name of the overload."""

@@ -12,11 +12,15 @@ from symbcast.torch.operators import (
     elementwise,
     indices,
     layout,
+    linear_algebra,
+    losses,
     matrices,
     pads,
     parts,
     reductions,
     scalars,
+    sequences,
+    spectral,
     windows,
 )
 from symbcast.torch.registry import OPERATORS
@@ -31,11 +35,15 @@ __all__ = [
     "elementwise",
     "indices",
     "layout",
+    "linear_algebra",
+    "losses",
     "matrices",
     "pads",
     "parts",
     "reductions",
     "scalars",
+    "sequences",
+    "spectral",
     "windows",
 ]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     "linalg_vector_norm",
     "count_nonzero",
     "nansum",
+    "nanmean",
 )
 def reduced(call: TorchCall) -> list[Value]:
     """A reduction; most require nothing: an empty sum is 0 and an empty mean is NaN."""
@@ -72,7 +73,7 @@ def searched(call: TorchCall) -> list[Value]:
     return [Value(found)] * len(call.node.outputs)
 
 
-@operator("median")
+@operator("median", "nanmedian")
 def middle(call: TorchCall) -> list[Value]:
     """The median of all elements, if any, or along an axis, which must not be empty."""
     dims = call.dims("self")
