@@ -255,6 +255,25 @@ class UndecidedError(SymbcastError):
         return f"undecided: {self.reason}"
 
 
+class TargetError(SymbcastError, ValueError):
+    """A contract that a target cannot express, or a target or option that does not exist.
+
+    ``target`` is its name, ``problem`` what it cannot express, ``hint`` what to do instead, and ``nearest`` the text of
+    the nearest sound thing that the target can express; empty if there is none.
+    """
+
+    def __init__(self, target: str, problem: str, hint: str = "", nearest: str = "") -> None:
+        super().__init__(target, problem, hint, nearest)
+        self.target = target
+        self.problem = problem
+        self.hint = hint
+        self.nearest = nearest
+
+    def __str__(self) -> str:
+        text = f"{self.target}: {self.problem}{f'; {self.hint}' if self.hint else ''}"
+        return f"{text}\nnearest: {self.nearest}" if self.nearest else text
+
+
 class ConcurrentUseError(SymbcastError, RuntimeError):
     """A program was changed while another thread used it; the operation was not recorded."""
 

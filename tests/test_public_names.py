@@ -24,6 +24,7 @@ METHODS = [
     "to_cpp",
     "to_smtlib",
     "to_mlir",
+    "contract",
     "explain",
     "to_dict",
 ]
@@ -63,7 +64,7 @@ OWN = {
 """The names that a class has besides those of the protocol."""
 
 CONDITION = """
-    clauses counterexample equivalent explain formula free_symbols guard implies simplified subs symbols sympy
+    clauses contract counterexample equivalent explain formula free_symbols guard implies simplified subs symbols sympy
     to_cpp to_mlir to_python to_smtlib to_stablehlo verdict verdict_under witness
 """
 

@@ -11,7 +11,7 @@ from symbcast.core.program.statements.public import Public
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from symbcast.answers.public.conditions import Condition
     from symbcast.core.algebra.symbols import Symbol
@@ -108,6 +108,9 @@ class Answer(Guessable, Guards, Public):
 
     def _guarded(self, with_assumptions: bool) -> Formula:
         return self._subject.guarded(with_assumptions)
+
+    def _found_clauses(self) -> Sequence[Any]:
+        return self.findings
 
     @one_call
     def implies(self, relation: ConditionLike) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
+    from symbcast.answers.contracts.contract import Contract
+    from symbcast.answers.contracts.inputs import Tensor
+    from symbcast.answers.contracts.wanted import RangeLike
     from symbcast.answers.guards import Guard
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
@@ -78,3 +81,59 @@ class Guards(ABC):
         from symbcast.answers.guards import mlir_source
 
         return mlir_source(self._guarded(with_assumptions), self._shown, name)
+
+    @one_call
+    def contract(
+        self,
+        ranges: Mapping[str, RangeLike] | None = None,
+        /,
+        *,
+        form: str = "box",
+        typical: Mapping[str, Iterable[int]] | None = None,
+        most: int | None = None,
+        **more: RangeLike,
+    ) -> Contract:
+        """Return the largest proved set of sizes of a form, for a server or compiler.
+
+        Ranges are given by the names of sizes, as keywords or as a mapping: ``"64..1280"``, ``"64..1280 step 32"``, one
+        size, or a Python range; a list gives typical sizes, and the range from the least to the greatest. A size
+        without a range has 1..4096.
+
+        ``form`` is ``"box"`` (a range for each size), ``"steps"`` (the same with a step), ``"profiles"`` (at most
+        ``most`` boxes, 4 by default; each is the best of what the earlier ones leave) or ``"list"`` (at most ``most``
+        single sizes, 128 by default). A box with more of the ``typical`` sizes is better, then one with more sizes.
+
+        Raises `BindingError` for an unknown name, `ShapeTypeError` for a range that cannot be read, and
+        `UnknownRankError` for sizes of a sequence of axes.
+
+        >>> import symbcast as sb
+        >>> condition = sb.Condition("H <= 4 or H % 32 == 0 or H % 32 >= 29")
+        >>> condition.contract(H="64..1280").boxes, condition.contract(H="64..1280", form="steps").boxes
+        (({'H': range(93, 97)},), ({'H': range(64, 1281, 32)},))
+        """
+        from symbcast.answers.contracts.contract import contract_of
+        from symbcast.answers.contracts.question import Question
+
+        question = Question(
+            self._guarded(True), self._shown, *self._tensors, self._other_names, self._open, self._found_clauses
+        )
+        return contract_of(question, form, {**(ranges or {}), **more}, typical or {}, most)
+
+    @property
+    def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+        """The inputs and outputs by name; empty if the answer has none."""
+        return {}, {}
+
+    @property
+    def _other_names(self) -> Mapping[str, str]:
+        """Other names of sizes, with the names that the answer uses."""
+        return {}
+
+    @property
+    def _open(self) -> str:
+        """Why the condition does not suffice; empty if it does."""
+        return ""
+
+    def _found_clauses(self) -> Sequence[Any]:
+        """Return the findings, each about a clause of the condition."""
+        return ()

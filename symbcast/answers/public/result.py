@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.answers.public.answer import Answer
@@ -19,6 +19,7 @@ from symbcast.errors import RuleArgumentError, UndecidedError
 if TYPE_CHECKING:
     import sympy
 
+    from symbcast.answers.contracts.inputs import Tensor
     from symbcast.answers.exchange.answers import ResultData
     from symbcast.answers.explanation.repairs import Repair
     from symbcast.answers.explanation.surprises import Surprise
@@ -131,6 +132,13 @@ class Result(Answer):
     @property
     def _subject(self) -> Call:
         return self._call
+
+    @property
+    def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+        from symbcast.answers.contracts.inputs import Tensor
+        from symbcast.answers.explanation.names import operand_names
+
+        return {n: Tensor(s) for n, s in zip(operand_names(self._call), self.operands, strict=True)}, {}
 
     # The question.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
+from symbcast.answers.contracts.inputs import ELEMENT_TYPES, Tensor
 from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.terms import symbols_of
@@ -224,6 +225,23 @@ class GraphAnswer(ModuleAnswer):
         own = self._checked.asker.origins
         found = self._env.guarded(with_assumptions)
         return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
+
+    @property
+    def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+        types = self._checked.inputs.values
+        found = {n: Tensor(s, ELEMENT_TYPES.get(types[n].dtype, "")) for n, s in self.inputs.items()}
+        values = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
+        kinds = {n: "" if v is None else ELEMENT_TYPES.get(v.dtype, "") for n, v in values.items()}
+        return found, {name: Tensor(shape, kinds[name]) for name, shape in self.outputs.items()}
+
+    @property
+    def _other_names(self) -> Mapping[str, str]:
+        return self._checked.aliases
+
+    @property
+    def _open(self) -> str:
+        is_open = self._checked.walk.stopped or self._left_open or self._checked.conditions.undecided
+        return self.reason if is_open else ""
 
     @property
     def _env(self) -> Program:

@@ -1,0 +1,1 @@
+"""Contracts: from a condition to the ranges that servers and compilers take."""

@@ -1,0 +1,264 @@
+"""`Contract`: the largest proved set of sizes of a form, for servers and compilers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from symbcast.answers.contracts.failures import Failure, failures_in, smallest_left
+from symbcast.answers.contracts.proof import prove
+from symbcast.answers.contracts.search import Found, search
+from symbcast.answers.contracts.wanted import RangeLike, Wanted, range_text
+from symbcast.core.characters import listed
+from symbcast.core.solver.budget import one_call
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import ShapeTypeError, UndecidedError
+
+if TYPE_CHECKING:
+    from symbcast.answers.contracts.buckets import Buckets, Traffic
+    from symbcast.answers.contracts.check import Check
+    from symbcast.answers.contracts.question import Question
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.shapes import ShapeLike
+
+FORMS = ("box", "steps", "profiles", "list")
+MOST = {"box": 1, "steps": 1, "profiles": 4, "list": 128}
+"""How many boxes a form has at most, unless the caller says otherwise."""
+
+
+class Contract:
+    """Ranges of sizes, each size in which works, proved by z3.
+
+    Attributes:
+        form: ``"box"``, ``"steps"``, ``"profiles"`` or ``"list"``.
+        wanted: The range in which each size was sought.
+        boxes: Disjoint boxes: mappings from the names of all sizes to Python ranges, the best first.
+        question: The condition, its names and inputs.
+        requested: The wanted sizes.
+        proof: For each clause of the condition, z3's answer to whether all sizes in the boxes satisfy it.
+
+    It has no truth value: compare its `verdict`.
+    """
+
+    def __init__(self, question: Question, wanted: Wanted, form: str, most: int) -> None:
+        self.question = question
+        self.requested = wanted
+        self.form = form
+        self.most = most
+        self.wanted = {name: wanted.ranges[s] for s, name in question.names.items()}
+        found = Found([], _HIDDEN) if question.hidden else search(question.formula, wanted, form, most)
+        self.proof = prove(found.boxes, question.clauses)
+        self._found = found if self.proof else Found([], _UNPROVED)
+        self.boxes: tuple[dict[str, range], ...] = tuple(self._named(box) for box in self._found.boxes)
+
+    def _named(self, box: Mapping[Symbol, range]) -> dict[str, range]:
+        return {name: box[s] for s, name in self.question.names.items()}
+
+    @property
+    def verdict(self) -> Verdict:
+        """ALWAYS: all sizes in the boxes work. NEVER: no wanted sizes work. UNKNOWN: see `reason`."""
+        if self.question.open or (not self.boxes and self._found.open):
+            return Verdict.UNKNOWN
+        return Verdict.ALWAYS if self.boxes else Verdict.NEVER
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is unknown, or why the boxes may not be the largest; empty if nothing is open."""
+        return self.question.open or self._found.open
+
+    @property
+    def is_largest(self) -> bool:
+        """Whether the set is proved to be the largest of its form, or the best of the boxes that the others leave."""
+        return bool(self.boxes) and not self._found.open
+
+    @property
+    def typical(self) -> dict[str, tuple[int, ...]]:
+        """The typical sizes that the caller gave, by name."""
+        return {self.question.names[s]: sizes for s, sizes in self.requested.typical.items()}
+
+    @property
+    def size(self) -> int:
+        """How many combinations of sizes the boxes have."""
+        return sum(prod(map(len, box.values())) for box in self.boxes)
+
+    @cached_property
+    def left_out(self) -> tuple[Failure, ...]:
+        """Why wanted sizes are left out: a failure for each clause, then sizes that work but do not fit the form."""
+        return self._left_out()
+
+    @one_call
+    def _left_out(self) -> tuple[Failure, ...]:
+        if self.question.hidden:
+            return ()
+        found, _ = failures_in(self.question, self.requested.ranges)
+        left = smallest_left(self.question, self.requested.ranges, self._found.boxes) if self.boxes else None
+        return (*found, *(() if left is None else (left,)))
+
+    @one_call
+    def check(self, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike) -> Check:
+        """Return whether every size in some ranges works, where it fails first, and how to pad, crop or bucket.
+
+        A size for which no range is given has the wanted one.
+
+        >>> import symbcast as sb
+        >>> contract = sb.Condition("H % 32 == 0").contract(H="64..1280")
+        >>> check = contract.check(H="64..128")
+        >>> check.verdict, check.ends_work, check.failures[0].sizes
+        (<Verdict.SOMETIMES: 'sometimes'>, True, {'H': 65})
+        """
+        from symbcast.answers.contracts.check import Check
+
+        given = Wanted.read(self.question.names, self._own({**(ranges or {}), **more}), {})
+        return Check(
+            self.question, {s: r if s in given.given else self.requested.ranges[s] for s, r in given.ranges.items()}
+        )
+
+    def _own(self, ranges: Mapping[str, Any]) -> dict[str, Any]:
+        return own_names(self.question, ranges)
+
+    @one_call
+    def to(self, target: str, *, inputs: Mapping[str, ShapeLike] | None = None) -> str:
+        """Return the contract as text for a target: see the README of `symbcast.answers.contracts`.
+
+        ``inputs`` are shapes by name, for an answer that has no inputs. Raises `TargetError` if the target cannot
+        express the contract, and `UndecidedError` if nothing is proved.
+
+        >>> import symbcast as sb
+        >>> contract = sb.broadcast("N, 3", "N, 1").contract(N="1..16")
+        >>> print(contract.to("trtexec"))
+        --minShapes=A:1x3,B:1x1 --optShapes=A:16x3,B:16x1 --maxShapes=A:16x3,B:16x1
+        """
+        from symbcast.answers.contracts.targets import target_of
+        from symbcast.answers.contracts.targets.request import Request, tensors_of
+
+        writer = target_of(target)
+        self.require()
+        tensors = tensors_of(self.question, inputs or {})
+
+        def other(form: str, most: int, fixed: Collection[str]) -> str:
+            return self.in_form(form, most, fixed).to(target, inputs=inputs)
+
+        return writer.write(
+            Request(target, self.form, self.boxes, self.question, tensors, self.typical, self.to_dict, other)
+        )
+
+    def in_form(self, form: str, most: int, fixed: Collection[str] = ()) -> Contract:
+        """Return the contract for the same question in another form; some sizes fixed at great ones that work."""
+        wanted, point = self.requested, {}
+        if fixed:
+            single = Contract(self.question, wanted, "list", 1)
+            point = {name: single.boxes[0][name] for name in fixed} if single.boxes else {}
+        ranges = {s: point.get(self.question.names[s], r) for s, r in wanted.ranges.items()}
+        return Contract(self.question, Wanted(ranges, wanted.typical), form, most)
+
+    def require(self) -> None:
+        """Raise `UndecidedError` unless the contract is proved and has sizes."""
+        if self.verdict is not Verdict.ALWAYS:
+            raise UndecidedError(self.reason or "no wanted sizes work")
+
+    @one_call
+    def buckets(self, k: int, traffic: Traffic, *, sizes: Sequence[str] = ()) -> Buckets:
+        """Return at most ``k`` padded shapes that cover some sizes with the least padding, each proved to work.
+
+        ``traffic`` are sizes, or sizes with how often each occurs: ``[120, 300]``, ``{120: 5, 300: 1}``, or for two
+        sizes ``{(120, 64): 5}``. ``sizes`` are their names, by default the sizes with more than one wanted value. The
+        shapes work with all values that the other sizes have in the first box. Raises `UndecidedError` if no valid
+        shape is large enough.
+
+        >>> import symbcast as sb
+        >>> contract = sb.Condition("H % 32 == 0").contract(H="32..1280")
+        >>> found = contract.buckets(2, {60: 5, 64: 1, 300: 1})
+        >>> found.shapes, round(found.waste, 3)
+        ([{'H': 64}, {'H': 320}], 0.06)
+        """
+        from symbcast.answers.contracts.buckets import buckets_of
+
+        self.require()
+        names = tuple(self._own(dict.fromkeys(sizes)))
+        return buckets_of(self.question, self.requested, self._found.boxes[0], k, traffic, names)
+
+    def explain(self) -> str:
+        """Return the contract in words."""
+        lines = [f"box          {_box_text(box)}" for box in self.boxes[:_SHOWN]]
+        if len(self.boxes) > _SHOWN:
+            lines.append(f"             and {len(self.boxes) - _SHOWN} more")
+        lines.append(_HEADS[self.verdict].format(count=f"{self.size:,}", form=self.form))
+        if self.reason:
+            lines.append(f"open         {self.reason}")
+        lines += [f"left out     {failure}" for failure in self.left_out]
+        default = [name for s, name in self.question.names.items() if s not in self.requested.given]
+        if default:
+            lines.append(f"assumed      {listed(default)} in 1..4096, as no range was given")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contract as plain data for JSON, as `json_schema` describes it."""
+        from symbcast.answers.contracts.exchange import FORMAT, failure_data, ranges_data
+
+        return {
+            "format": FORMAT,
+            "version": 1,
+            "form": self.form,
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            "is_largest": self.is_largest,
+            "wanted": ranges_data(self.wanted),
+            "boxes": [ranges_data(box) for box in self.boxes],
+            "proof": [{"claim": claim.text, "outcome": claim.proof.value} for claim in self.proof.claims],
+            "left_out": [failure_data(failure) for failure in self.left_out],
+        }
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema of `to_dict`."""
+        from symbcast.answers.contracts.exchange import json_schema
+
+        return json_schema()
+
+    def __repr__(self) -> str:
+        shown = "; ".join(map(_box_text, self.boxes[:3]))
+        return f"<Contract: {self.verdict.value}, {self.form}, {shown or 'no sizes'}{' ...' * (len(self.boxes) > 3)}>"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a contract has no truth value: compare its .verdict")
+
+
+_HIDDEN = "the condition is about sizes without a name"
+_UNPROVED = "z3 did not prove the sizes that were found"
+_SHOWN = 8
+_HEADS = {
+    Verdict.ALWAYS: "valid        all {count} combinations of sizes work, as z3 proved",
+    Verdict.NEVER: "valid        none of the wanted sizes work",
+    Verdict.UNKNOWN: "valid        unknown",
+}
+
+
+def _box_text(box: Mapping[str, range]) -> str:
+    return ", ".join(f"{name}={range_text(sizes)}" for name, sizes in box.items()) or "no sizes"
+
+
+def own_names(question: Question, ranges: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ranges by the answer's own names; a caller may also write aliases and identifiers of the guards."""
+    from symbcast.answers.guards.names import ascii_identifier
+
+    own = set(question.names.values())
+    spelled = {ascii_identifier(name): name for name in question.names.values()}
+    return {n if n in own else question.aliases.get(n, spelled.get(n, n)): r for n, r in ranges.items()}
+
+
+def contract_of(
+    question: Question,
+    form: str,
+    ranges: Mapping[str, RangeLike],
+    typical: Mapping[str, Any],
+    most: int | None,
+) -> Contract:
+    """Return the contract for a question; raise `ShapeTypeError` for a wrong form or number of boxes."""
+    if form not in FORMS:
+        raise ShapeTypeError(form, "a form of contract", f"it is one of {', '.join(FORMS)}")
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        raise ShapeTypeError(most, "a number of boxes", "write 1 or more")
+    wanted = Wanted.read(question.names, own_names(question, ranges), own_names(question, typical))
+    return Contract(question, wanted, form, MOST[form] if most is None else most)

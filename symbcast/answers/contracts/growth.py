@@ -1,0 +1,179 @@
+"""Boxes in a group with too many points to list: grown from points that work, each face as far as it can move.
+
+A box is inside the condition if no point of it violates a clause, which z3 decides. What is inside stays inside when it
+shrinks, so bisection finds how far. Points outside that z3 finds are kept: no box that contains one is
+asked about. A grown box cannot be extended in any direction, but another one may be larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, negate
+from symbcast.core.solver.answer import SHORT_LIMIT, Satisfiability
+from symbcast.core.solver.evaluation.evaluation import predicate
+from symbcast.core.solver.linear.z3_solver import Session, on_worker
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+    Box: TypeAlias = tuple[tuple[int, int], ...]
+    """The least and the greatest size of each symbol."""
+
+_MOST_CORNERS = 4
+_SEEDS = 4
+
+
+class Growth:
+    """The search for a large box within bounds; ``formulas`` must hold at all of its points.
+
+    ``best`` is the best box so far, and ``is_empty`` whether the bounds are proved to have no point that works.
+    """
+
+    def __init__(
+        self, bounds: Mapping[Symbol, tuple[int, int]], formulas: Sequence[Formula], typical: Mapping[Symbol, list[int]]
+    ) -> None:
+        self.symbols = tuple(bounds)
+        self.whole: Box = tuple(bounds.values())
+        self._typical = [typical.get(s, []) for s in self.symbols]
+        self._formula = all_of(formulas)
+        self._broken = any_of(map(negate, formulas))
+        self._outside: list[tuple[int, ...]] = []
+        self._inside: list[Box] = []
+        self.best: Box | None = None
+        self.is_empty = False
+
+    @property
+    def is_largest(self) -> bool:
+        """Whether the box fills the bounds."""
+        return self.best == self.whole
+
+    def run(self) -> None:
+        """Search; `best` keeps what was found if the effort is spent."""
+        on_worker(self._run)
+
+    def _run(self) -> None:
+        self._session = Session(self.symbols, [self._broken], limit=SHORT_LIMIT)
+        try:
+            if self._is_inside(self.whole):
+                self._keep(self.whole)
+                return
+            for seed in self._seeds():
+                self._grow(seed)
+        except EffortSpentError:
+            return
+
+    def _seeds(self) -> Iterator[tuple[int, ...]]:
+        """Yield some points that work: typical ones, corners, the middle, or else one that z3 finds."""
+        holds = predicate(self._formula, self.symbols)
+        found = 0
+        for point in dict.fromkeys(self._candidates()):
+            charge(1)
+            if holds(*point):
+                yield point
+                found += 1
+            if found == _SEEDS:
+                return
+        if not found:
+            session = Session(self.symbols, [self._formula, self._bounded(self.whole)], limit=SHORT_LIMIT)
+            answer = session.check()
+            self.is_empty = answer is Satisfiability.UNSATISFIABLE
+            if answer is Satisfiability.SATISFIABLE:
+                yield tuple(session.model()[s] for s in self.symbols)
+
+    def _candidates(self) -> Iterator[tuple[int, ...]]:
+        yield from product(*(sizes[:2] or [low] for sizes, (low, _) in zip(self._typical, self.whole, strict=True)))
+        free = [low < high for low, high in self.whole]
+        if sum(free) <= _MOST_CORNERS:
+            yield from product(*({low: 0, high: 0} for low, high in self.whole))
+        else:
+            yield tuple(low for low, _ in self.whole)
+            yield tuple(high for _, high in self.whole)
+        yield tuple((low + high) // 2 for low, high in self.whole)
+        for part in (8, 64):
+            for n in range(part + 1):
+                yield tuple(low + (high - low) * n // part for low, high in self.whole)
+
+    def _grow(self, seed: tuple[int, ...]) -> None:
+        """Grow boxes from a point: on all faces evenly first, then on one axis before the others."""
+        point: Box = tuple((n, n) for n in seed)
+        self._keep(point)
+        self._keep(self._extended(self._evenly(point), range(len(seed))))
+        for axis in range(len(seed)):
+            order = [axis, *(n for n in range(len(seed)) if n != axis)]
+            self._keep(self._extended(point, order))
+
+    def _evenly(self, box: Box) -> Box:
+        steps = max(high - low for low, high in self.whole)
+
+        def grown(t: int) -> Box:
+            return tuple(
+                (n - t * (n - low) // steps, n + t * (high - n) // steps)
+                for (n, _), (low, high) in zip(box, self.whole, strict=True)
+            )
+
+        return grown(self._most(steps, grown))
+
+    def _extended(self, box: Box, order: Sequence[int]) -> Box:
+        """Move each face as far as it can, in an order of the axes: the box then cannot be extended."""
+        for axis in order:
+            for side in (1, 0):
+                box = self._moved(box, axis, side)
+        return box
+
+    def _moved(self, box: Box, axis: int, side: int) -> Box:
+        low, high = box[axis]
+        room = self.whole[axis][1] - high if side else low - self.whole[axis][0]
+
+        def grown(t: int) -> Box:
+            return (*box[:axis], (low, high + t) if side else (low - t, high), *box[axis + 1 :])
+
+        return grown(self._most(room, grown))
+
+    def _most(self, most: int, grown: Callable[[int], Box]) -> int:
+        """Return the largest number up to ``most`` for which a box is inside; it is inside for 0."""
+        if most == 0 or self._is_inside(grown(most)):
+            return most
+        low, high = 0, most
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._is_inside(grown(middle)) else (low, middle)
+        return low
+
+    def _is_inside(self, box: Box) -> bool:
+        charge(1 + len(self._outside) // 8)
+        if any(_contains(box, point) for point in self._outside):
+            return False
+        if any(_covers(known, box) for known in self._inside):
+            return True
+        answer = self._session.check([self._bounded(box)])
+        if answer is Satisfiability.SATISFIABLE:
+            model = self._session.model()
+            self._outside.append(tuple(model[s] for s in self.symbols))
+        elif answer is Satisfiability.UNSATISFIABLE:
+            self._inside.append(box)
+        return answer is Satisfiability.UNSATISFIABLE
+
+    def _bounded(self, box: Box) -> Formula:
+        sides = zip(self.symbols, box, strict=True)
+        return all_of(part for s, (low, high) in sides for part in (at_most(low, s), at_most(s, high)))
+
+    def _keep(self, box: Box) -> None:
+        if self.best is None or self._score(box) > self._score(self.best):
+            self.best = box
+
+    def _score(self, box: Box) -> tuple[int, int]:
+        held = sum(low <= n <= high for sizes, (low, high) in zip(self._typical, box, strict=True) for n in sizes)
+        return held, prod(high - low + 1 for low, high in box)
+
+
+def _contains(box: Box, point: tuple[int, ...]) -> bool:
+    return all(low <= n <= high for n, (low, high) in zip(point, box, strict=True))
+
+
+def _covers(outer: Box, inner: Box) -> bool:
+    return all(a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True))

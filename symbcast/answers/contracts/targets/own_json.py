@@ -1,0 +1,14 @@
+"""JSON of our own: `Contract.to_dict` as text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symbcast.answers.contracts.targets.request import Request
+
+
+def document(request: Request) -> str:
+    """Return the contract as JSON, which `Contract.json_schema` describes."""
+    return json.dumps(request.data(), indent=2)

@@ -1,0 +1,119 @@
+"""The sizes that a caller wants: a range for each size, read from text, numbers and Python ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+
+RangeLike: TypeAlias = "str | int | range | Iterable[int]"
+"""``"64..1280"``, ``"64..1280 step 32"``, one size, a Python range, or some sizes."""
+
+DEFAULT = range(1, 4097)
+"""The range of a size for which the caller gives none."""
+_TEXT = re.compile(r"\s*(\d+)\s*(?:\.\.\s*(\d+)\s*(?:step\s+(\d+)\s*)?)?", re.ASCII)
+_HINT = 'write a range such as "64..1280" or "64..1280 step 32", a size such as 224, or a Python range'
+_MOST = 1 << 31
+
+
+def read_range(value: RangeLike) -> range:
+    """Return the Python range of a caller's range; of several sizes, the range from the least to the greatest.
+
+    Raises `ShapeTypeError` for what is no range of sizes.
+
+    >>> read_range("64..1280 step 32"), read_range(8), read_range(range(9, 2, -2))
+    (range(64, 1281, 32), range(8, 9), range(3, 10, 2))
+    """
+    if isinstance(value, str):
+        found = _TEXT.fullmatch(value)
+        if found is None:
+            raise ShapeTypeError(value, "a range of sizes", _HINT)
+        low, high, step = (int(part) if part else None for part in found.groups())
+        assert low is not None
+        return _checked(range(low, (low if high is None else high) + 1, 1 if step is None else step or -1), value)
+    if isinstance(value, bool):
+        raise ShapeTypeError(value, "a range of sizes", _HINT)
+    if isinstance(value, int):
+        return _checked(range(value, value + 1), value)
+    if isinstance(value, range):
+        return _checked(value[::-1] if value.step < 0 else value, value)
+    sizes = _sizes(value)
+    return _checked(range(min(sizes), max(sizes) + 1) if sizes else range(0), value)
+
+
+def _sizes(value: object) -> list[int]:
+    if not isinstance(value, Iterable):
+        raise ShapeTypeError(value, "a range of sizes", _HINT)
+    found = list(value)
+    if any(isinstance(n, bool) or not isinstance(n, int) for n in found):
+        raise ShapeTypeError(value, "a range of sizes", _HINT)
+    return found
+
+
+def _checked(sizes: range, value: object) -> range:
+    if not sizes or sizes.step < 1 or sizes[0] < 0:
+        raise ShapeTypeError(value, "a range of sizes from a smaller to a larger one, with a step of 1 or more", _HINT)
+    if sizes[-1] > _MOST:
+        raise ShapeTypeError(
+            value, "a range of sizes up to 2147483648", "give the largest size that a request can have"
+        )
+    return range(sizes[0], sizes[-1] + 1, sizes.step if len(sizes) > 1 else 1)
+
+
+def range_text(sizes: range) -> str:
+    """Return a range as text that reads back.
+
+    >>> range_text(range(64, 1281, 32)), range_text(range(8, 9)), range_text(range(1, 17))
+    ('64..1280 step 32', '8', '1..16')
+    """
+    if len(sizes) == 1:
+        return str(sizes[0])
+    step = f" step {sizes.step}" if sizes.step > 1 else ""
+    return f"{sizes[0]}..{sizes[-1]}{step}"
+
+
+class Wanted:
+    """The wanted sizes of a question.
+
+    Attributes:
+        ranges: The range of each size, in the order of the question.
+        typical: The typical sizes of some of them; they need not be inside the range of what is found.
+        given: The sizes for which the caller gave a range; the others have `DEFAULT`.
+    """
+
+    def __init__(self, ranges: Mapping[Symbol, range], typical: Mapping[Symbol, tuple[int, ...]]) -> None:
+        self.given = frozenset(ranges)
+        self.ranges: dict[Symbol, range] = dict(ranges)
+        self.typical = {s: tuple(n for n in sizes if n in self.ranges[s]) for s, sizes in typical.items()}
+
+    @classmethod
+    def read(
+        cls, names: Mapping[Symbol, str], ranges: Mapping[str, RangeLike], typical: Mapping[str, object]
+    ) -> Wanted:
+        """Return the wanted sizes by what the caller wrote; raise `BindingError` for an unknown name.
+
+        Several sizes given as a list are typical sizes.
+        """
+        sequence = next((s for s in names if isinstance(s, SequenceSymbol)), None)
+        if sequence is not None:
+            raise UnknownRankError("a contract", names[sequence], "give the shape a known rank")
+        symbols = {name: s for s, name in names.items()}
+        if len(symbols) < len(names):
+            raise BindingError("two sizes have the same name; rename one of them")
+        for name in (*ranges, *typical):
+            if name not in symbols:
+                raise BindingError(f"there is no size {name}; the sizes are {', '.join(symbols) or 'all fixed'}")
+        made = cls({symbols[name]: read_range(value) for name, value in ranges.items()}, {})
+        made.ranges = {s: made.ranges.get(s, DEFAULT) for s in names}
+        listed = {name: v for name, v in ranges.items() if not isinstance(v, str | int | range)}
+        for name, value in {**listed, **typical}.items():
+            sizes = [value] if isinstance(value, int) and not isinstance(value, bool) else _sizes(value)
+            s = symbols[name]
+            made.typical[s] = tuple(sorted({n for n in sizes if n in made.ranges[s]}))
+        return made

@@ -1,0 +1,252 @@
+"""What contracts write, held against documented grammars, schemas and, where they are installed, the real readers."""
+
+import ast
+import json
+import re
+from importlib.util import find_spec
+
+import contract_readers
+import jsonschema
+import pytest
+
+import symbcast as sb
+
+pytest.importorskip("onnx")
+from skip_model import skip_model
+
+RANGES = {"N": "1..16", "H": "64..1280", "W": "64..256"}
+TARGETS = [
+    *("trtexec", "onnxruntime-tensorrt", "torch_tensorrt", "triton", "coreml", "openvino"),
+    *("onnxruntime", "torch", "jax", "stablehlo", "iree", "json"),
+]
+
+
+@pytest.fixture(scope="module")
+def report():
+    return sb.onnx.check(skip_model(), runtime="onnxruntime")
+
+
+def contract(report, form, **ranges):
+    return report.contract({**RANGES, **ranges}, form=form)
+
+
+def read(target, text, package):
+    """Return what a target's own library finds in a text."""
+    if find_spec(package.partition(".")[0]) is None:
+        pytest.skip(f"{package} is not installed")
+    return contract_readers.read(target, text)
+
+
+@pytest.mark.parametrize("name", contract_readers.TEXTS)
+def test_the_recorded_readers_read_what_is_written_today(name):
+    target, text = contract_readers.written(name)
+    (found,) = (r for r in json.loads(contract_readers.RECORDED.read_text(encoding="utf-8")) if r["name"] == name)
+    assert text == found["text"]
+    answer = found["answer"]
+    if target == "triton":
+        assert answer["max_batch_size"] == 16
+        assert answer["tensors"]["x"] == [[3, 64, 256], "TYPE_FP32"]
+    elif name.endswith("ranges"):
+        assert answer["ranges"] == [[1, 16], [3, 3], [64, 64], [64, 64]]
+    else:
+        assert sorted([*answer["shapes"], answer["default"]])[0] == [1, 3, 64, 64]
+        assert len(answer["shapes"]) + (answer["default"] not in answer["shapes"]) == 17
+
+
+# TensorRT. https://docs.nvidia.com/deeplearning/tensorrt/latest/reference/command-line-programs.html
+
+SPEC = r"(?P<spec>(?:[\w./-]+|\\'[^']+\\'):\d+(?:x\d+)*(?:,(?:[\w./-]+|\\'[^']+\\'):\d+(?:x\d+)*)*)"
+
+
+def profiles_of(text):
+    """Read options of trtexec: a list of profiles, each with the shapes of inputs by end."""
+    found, words = [], text.replace("\\\n", " ").split()
+    for word in words:
+        if re.fullmatch(r"--profile=\d+", word):
+            assert word == f"--profile={len(found)}"
+            found.append({})
+            continue
+        end = re.fullmatch(rf"--(min|opt|max)Shapes={SPEC}", word)
+        assert end, word
+        if not found:
+            found.append({})
+        found[-1][end[1]] = shapes_of(end["spec"])
+    return found
+
+
+def shapes_of(spec):
+    pairs = [part.rpartition(":") for part in spec.split(",")]
+    return [(name.strip("\\'"), tuple(map(int, dims.split("x")))) for name, _, dims in pairs]
+
+
+def test_options_of_trtexec_have_the_documented_grammar(report):
+    (profile,) = profiles_of(contract(report, "box").to("trtexec"))
+    assert profile == {
+        "min": [("x", (1, 3, 64, 64))],
+        "opt": [("x", (16, 3, 64, 64))],
+        "max": [("x", (16, 3, 64, 64))],
+    }
+    several = contract(report, "profiles", H="64..72", W=64)
+    found = profiles_of(several.to("trtexec"))
+    assert [p["min"][0][1][2] for p in found] == [box["H"][0] for box in several.boxes]
+    typical = report.contract(N="1..16", H=64, W=64, typical={"N": [4, 8]})
+    assert profiles_of(typical.to("trtexec"))[0]["opt"] == [("x", (8, 3, 64, 64))]
+
+
+def test_names_of_inputs_with_colons():
+    asked = sb.Condition("N >= 1").contract(N="1..4")
+    (profile,) = profiles_of(asked.to("trtexec", inputs={"Input:0": "N, 2*N + 1"}))
+    assert profile["max"] == [("Input:0", (4, 9))]
+    with pytest.raises(sb.TargetError, match="Input:0"):
+        asked.to("onnxruntime-tensorrt", inputs={"Input:0": "N"})
+
+
+# https://onnxruntime.ai/docs/execution-providers/TensorRT-ExecutionProvider.html
+
+
+def test_provider_options_have_the_documented_grammar(report):
+    options = json.loads(contract(report, "profiles", H="64..72", W=64).to("onnxruntime-tensorrt"))
+    assert list(options) == [f"trt_profile_{end}_shapes" for end in ("min", "opt", "max")]
+    for text in options.values():
+        assert re.fullmatch(r"\w+:\d+(x\d+)*(,\w+:\d+(x\d+)*)*", text)
+    assert [shape[2] for _, shape in shapes_of(options["trt_profile_min_shapes"])] == [64, 68, 72]
+
+
+# https://docs.pytorch.org/TensorRT/py_api/torch_tensorrt.html and the tutorial on several optimisation profiles
+
+
+def test_inputs_of_torch_tensorrt_have_the_documented_arguments(report):
+    def calls(text):
+        return [
+            n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "Input"
+        ]
+
+    (one,) = calls(contract(report, "box").to("torch_tensorrt"))
+    assert [k.arg for k in one.keywords] == ["min_shape", "opt_shape", "max_shape", "dtype", "name"]
+    assert ast.literal_eval(one.keywords[2].value) == (16, 3, 64, 64)
+    (several,) = calls(contract(report, "profiles", H="64..72", W=64).to("torch_tensorrt"))
+    assert [k.arg for k in several.keywords] == ["profiles", "dtype", "name"]
+    assert len(several.keywords[0].value.elts) == 3
+
+
+# The other targets, by their own libraries.
+
+
+def test_openvino_compiles_and_runs_the_shapes(report):
+    found = read("openvino", contract(report, "box").to("openvino"), "openvino")
+    assert found["shapes"] == {"x": ["1..16", "3", "64", "64"]}
+    assert [text == "works" for text in found["runs"].values()] == [True, True, True, False, False]
+
+
+def test_torch_exports_with_the_dimensions(report):
+    found = read("torch", contract(report, "steps").to("torch"), "torch")
+    assert [16, 320] in found["bounds"]
+    assert [text == "works" for text in found["runs"].values()] == [True] * 5 + [False] * 2
+
+
+def test_jax_exports_with_the_shapes(report):
+    found = read("jax", contract(report, "steps").to("jax"), "jax")
+    assert found["in"] == "(N, 3, 4*_H, 4*_W)"
+    assert [text == "works" for text in found["runs"].values()] == [True] * 5 + [False]
+
+
+def test_triton_reads_the_configuration(report):
+    with pytest.raises(sb.TargetError, match="not every size of H and W works") as error:
+        contract(report, "steps").to("triton")
+    found = read("triton", error.value.nearest, "tritonclient")
+    assert found == {
+        "max_batch_size": 16,
+        "tensors": {"x": [[3, 1280, 256], "TYPE_FP32"], "y": [[3, -1, -1], "TYPE_FP32"]},
+    }
+    free = sb.Condition("N >= 1 and T >= 1").contract(N="1..8", T="1..4096")
+    found = read("triton", free.to("triton", inputs={"ids": "N, T", "mask": "N, T"}), "tritonclient")
+    assert found["max_batch_size"] == 8
+    assert [dims for dims, _ in found["tensors"].values()] == [[-1], [-1]]
+
+
+def test_core_ml_converts_with_the_shapes(report):
+    found = read("coreml", contract(report, "box").to("coreml"), "coremltools")
+    assert found["ranges"] == [[1, 16], [3, 3], [64, 64], [64, 64]]
+    with pytest.raises(sb.TargetError, match="no steps") as error:
+        contract(report, "steps", N=1).to("coreml")
+    found = read("coreml", error.value.nearest, "coremltools")
+    shapes = [*found["shapes"], found["default"]]
+    assert len({tuple(s) for s in shapes}) == 121
+    assert all(h % 4 == 0 and w % 4 == 0 for _, _, h, w in shapes)
+
+
+def test_core_ml_does_not_combine_enumerated_shapes():
+    asked = sb.Condition("T % 8 == 0").contract(T="8..64", form="list")
+    with pytest.raises(sb.TargetError, match="only some combinations are valid"):
+        asked.to("coreml", inputs={"ids": "1, T", "mask": "1, T"})
+
+
+def test_onnx_runtime_overrides_the_dimensions(report):
+    with pytest.raises(sb.TargetError, match="one size for each name") as error:
+        contract(report, "box").to("onnxruntime")
+    assert read("onnxruntime", error.value.nearest, "onnxruntime") == {"shape": [16, 3, 1280, 256]}
+
+
+def test_iree_parses_the_assumptions(report):
+    found = read("iree", contract(report, "steps").to("iree"), "iree.compiler")
+    assert "umin = 64, umax = 1280, udiv = 4" in found["text"]
+    odd = sb.Condition("H % 4 == 3").contract(H="1..99", form="steps")
+    with pytest.raises(sb.TargetError, match="3 more than a multiple of 4"):
+        odd.to("iree")
+
+
+def test_stablehlo_parses_the_bounds(report):
+    text = contract(report, "box", H=64, W=64).to("stablehlo")
+    found = read("stablehlo", text, "jaxlib")
+    assert found["types"][0][1] == "#stablehlo.bounds<16, ?, ?, ?>"
+    with pytest.raises(sb.TargetError, match="upper bounds"):
+        sb.Condition("H >= 8").contract(H="8..64").to("stablehlo", inputs={"x": "H"})
+
+
+def test_json_has_the_schema(report):
+    for form in ("box", "steps", "profiles", "list"):
+        made = contract(report, form, N=1)
+        jsonschema.validate(json.loads(made.to("json")), type(made).json_schema())
+    empty = sb.Condition("H % 4 == 0").contract(H=3)
+    jsonschema.validate(empty.to_dict(), type(empty).json_schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**empty.to_dict(), "form": "rows"}, type(empty).json_schema())
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_is_written_where_no_sizes_work(target):
+    with pytest.raises(sb.UndecidedError):
+        sb.Condition("H % 4 == 0").contract(H=3).to(target, inputs={"x": "H"})
+
+
+@pytest.mark.parametrize("target", ["trtexec", "onnxruntime-tensorrt", "torch_tensorrt", "openvino"])
+def test_a_target_without_steps_offers_the_largest_box(report, target):
+    steps = contract(report, "steps")
+    with pytest.raises(sb.TargetError, match="it takes every size of a range") as error:
+        steps.to(target)
+    assert error.value.nearest == contract(report, "box").to(target)
+
+
+@pytest.mark.parametrize("target", ["triton", "openvino", "torch", "jax", "stablehlo", "iree"])
+def test_a_target_of_one_range_refuses_several(report, target):
+    with pytest.raises(sb.TargetError, match="the contract has 3"):
+        contract(report, "profiles", H="64..72", W=64).to(target)
+
+
+def test_a_target_that_does_not_exist():
+    asked = sb.Condition("H % 4 == 0").contract(H="4..8")
+    with pytest.raises(sb.TargetError, match="did you mean 'trtexec'"):
+        asked.to("trtexc")
+    with pytest.raises(sb.TargetError, match="shapes of inputs"):
+        asked.to("trtexec")
+
+
+def test_an_input_whose_size_is_not_linear():
+    asked = sb.Condition("N >= 1").contract(N="1..4")
+    for target in ("trtexec", "openvino", "torch", "jax"):
+        with pytest.raises(sb.TargetError):
+            asked.to(target, inputs={"x": "N*N"})
+    assert json.loads(asked.to("openvino", inputs={"x": "3*N + 2, 7"})) == {"x": "[5..14,7]"}
