@@ -47,7 +47,7 @@ class ConflictError(SymbcastError):
         return f"operands {left} and {right} clash on axis {axis} ({axis - rank} from the end)"
 
 
-class _ClashError(Exception):
+class ClashError(Exception):
     """Two integers clash on some axis."""
 
 
@@ -102,6 +102,22 @@ class Joins:
         """
         output = self._done.get(shapes)
         return self._new(shapes) if output is None else output
+
+    def meet(self, columns: Iterable[Sequence[Name | int]]) -> list[int]:
+        """Require the sizes of some axes to join, as `broadcast` does for all axes of an operation; return their joins.
+
+        Raises `ClashError` if no sizes allow it; the caller undoes it.
+        """
+        ones = self._held.ones
+        found = [self._meet(self.read(column)) for column in columns]
+        if self._held.ones == ones:
+            return found
+        self._forget()
+        return [self.simplified(code) for code in found]
+
+    def is_one(self, name: Name) -> bool:
+        """Return whether a name is found to be 1."""
+        return self.simplified(self._named(name)) == 1
 
     @property
     def ones(self) -> int:
@@ -243,7 +259,7 @@ class Joins:
                 # Facts about names from a later axis also hold on the earlier ones.
                 self._forget()
                 output = tuple(map(self.simplified, output))
-        except _ClashError:
+        except ClashError:
             self.undo(mark)
             conflict = first_conflict(shapes)
             assert conflict is not None
@@ -294,7 +310,7 @@ class Joins:
                 mask |= self._masks[-1 - code]
             elif code not in (1, number):
                 if number != 1:
-                    raise _ClashError
+                    raise ClashError
                 number = code
         if number != 1:
             self._hold(number, mask)

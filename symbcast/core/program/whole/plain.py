@@ -6,29 +6,35 @@ Shapes seen before cost one look-up, whatever form they have. Operations that th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import join, join_members
 from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Dim
-from symbcast.core.broadcasting import Rule
-from symbcast.core.logic.formulas import Comparison, Formula
+from symbcast.core.algebra.terms import Dim, Term, symbols_of
+from symbcast.core.broadcasting import Demand, Joined, OutputDim, Rule
+from symbcast.core.logic.formulas import TRUE, AnyOf, Comparison, Compatible, Formula
 from symbcast.core.program.calls.operands import plain_dims
-from symbcast.core.program.operations.operation import Op
+from symbcast.core.program.operations.needs import columns_and_asked
+from symbcast.core.program.operations.operation import Kind, Op
+from symbcast.core.program.operations.size_needs import size_needs
 from symbcast.core.program.sizes.assumptions import Assumption
-from symbcast.core.program.whole.mask_program import Codes, ConflictError, Joins
+from symbcast.core.program.whole.mask_program import ClashError, Codes, ConflictError, Joins
+from symbcast.core.program.whole.repeats import Key
 from symbcast.core.shapes import Deferred, Shape, shape, shape_of
 from symbcast.core.solver.answer import Tier
+from symbcast.core.solver.groups.normal_form import normal
 from symbcast.core.verdicts import Verdict
 
 
 class Done(NamedTuple):
-    """A recorded broadcast: its operands, its output, and the types of the sizes of operands that are tuples."""
+    """A recorded operation: its operands, its output, and the types of the sizes of operands that are tuples."""
 
     operands: tuple[tuple[Any, ...], ...]
     output: Shape
     kinds: tuple[tuple[type, ...] | None, ...]
+    kind: Kind = "broadcast"
+    rule: Rule | None = None
 
 
 class Plain:
@@ -51,6 +57,8 @@ class Plain:
         self._shapes: dict[Codes, Shape] = {}
         self._codes: dict[tuple[Any, ...], Codes] = {}
         self._sizes: dict[int, Any] = {}
+        self._sized: set[Dim] = set()
+        """The terms of outputs, which are sizes wherever the requirements hold."""
         self._ones = 0
 
     def copy(self) -> Plain:
@@ -59,7 +67,7 @@ class Plain:
         made.joins = self.joins.copy()
         made._records, made._ops, made._ones = self._records.copy(), self._ops.copy(), self._ones
         made.assumptions, made._has_zero = self.assumptions.copy(), self._has_zero
-        for name in ("_done", "_shapes", "_codes", "_sizes"):
+        for name in ("_done", "_shapes", "_codes", "_sizes", "_sized"):
             setattr(made, name, getattr(self, name).copy())
         return made
 
@@ -106,12 +114,90 @@ class Plain:
             output = self.joins.broadcast(*operands)
         except ConflictError:
             return None
+        self._notice_ones()
+        done = self._done[key] = Done(tuple(operands), self._shape(output), _kinds(key), rule=self.rule)
+        return done
+
+    def repeat(self, key: Key, origin: str | None) -> Shape | None:
+        """Add an operation that the program already has, and return its output; return None if this is another one."""
+        done = self._done.get(key)
+        if done is None:
+            return None
+        self._records.append((done, origin))
+        return done.output
+
+    def operate(self, op: Op, key: Key | None, demand: Demand | None) -> Shape | None:
+        """Add an operation whose requirements are joins of names and integers alone, and return its output.
+
+        Terms are passed on, and meet only themselves and 1. Return None, without adding the operation, if this tier
+        cannot hold it. ``key`` recognises the operation if it is repeated; ``demand`` is that of its rule on its
+        operands, if known.
+        """
+        if not all(map(self._is_passed_on, op.operands)) or (op.rule is None and not _is_same(op.operands)):
+            return None
+        columns, asked = columns_and_asked(op, demand)
+        joined = _joined(size_needs(self._unsized(op.operands)), asked, columns)
+        if joined is None or not self._takes_zeros(op.operands, joined):
+            return None
+        mark = self.joins.mark()
+        try:
+            self.joins.read(symbols_of(d for shape in op.operands for d in shape.dims))
+            met = self.joins.meet([column for _, column in joined])
+        except ClashError:
+            self.joins.undo(mark)
+            return None
+        by_column = {id(of): code for (of, _), code in zip(joined, met, strict=True)}
+        sizes = [self._output(column, by_column) for column in columns]
+        if None in sizes:
+            self.joins.undo(mark)
+            return None
+        self._notice_ones()
+        output = shape_of(sizes)
+        self._sized.update([d for d in sizes if isinstance(d, Term) and not d.is_Symbol])
+        done = Done(tuple([s.dims for s in op.operands]), output, (), op.kind, op.rule)
+        if key is not None:
+            self._done[key] = done
+        self._records.append((done, op.origin))
+        return output
+
+    def _is_passed_on(self, shape: Shape) -> bool:
+        """Return whether an operand consists of integers, names, and terms over names."""
+        if type(shape) is not Shape or not shape.has_values:
+            return False
+        return all(type(s) is Symbol for s in symbols_of(shape.dims))
+
+    def _unsized(self, operands: Iterable[Shape]) -> list[Dim]:
+        """Return the terms of operands that no earlier output has."""
+        found = dict.fromkeys(d for shape in operands for d in shape.dims if type(d) is not int)
+        return [d for d in found if type(d) is not Symbol and d not in self._sized]
+
+    def _takes_zeros(self, operands: Iterable[Shape], joined: Iterable[tuple[object, Sequence[Dim]]]) -> bool:
+        """Return whether the program can hold the zeros of an operation, if there are any."""
+        if not any(0 in dims for dims in (*(s.dims for s in operands), *(column for _, column in joined))):
+            return True
+        if self.min_size or self.assumptions:
+            return False
+        self._has_zero = True
+        return True
+
+    def _output(self, column: OutputDim, met: Mapping[int, int]) -> Any:
+        """Return the size of an output axis; None for a term over a name that is 1."""
+        if type(column) is int:
+            return column
+        if isinstance(column, Joined) and id(column) not in met:
+            distinct = [d for d in dict.fromkeys(column) if d != 1]
+            column = distinct[0] if distinct else 1
+        if isinstance(column, Joined) or type(column) is Symbol:
+            code = met[id(column)] if isinstance(column, Joined) else self.joins.read((column,))[0]
+            code = self.joins.simplified(code)
+            return code if code >= 0 else self._size(code)
+        return None if self.joins.ones and any(map(self.joins.is_one, symbols_of((column,)))) else column
+
+    def _notice_ones(self) -> None:
+        """Forget cached outputs if a name was found to be 1: from now on, sizes are written without it."""
         if self.joins.ones != self._ones:
-            # A name was found to be 1: from now on, sizes are written without it.
             self._ones = self.joins.ones
             self._done.clear()
-        done = self._done[key] = Done(tuple(operands), self._shape(output), _kinds(key))
-        return done
 
     def _read(self, raw: tuple[Any, ...], given: Any) -> tuple[Any, ...] | None:
         """Return an operand in the form that `Joins` takes, None if it cannot hold it."""
@@ -161,7 +247,7 @@ class Plain:
                 continue
             done, origin = record
             operands = tuple(map(self._operand, done.operands))
-            self._ops.append(Op(number, "broadcast", origin, operands, self.rule, output=done.output))
+            self._ops.append(Op(number, done.kind, origin, operands, done.rule, output=done.output))
         return self._ops
 
     @property
@@ -188,6 +274,43 @@ def _kinds(key: tuple[Any, ...]) -> tuple[tuple[type, ...] | None, ...]:
 def _is_held(dim: Dim) -> bool:
     """Return whether a size is an integer, a name, or a join of names."""
     return type(dim) is int or all(type(member) is Symbol for member in join_members(dim))
+
+
+def _is_same(operands: Sequence[Shape]) -> bool:
+    """Return whether shapes are equal as written, so that an equality of them requires nothing."""
+    left, right = operands
+    return left.dims == right.dims
+
+
+def _joined(
+    needed: Iterable[Formula], asked: Iterable[Formula], columns: Iterable[OutputDim]
+) -> list[tuple[object, tuple[Any, ...]]] | None:
+    """Return the joins that an operation requires, each with the formula or output axis that it is from.
+
+    Return None if it requires anything but joins of names and integers.
+    """
+    found: list[tuple[object, tuple[Any, ...]]] = []
+    for of in (*needed, *asked, *(column for column in columns if isinstance(column, Joined))):
+        match of:
+            case Joined() as sizes:
+                pass
+            case Compatible(sizes):
+                pass
+            case AnyOf((Comparison("==", data, 1), Comparison("==", same, int() as target))) if (
+                data == same and target != 1
+            ):
+                sizes = (data, target)
+            case _ if normal(of) == TRUE:
+                continue
+            case _:
+                return None
+        members = tuple(dict.fromkeys(m for d in sizes for m in join_members(d) if m != 1))
+        if len(members) < 2:
+            continue
+        if not all(m >= 0 if type(m) is int else type(m) is Symbol for m in members):
+            return None
+        found.append((of, members))
+    return found
 
 
 class PlainAnswers:

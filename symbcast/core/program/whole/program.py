@@ -81,7 +81,7 @@ class Program:
                 if output is not None:
                     return output
             found = _NUMPY if rule == "numpy" and not attributes else find_rule(rule, dict(attributes))
-            if found is _NUMPY and len(shapes) == 2:
+            if found is _NUMPY and len(shapes) == 2 and recording.plain is None:
                 left, right = shapes
                 if type(left) is Shape and type(right) is Shape:
                     trace = recording.trace

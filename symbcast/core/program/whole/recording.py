@@ -183,6 +183,15 @@ class Recording:
         ``key`` recognises the operation if it is repeated.
         """
         demand = None if rule is None else rule.check_operands([s.dims for s, _ in operands])
+        if self.plain is not None:
+            self.begin()
+            try:
+                made = Op(len(self.plain), kind, origin, tuple([s for s, _ in operands]), rule)
+                output = self.plain.operate(made, key, demand)
+            finally:
+                self.end()
+            if output is not None:
+                return output
         if key is not None and not all(is_repeatable(*operand) for operand in operands):
             key = None
         with self._all_or_nothing() as trace:
@@ -251,8 +260,10 @@ class Recording:
         """Add an operation that the program already has, and return its output; return None if this is another one."""
         self.begin()
         try:
+            if self.plain is not None:
+                return self.plain.repeat(key, origin)
             trace = self._trace
-            if self.plain is not None or trace is None or self._is_stale:
+            if trace is None or self._is_stale:
                 return None
             found = trace.repeatable.get(key)
             if found is None:
