@@ -18,6 +18,8 @@ from symbcast.cli.commands.check import check_command
 from symbcast.cli.commands.compare import EPILOGUE as COMPARE_EPILOGUE
 from symbcast.cli.commands.compare import compare
 from symbcast.cli.commands.completion import install_command
+from symbcast.cli.commands.contract import EPILOGUE as CONTRACT_EPILOGUE
+from symbcast.cli.commands.contract import contract
 from symbcast.cli.commands.entailment import EPILOGUES as ENTAILMENT_EPILOGUES
 from symbcast.cli.commands.entailment import entailment_commands
 from symbcast.cli.commands.lint import EPILOGUE as LINT_EPILOGUE
@@ -46,7 +48,7 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 _POINTED = 130
 """The width of excerpts if the width of stderr is unknown."""
-_COMMANDS = (*OF_SHAPES, "lint", "model", "rules", "torch-error", "trace")
+_COMMANDS = (*OF_SHAPES, "contract", "lint", "model", "rules", "torch-error", "trace")
 _INSTALL = "--install-completion"
 
 
@@ -73,6 +75,7 @@ def make_app(with_plugins: bool) -> App:
             app.command(command, name=name, help_epilogue=epilogues[name])
     app.command(lint, help_epilogue=LINT_EPILOGUE)
     app.command(model, help_epilogue=MODEL_EPILOGUE)
+    app.command(contract, help_epilogue=CONTRACT_EPILOGUE)
     app.command(rules)
     app.command(torch_error, help_epilogue=TORCH_EPILOGUE)
     app.command(trace, help_epilogue=TRACE_EPILOGUE)

@@ -25,6 +25,8 @@ _EXAMPLES = {
     "--assume": '"N >= 2"',
     "--axes": "0,2",
     "--bind": "batch=4",
+    "--range": "H=64..1280",
+    "--typical": "H=640,960",
     "--dask": "tcp://host:8786",
     "--out": '"5, 3"',
     "--output": "out.onnx",
@@ -37,7 +39,7 @@ _EXAMPLES = {
 _MOST_DIGITS = 18
 OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""
-TAKE_OTHERS = (*OF_SHAPES, "lint", "model", "torch-error", "trace")
+TAKE_OTHERS = (*OF_SHAPES, "contract", "lint", "model", "torch-error", "trace")
 """The commands that take shapes or files."""
 HELP = ("--help", "-h")
 

@@ -163,3 +163,10 @@ def test_what_is_left_out_names_the_clause_and_the_operation():
     assert [f.sizes for f in box.left_out] == [{"H": 3}, {"H": 4}]
     assert "the form does not express them" in str(box.left_out[1])
     assert "H=2" in box.explain()
+
+
+def test_a_size_without_a_range_has_what_the_assumptions_allow():
+    asked = sb.broadcast("N, M", "N, M", assume="N % 8 == 0 and M >= 3 and M <= 5")
+    assert asked.contract().wanted == {"N": range(8, 4097, 8), "M": range(3, 6)}
+    assert asked.contract(form="steps").size == 512 * 3
+    assert sb.Condition("N == 5").contract().wanted == {"N": range(1, 4097)}  # a condition is not an assumption

@@ -11,7 +11,6 @@ from symbcast.answers.contracts.failures import Failure, failures_in, smallest_l
 from symbcast.answers.contracts.proof import prove
 from symbcast.answers.contracts.search import Found, search
 from symbcast.answers.contracts.wanted import RangeLike, Wanted, range_text
-from symbcast.core.characters import listed
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UndecidedError
@@ -188,9 +187,9 @@ class Contract:
         if self.reason:
             lines.append(f"open         {self.reason}")
         lines += [f"left out     {failure}" for failure in self.left_out]
-        default = [name for s, name in self.question.names.items() if s not in self.requested.given]
+        default = {n: self.wanted[n] for s, n in self.question.names.items() if s not in self.requested.given}
         if default:
-            lines.append(f"assumed      {listed(default)} in 1..4096, as no range was given")
+            lines.append(f"no range     {_box_text(default)} was assumed")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -260,5 +259,6 @@ def contract_of(
         raise ShapeTypeError(form, "a form of contract", f"it is one of {', '.join(FORMS)}")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise ShapeTypeError(most, "a number of boxes", "write 1 or more")
-    wanted = Wanted.read(question.names, own_names(question, ranges), own_names(question, typical))
+    written = own_names(question, ranges), own_names(question, typical)
+    wanted = Wanted.read(question.names, *written, question.assumed)
     return Contract(question, wanted, form, MOST[form] if most is None else most)

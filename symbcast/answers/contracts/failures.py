@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.proof import within
 from symbcast.answers.contracts.space import set_of
-from symbcast.core.logic.formulas import Formula, all_of, any_of, negate
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, negate
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.evaluation.evaluation import predicate
@@ -80,8 +80,9 @@ def _failure(
     node = question.node(clause)
     at = None if sizes is None else _all(question, ranges, sizes, clause)
     where = f" ({node})" if node else ""
-    shown = "" if at is None else f" at {_shown(at, clause, question)}"
-    return Failure(at, text, node, f"{text} fails{shown}{where}")
+    about = "" if at is None else _shown(at, clause, question)
+    told = "no sizes satisfy the condition" if clause == FALSE else f"{text} fails"
+    return Failure(at, text, node, f"{told}{f' at {about}' if about else ''}{where}")
 
 
 def _shown(sizes: Mapping[str, int], clause: Formula, question: Question) -> str:

@@ -23,6 +23,7 @@ class Question:
 
     Attributes:
         formula: The condition with the assumptions.
+        condition: The condition without the assumptions.
         names: The names of all sizes of the question, in order.
         inputs: The inputs by name; empty if the answer has none.
         outputs: The outputs by name; empty if the answer has none.
@@ -32,6 +33,7 @@ class Question:
     """
 
     formula: Formula
+    condition: Formula
     names: Mapping[Symbol, str]
     inputs: Mapping[str, Tensor]
     outputs: Mapping[str, Tensor]
@@ -48,6 +50,12 @@ class Question:
     def clauses(self) -> tuple[tuple[Formula, str], ...]:
         """The conjuncts in normal form, with their texts."""
         return tuple((clause, self.namer.formula(clause)) for clause in flattened(clauses(self.formula)))
+
+    @cached_property
+    def assumed(self) -> tuple[Formula, ...]:
+        """The assumptions in normal form, without those that are clauses of the condition."""
+        own = {*flattened(clauses(self.condition))}
+        return tuple(clause for clause, _ in self.clauses if clause not in own)
 
     @cached_property
     def hidden(self) -> tuple[Symbol, ...]:

@@ -7,10 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.solver.sets.univariate import narrow
 from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.logic.formulas import Formula
 
 RangeLike: TypeAlias = "str | int | range | Iterable[int]"
 """``"64..1280"``, ``"64..1280 step 32"``, one size, a Python range, or some sizes."""
@@ -78,6 +82,20 @@ def range_text(sizes: range) -> str:
     return f"{sizes[0]}..{sizes[-1]}{step}"
 
 
+def _default(symbol: Symbol, assumed: Iterable[Formula]) -> range:
+    """Return the range of a size for which the caller gives none: from the least to the greatest that is assumed."""
+    found = SizeSet.interval(DEFAULT[0], DEFAULT[-1])
+    for clause in assumed:
+        if list(symbols_in(clause)) == [symbol]:
+            found = narrow(found, clause) or found
+    low, high = found.least(), found.greatest
+    assert low is not None
+    assert high is not None
+    step = (found.least(low + 1) or low + 1) - low
+    is_regular = found.same(SizeSet.interval(low, high) & SizeSet.residues(step, [low]))
+    return range(low, high + 1, step if is_regular and step > 1 else 1)
+
+
 class Wanted:
     """The wanted sizes of a question.
 
@@ -94,11 +112,16 @@ class Wanted:
 
     @classmethod
     def read(
-        cls, names: Mapping[Symbol, str], ranges: Mapping[str, RangeLike], typical: Mapping[str, object]
+        cls,
+        names: Mapping[Symbol, str],
+        ranges: Mapping[str, RangeLike],
+        typical: Mapping[str, object],
+        assumed: Iterable[Formula] = (),
     ) -> Wanted:
         """Return the wanted sizes by what the caller wrote; raise `BindingError` for an unknown name.
 
-        Several sizes given as a list are typical sizes.
+        Several sizes given as a list are typical sizes. A size without a range has `DEFAULT`, or what of it the clauses
+        in ``assumed`` allow.
         """
         sequence = next((s for s in names if isinstance(s, SequenceSymbol)), None)
         if sequence is not None:
@@ -110,7 +133,8 @@ class Wanted:
             if name not in symbols:
                 raise BindingError(f"there is no size {name}; the sizes are {', '.join(symbols) or 'all fixed'}")
         made = cls({symbols[name]: read_range(value) for name, value in ranges.items()}, {})
-        made.ranges = {s: made.ranges.get(s, DEFAULT) for s in names}
+        known = list(assumed)
+        made.ranges = {s: made.ranges[s] if s in made.given else _default(s, known) for s in names}
         listed = {name: v for name, v in ranges.items() if not isinstance(v, str | int | range)}
         for name, value in {**listed, **typical}.items():
             sizes = [value] if isinstance(value, int) and not isinstance(value, bool) else _sizes(value)

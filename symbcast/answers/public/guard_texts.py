@@ -97,7 +97,7 @@ class Guards(ABC):
 
         Ranges are given by the names of sizes, as keywords or as a mapping: ``"64..1280"``, ``"64..1280 step 32"``, one
         size, or a Python range; a list gives typical sizes, and the range from the least to the greatest. A size
-        without a range has 1..4096.
+        without a range has 1..4096, or what of it the assumptions allow.
 
         ``form`` is ``"box"`` (a range for each size), ``"steps"`` (the same with a step), ``"profiles"`` (at most
         ``most`` boxes, 4 by default; each is the best of what the earlier ones leave) or ``"list"`` (at most ``most``
@@ -114,9 +114,8 @@ class Guards(ABC):
         from symbcast.answers.contracts.contract import contract_of
         from symbcast.answers.contracts.question import Question
 
-        question = Question(
-            self._guarded(True), self._shown, *self._tensors, self._other_names, self._open, self._found_clauses
-        )
+        formulas = self._guarded(True), self._guarded(False)
+        question = Question(*formulas, self._shown, *self._tensors, self._other_names, self._open, self._found_clauses)
         return contract_of(question, form, {**(ranges or {}), **more}, typical or {}, most)
 
     @property

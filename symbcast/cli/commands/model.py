@@ -106,7 +106,7 @@ def model(  # noqa: PLR0913 - each is an option
     if function == "":
         raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
-    bound = _bound(bind or (), min_size)
+    bound = bound_sizes(bind or (), min_size)
     _check_options(timeout, results, resume, format)
     known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
@@ -117,7 +117,7 @@ def model(  # noqa: PLR0913 - each is an option
         # Workers elsewhere have other working directories.
         given = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
         found = model_files(given)
-        _check_front_ends(found, runtime, confirm)
+        check_front_ends(found, runtime, confirm)
         written = targets(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
         asked = [
@@ -157,7 +157,7 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
         raise UsageError(f"--results {results} already exists: continue it with --resume, or name another file")
 
 
-def _check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -> None:
+def check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -> None:
     """Raise `UsageError` for a runtime unknown to the files' front ends, and `MissingExtraError` for missing extras."""
     from importlib.util import find_spec
 
@@ -180,8 +180,8 @@ def _processes(jobs: int) -> int:
     return jobs or os.cpu_count() or 1
 
 
-def _bound(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
-    """Return the sizes that are fixed by name."""
+def bound_sizes(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
+    """Return the sizes that are fixed by name, as ``--bind`` gives them."""
     found: dict[str, int] = {}
     for text in texts:
         name, _, size = (part.strip() for part in text.rpartition("="))

@@ -1,0 +1,157 @@
+"""``symbcast contract``: ranges in which a model runs, and what servers and compilers take of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+from symbcast.cli.commands.model import bound_sizes, check_front_ends
+from symbcast.cli.files import STDIN, model_on_stdin
+from symbcast.cli.options import AGAIN
+from symbcast.cli.output import print_text
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.core.effort import call as counted_call
+from symbcast.core.program.sizes.assumptions import check_min_size
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import TargetError
+
+if TYPE_CHECKING:
+    from symbcast.answers.contracts.contract import Contract
+    from symbcast.graphs.report.report import GraphReport
+
+Form: TypeAlias = Literal["box", "steps", "profiles", "list"]
+TargetName: TypeAlias = Literal[
+    "trtexec",
+    "onnxruntime-tensorrt",
+    "torch_tensorrt",
+    "triton",
+    "coreml",
+    "openvino",
+    "onnxruntime",
+    "torch",
+    "jax",
+    "stablehlo",
+    "iree",
+    "json",
+]
+
+EPILOGUE = """Example: symbcast contract detector.onnx --range H=64..1280 --form steps --to torch
+
+Exit status of contract: 0 the contract is proved (with --check: every size in the ranges works), 1 no wanted sizes \
+work, some in the ranges fail, or the target cannot express the contract, 2 wrong usage, or a file that cannot be \
+read, 3 not decided."""
+
+
+def contract(  # noqa: PLR0913 - each is an option
+    *files: str,
+    range: Annotated[list[str] | None, AGAIN] = None,
+    typical: Annotated[list[str] | None, AGAIN] = None,
+    form: Form = "box",
+    most: int | None = None,
+    to: TargetName | None = None,
+    check: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    assume: Annotated[list[str] | None, AGAIN] = None,
+    bind: Annotated[list[str] | None, AGAIN] = None,
+    min_size: int = 1,
+    runtime: str | None = None,
+) -> int:
+    """Find the largest ranges of sizes in which a model runs, each proved, and write them for a server or compiler.
+
+    Parameters
+    ----------
+    files
+        One model file, or - for an ONNX model on standard input.
+    range
+        The wanted range of a size, such as H=64..1280 or "H=64..1280 step 32"; may be repeated. Others have 1..4096.
+    typical
+        Typical sizes, such as H=640,960; ranges with more of them are better. May be repeated.
+    form
+        One box of ranges; one box whose ranges may have steps; several boxes (profiles); or a list of sizes.
+    most
+        How many boxes a contract has at most: by default 4 profiles, or a list of 128.
+    to
+        Write the contract for this target, and nothing else.
+    check
+        Say whether every size in the ranges works, where it fails, and how to pad.
+    assume
+        An assumption about the sizes, such as "batch >= 2"; may be repeated.
+    bind
+        A fixed value for a size, such as batch=4; may be repeated.
+    min_size
+        The minimum size of every dynamic dimension.
+    runtime
+        Whose behaviour to follow: for ONNX, its documents (spec) or ONNX Runtime.
+    """
+    if len(files) != 1:
+        raise UsageError("give one model: symbcast contract encoder.onnx --range seq=1..512")
+    if check and to is not None:
+        raise UsageError("--check says whether ranges work, and --to writes a contract: give one of them")
+    checked("--min-size", check_min_size, min_size)
+    ranges = dict(_named("--range", text) for text in range or ())
+    wanted = {name: _sizes(text, sizes) for text, (name, sizes) in ((t, _named("--typical", t)) for t in typical or ())}
+    bound = dict(bound_sizes(bind or (), min_size))
+    (file,) = files
+    with model_on_stdin("stdin") if file == STDIN else nullcontext(file) as path:
+        report = _report(path, assume or (), bound, min_size, runtime)
+        with counted_call():
+            found = report.contract(ranges, form=form, typical=wanted, most=most)
+            if check:
+                return _checked(found, ranges)
+            return _shown(found) if to is None else _written(found, to)
+
+
+def _named(option: str, text: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.rpartition("="))
+    if not equals or not name or not value:
+        example = "H=64..1280" if option == "--range" else "H=640,960"
+        raise UsageError(f"{option} {text}: write a size and its values, as in {option} {example}")
+    return name, value
+
+
+def _sizes(text: str, sizes: str) -> list[int]:
+    parts = [part.strip() for part in sizes.split(",")]
+    if not all(part.isascii() and part.isdecimal() for part in parts):
+        raise UsageError(f"--typical {text}: write numbers, as in --typical H=640,960")
+    return list(map(int, parts))
+
+
+def _report(
+    path: str, assume: Sequence[str], bind: Mapping[str, int], min_size: int, runtime: str | None
+) -> GraphReport:
+    from symbcast.cli.models.examination import front_end_for
+    from symbcast.graphs.check import checked as checked_model
+    from symbcast.graphs.check import read_asked
+
+    check_front_ends([path], runtime, confirm=False)
+    front_end = front_end_for(path).load()
+    asked = read_asked(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
+    return front_end.report(checked_model(front_end, front_end.read(path, asked.runtime), asked))
+
+
+def _shown(found: Contract) -> Exit:
+    print_text(found.explain())
+    return {Verdict.ALWAYS: Exit.ALWAYS, Verdict.NEVER: Exit.FAILS}.get(found.verdict, Exit.UNDECIDED)
+
+
+def _written(found: Contract, target: str) -> Exit:
+    if found.verdict is not Verdict.ALWAYS:
+        print_text(found.explain(), sys.stderr)
+        return Exit.FAILS if found.verdict is Verdict.NEVER else Exit.UNDECIDED
+    try:
+        print_text(found.to(target))
+    except TargetError as error:
+        print_text(f"symbcast: {error}", sys.stderr)
+        return Exit.FAILS
+    return Exit.ALWAYS
+
+
+def _checked(found: Contract, ranges: dict[str, str]) -> Exit:
+    answer = found.check(ranges)
+    print_text(answer.explain())
+    if answer.verdict is Verdict.UNKNOWN:
+        return Exit.UNDECIDED
+    return Exit.ALWAYS if answer.verdict is Verdict.ALWAYS else Exit.FAILS

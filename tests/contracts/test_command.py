@@ -1,0 +1,77 @@
+"""`symbcast contract`: what it prints, and its exit status."""
+
+import json
+
+import jsonschema
+import pytest
+from documents import ROOT
+
+import symbcast as sb
+from symbcast.cli.app import run
+
+pytest.importorskip("onnx")
+MODEL = str(ROOT / "tests/data/onnx/models/ppocr_v4_det.onnx.gz")
+RANGES = ["--range", "N=1..16", "--range", "H=64..1280", "--range", "W=320", "--runtime", "onnxruntime"]
+
+LINES = [
+    # arguments, exit status, what stdout has, what stderr has
+    ([*RANGES], 0, "box          N=1..16, H=93..96, W=320", ""),
+    ([*RANGES, "--typical", "H=640,1024", "--form", "profiles", "--most", "2"], 0, "H=637..640", ""),
+    ([*RANGES, "--to", "trtexec"], 0, "--minShapes=x:1x3x93x320 --optShapes=x:16x3x96x320", ""),
+    ([*RANGES, "--form", "steps", "--to", "openvino"], 1, "", "it takes every size of a range"),
+    ([*RANGES, "--form", "steps", "--to", "triton"], 1, "", "dims: [3, 1280, 320]"),
+    ([*RANGES, "--check"], 1, "fails at H=65 (p2o.Add.252)", ""),
+    (["--range", "N=2", "--range", "H=64", "--range", "W=96..160 step 32", "--check"], 0, "every size works", ""),
+    (["--range", "H=33..60"], 1, "none of the wanted sizes work", ""),
+    (["--range", "H=33..60", "--to", "torch"], 1, "", "none of the wanted sizes work"),
+    (["--bind", "H=64", "--range", "W=64..1280 step 32", "--check"], 0, "every size works", ""),
+    (
+        ["--assume", "H % 32 == 0", "--range", "H=64..128", "--range", "W=64", "--form", "steps"],
+        0,
+        "H=64..128 step 32",
+        "",
+    ),
+    (["--range", "X=3"], 2, "", "there is no size X; the sizes are N, H, W"),
+    (["--range", "H"], 2, "", "write a size and its values, as in --range H=64..1280"),
+    (["--range", "H=3..2"], 2, "", "is not a range of sizes"),
+    (["--typical", "H=a"], 2, "", "write numbers"),
+    (["--most", "0"], 2, "", "1 or more"),
+    (["--to", "trtexc"], 2, "", "did you mean trtexec"),
+    (["--to", "json", "--check"], 2, "", "give one of them"),
+    (["--runtime", "tvm"], 2, "", "it is one of spec or onnxruntime"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "shown", "told"), LINES, ids=[" ".join(line[0][-4:]) for line in LINES]
+)
+def test_lines(arguments, status, shown, told, capsys):
+    assert run(["contract", MODEL, *arguments]) == status
+    out, err = capsys.readouterr()
+    assert shown in out
+    assert bool(out) == (status < 2 and not told)
+    assert told in " ".join(err.split())
+
+
+def test_one_model_is_needed(capsys):
+    assert run(["contract"]) == run(["contract", MODEL, MODEL]) == run(["contract", "no.onnx"]) == 2
+    assert "give one model" in capsys.readouterr().err
+
+
+def test_json(capsys):
+    assert run(["contract", MODEL, *RANGES, "--form", "list", "--most", "3", "--to", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, type(sb.Condition("N >= 1").contract()).json_schema())
+    assert len(found["boxes"]) == 3
+
+
+def test_a_model_that_is_not_decided(tmp_path, capsys):
+    import onnx
+
+    text = '<ir_version: 9, opset_import: ["" : 18, "own" : 1]> g (float[N] a) => (float[P] y) { y = own.What(a) }'
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert run(["contract", str(path)]) == 3
+    assert "open" in capsys.readouterr().out
+    assert run(["contract", str(path), "--check"]) == 3
+    assert run(["contract", str(path), "--to", "trtexec"]) == 3
