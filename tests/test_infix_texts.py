@@ -9,7 +9,24 @@ from symbcast.core.text.faults import Fault
 from symbcast.errors import DimensionError
 
 words = st.sampled_from(
-    ["N", "M", "_", "batch_1", "min", "mod", "None", "or", "broadcast", "compatible", "True", "lambda", "é", "a.b", "?"]
+    [
+        "N",
+        "M",
+        "_",
+        "*x",
+        "batch_1",
+        "min",
+        "mod",
+        "None",
+        "or",
+        "broadcast",
+        "compatible",
+        "True",
+        "lambda",
+        "é",
+        "a.b",
+        "?",
+    ]
 )
 numbers = st.sampled_from(
     ["0", "1", "2", "7", "007", "65536", "9223372036854775807", "9223372036854775808", "-1", "1_0"]
@@ -76,6 +93,15 @@ def test_relations(text):
 
 
 @given(shapes)
+@example("*x, N")
+@example("N, *a.b")
+@example("(*x, N + 1)")
+@example("*x, *y")
+@example("*None, 1")
+@example("*x[:-1], 2")
+@example("*8, 1")
+@example("**x, *")
+@example("N*, M +")
 @example("N % 2, 3")
 @example("N - 1,")
 @example("(N + 1)*(M, 3)")
@@ -109,7 +135,7 @@ READ = {
         "1 <= a < 9",
         "not (N//2)*2 == M or a.b > 1",
     ],
-    infix.infix_shape: ["N + 1, 3", "2", "H // 2,W // 2", "(2*N + 1, max(N, M), N//M)", "[N, (a - b)**2]"],
+    infix.infix_shape: ["N + 1, 3", "2", "H // 2,W // 2", "(2*N + 1, max(N, M), N//M)", "*batch, N", "[N, (a - b)**2]"],
     infix.infix_dim: ["(N + 3)//4*4", "mod(N, 8)", "broadcast(N, 2*M)", "-N + M"],
 }
 

@@ -7,48 +7,13 @@ prints a table: CPU time, and its ratio to NumPy's in the same rounds (medians).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from statistics import median
-from typing import Any
-
-import numpy as np
 import pytest
 
 import symbcast as sb
+from benchmarks.measuring import beside_numpy
 from benchmarks.peers import turns as peers
-from benchmarks.turns import CASES, Case, beside, chain, thousand_names, transformer
-
-ROUNDS = 9
-SECONDS = 0.02
-"""What one round of a case takes at least."""
-
-
-def numpy() -> Any:
-    return np.broadcast_shapes(*beside())
-
-
-def cpu(ask: Callable[[], Any], times: int) -> float:
-    """Return the CPU time of one call, of several."""
-    start = time.process_time()
-    for _ in range(times):
-        ask()
-    return (time.process_time() - start) / times
-
-
-def repeated(ask: Callable[[], Any]) -> int:
-    """Return how many calls take long enough to be measured; it warms them up, too."""
-    times = 1
-    while cpu(ask, times) * times < SECONDS:
-        times *= 2
-    return times
-
-
-def beside_numpy(case: Case) -> tuple[float, float]:
-    """Return the CPU seconds of an operation, and the ratio to NumPy's: medians of rounds in which both take turns."""
-    times, baseline = repeated(case.ask), repeated(numpy)
-    rounds = [(cpu(case.ask, times) / case.operations, cpu(numpy, baseline)) for _ in range(ROUNDS)]
-    return median(ours for ours, _ in rounds), median(ours / theirs for ours, theirs in rounds)
+from benchmarks.questions import CASES as QUESTIONS
+from benchmarks.turns import CASES, Case, chain, thousand_names, transformer
 
 
 def measure(benchmark, ratios, name: str, contestant: str, case: Case) -> None:
@@ -60,9 +25,9 @@ def measure(benchmark, ratios, name: str, contestant: str, case: Case) -> None:
     assert benchmark(case.ask) is not None
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES | QUESTIONS)
 def test_symbcast(benchmark, ratios, name):
-    measure(benchmark, ratios, name, "symbcast", CASES[name])
+    measure(benchmark, ratios, name, "symbcast", (CASES | QUESTIONS)[name])
 
 
 @pytest.mark.parametrize("name", peers.CASES)

@@ -1,7 +1,7 @@
 """Infix texts read directly: sums, products, quotients and functions of names and numbers, and relations of these.
 
 Nearly every text is one of these. The grammar reads them the same way, but takes ten times as long, and loading it
-takes longer than answering most questions. Any other text is left to the grammar: sequences, unknowns, quotes, names
+takes longer than answering most questions. Any other text is left to the grammar: unknowns, quotes, names
 that are not ASCII, every error, and every text in which something cancels, whose names the grammar keeps.
 
 Each method of `_Infix` reads one rule of ``dims.lark`` or ``formula.lark`` by recursive descent.
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.core.algebra.sequences import AxisSequence, Rest
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant
@@ -23,7 +24,7 @@ from symbcast.core.text.dimensions import MAX_EXPONENT, MAX_POWER, said
 from symbcast.errors import DimensionError
 
 _TOKEN = re.compile(r"[^\W\d][\w.]*|\d+|\*\*|//|==|!=|<=|>=|\S", re.ASCII)
-_DOTTED = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*", re.ASCII)
 _MOST_TOKENS = 400
 """Longer texts are left to the grammar, which recurses over nothing."""
 _MOST_NESTED = 30
@@ -36,6 +37,7 @@ _MULTIPLICATIVE = frozenset(("*", "//", "%"))
 _CALLED = frozenset((*FUNCTIONS, "mod", "floordiv"))
 _NO_NAMES = frozenset(("None", "True", "False", "and", "or", "not"))
 _END = ""
+_AFTER_SIZE = frozenset((",", ")", "]", _END))
 
 
 class _OtherTextError(Exception):
@@ -88,6 +90,10 @@ def _reader(text: str) -> _Infix | None:
     return _Infix(tokens) if 0 < len(tokens) <= _MOST_TOKENS else None
 
 
+def _is_name(token: str) -> bool:
+    return (token.isidentifier() or _DOTTED.fullmatch(token) is not None) and token not in _NO_NAMES
+
+
 class _Infix:
     """The tokens of a text, the place of the next one, and what was read of the current dimension.
 
@@ -107,16 +113,16 @@ class _Infix:
         self.partial: set[Term] | None = None
 
     def shape(self) -> tuple[Dim, ...]:
-        """Read a shape, with or without brackets around it."""
+        """Read a shape, with or without brackets around it; at most one size may be a sequence of axes (``*batch``)."""
         tokens = self.tokens
         end = self._without_brackets()
-        found = [self._size()]
+        found = [self._axes()]
         while tokens[self.at] == ",":
             self.at += 1
             if self.at == end:
                 break
-            found.append(self._size())
-        if self.at != end:
+            found.append(self._axes())
+        if self.at != end or sum([type(dim) is Rest for dim in found]) > 1:
             self._leave()
         return tuple(found)
 
@@ -136,6 +142,16 @@ class _Infix:
                 return last + 1
         self.at = 1
         return last
+
+    def _axes(self) -> Dim:
+        """Read a size, or a named sequence of axes without brackets behind its name."""
+        if self.tokens[self.at] != "*":
+            return self._size()
+        name = self.tokens[self.at + 1]
+        if not _is_name(name) or self.tokens[self.at + 2] not in _AFTER_SIZE:
+            self._leave()
+        self.at += 2
+        return AxisSequence(name).rest()
 
     def only_size(self) -> Dim:
         """Read a single size."""
@@ -311,13 +327,12 @@ class _Infix:
             inside = self._sum()
             self._close()
             return inside
-        if not token.isidentifier() and not _DOTTED.fullmatch(token):
+        if token.isidentifier() and self.tokens[self.at + 1] == "(":
+            self.at += 1
+            return self._call(token)
+        if not _is_name(token):
             self._leave()
         self.at += 1
-        if self.tokens[self.at] == "(":
-            return self._call(token)
-        if token in _NO_NAMES:
-            self._leave()
         found = symbol(token)
         self.names.add(found)
         return found

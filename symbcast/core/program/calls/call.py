@@ -14,7 +14,6 @@ from symbcast.core.effort import CALL, Effort, counting
 from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import FALSE, all_of, holds
 from symbcast.core.program.calls.operands import plain_dims
-from symbcast.core.program.calls.points import Points, points_of
 from symbcast.core.reasons import SIZE
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.answer import Tier
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.expansion import Stretch, ValidSizes
     from symbcast.core.program.calls.open_ranks import OpenRanks
+    from symbcast.core.program.calls.points import Points
     from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
     from symbcast.core.program.sizes.scope import Scope
     from symbcast.core.solver.decision.decision import Decision
@@ -124,6 +124,7 @@ class Call:
             if found.is_join(made._dims) and all(plain_dims(s) is not None for s in operands):
                 made._tier = JOINS
                 return made
+        from symbcast.core.program.calls.points import points_of
         from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
         from symbcast.core.program.sizes.scope import Scope
 
