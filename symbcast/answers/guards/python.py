@@ -160,11 +160,11 @@ class Guard:
     """A condition as a function of sizes, by name or by symbol.
 
     ``source`` is the function's text, ``parameters`` its parameters in order, and ``function`` the function itself,
-    which takes them in order and checks nothing. ``formula`` is the condition, and ``names`` has what each size is
-    called. Two guards are equal if their conditions and names are.
+    which takes them in order and checks nothing; text and function are made on first access. ``formula`` is the
+    condition, and ``names`` has what each size is called. Two guards are equal if their conditions and names are.
     """
 
-    __slots__ = ("_renamed", "_sequences", "formula", "function", "name", "names", "parameters", "source")
+    __slots__ = ("_function", "_renamed", "_sequences", "_source", "formula", "name", "names", "parameters")
 
     def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
@@ -174,14 +174,30 @@ class Guard:
         self.names = dict(names)
         self._sequences = sequences_of(names)
         self.name = name
-        self.source = python_source(condition, names, name)
+        check_function_name(name)
+        guarded_clauses(condition, names)  # raises an error for a size without a name
         found = parameter_names(names, name)
         self.parameters = tuple(found.values())
         called = {s: s.sequence.name if isinstance(s, SequenceSymbol) else names[s] for s in found}
         self._renamed = {p: called[s] for s, p in found.items() if p != called[s]}
-        namespace: dict[str, Any] = {}
-        exec(self.source, namespace)
-        self.function: Callable[..., bool] = namespace[name]
+        self._source = ""
+        self._function: Callable[..., bool] | None = None
+
+    @property
+    def source(self) -> str:
+        """The text of the function: see `python_source`."""
+        if not self._source:
+            self._source = python_source(self.formula, self.names, self.name)
+        return self._source
+
+    @property
+    def function(self) -> Callable[..., bool]:
+        """The function, which takes the parameters in order and checks nothing."""
+        if self._function is None:
+            namespace: dict[str, Any] = {}
+            exec(self.source, namespace)
+            self._function = namespace[self.name]
+        return self._function
 
     def __call__(self, sizes: Mapping[Any, Any] | None = None, /, *more: Any, **named: Any) -> bool:
         """Return whether the condition holds at sizes by name or symbol; a keyword may be a parameter, too.
