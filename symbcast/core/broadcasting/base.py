@@ -7,8 +7,9 @@ its own attributes. README.md in this folder explains how to add one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.sequences import is_sequence, rolled
 from symbcast.core.broadcasting.constraints import Constraint, Origin
@@ -16,7 +17,6 @@ from symbcast.core.broadcasting.declaration import Declaration
 from symbcast.core.broadcasting.laws import (
     EQUALS,
     JOINS,
-    ONTO_TARGET,
     Ask,
     Join,
     Law,
@@ -248,34 +248,10 @@ class Rule(Declaration):
 
         None if the ranks are refused, or if the rule requires anything else. It follows from placement and law.
         """
-        own, ranks = type(self), [len(s) for s in shapes]
-        if own.emit is not Rule.emit or not (own.law_at is Rule.law_at or self.is_uniform):
+        plan = _plan(self, tuple([len(s) for s in shapes]))
+        if plan is None:
             return None
-        placement, law = self.laid(ranks)
-        kind = None if law is None else related(law)
-        if kind is None or next(placement.refusals(ranks), None) is not None:
-            return None
-        base = placement.base(ranks)
-        rank, places = placement.places(ranks)
-        columns: list[list[Dim]] = [[] for _ in range(rank)]
-        found: list[Relation] = []
-        for n, axes in enumerate(places):
-            if len(axes) != len(shapes[n]):
-                return None  # `check_shapes` refuses them
-            for axis, size in zip(axes, shapes[n], strict=True):
-                if 0 <= axis < rank:
-                    columns[axis].insert(0 if n == base else len(columns[axis]), size)
-                elif kind != ONTO_TARGET or not isinstance(law, Onto) or law.past_end is None:
-                    return None
-                else:
-                    found.append((EQUALS, (size, 1)))
-        for column in columns:
-            if kind == JOINS:
-                found.append((JOINS, tuple(column)))
-            else:
-                first, others = column[:1], column[1:]
-                found += [(kind, (*first, s) if kind == EQUALS else (s, *first)) for s in others]
-        return found
+        return [(kind, tuple([shapes[n][axis] if n >= 0 else 1 for n, axis in sizes])) for kind, sizes in plan]
 
     def constraint(
         self,
@@ -292,3 +268,38 @@ class Rule(Declaration):
 
 
 _AT_RIGHT = AtRight()
+
+_Plan: TypeAlias = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+"""The relations of a rule for some ranks: the kind of each, and the operand and axis of each size; -1 means size 1."""
+
+
+@lru_cache(maxsize=1024)
+def _plan(rule: Rule, ranks: tuple[int, ...]) -> _Plan | None:
+    """Return the plan of a rule, which depends on ranks alone; None if it refuses them, or has no relations."""
+    if type(rule).emit is not Rule.emit or not (type(rule).law_at is Rule.law_at or rule.is_uniform):
+        return None
+    placement, law = rule.laid(ranks)
+    kind = None if law is None else related(law)
+    if kind is None or next(placement.refusals(ranks), None) is not None:
+        return None
+    base = placement.base(ranks)
+    rank, places = placement.places(ranks)
+    columns: list[list[tuple[int, int]]] = [[] for _ in range(rank)]
+    found: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+    for n, axes in enumerate(places):
+        if len(axes) != ranks[n]:
+            return None  # `check_shapes` refuses them
+        for own, axis in enumerate(axes):
+            if 0 <= axis < rank:
+                columns[axis].insert(0 if n == base else len(columns[axis]), (n, own))
+            elif isinstance(law, Onto) and law.past_end is not None:
+                found.append((EQUALS, ((n, own), (-1, 0))))
+            else:
+                return None
+    for column in columns:
+        if kind == JOINS:
+            found.append((JOINS, tuple(column)))
+        else:
+            first, others = column[:1], column[1:]
+            found += [(kind, (*first, s) if kind == EQUALS else (s, *first)) for s in others]
+    return tuple(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.core.algebra.arithmetic import join, value_of
@@ -14,6 +13,7 @@ from symbcast.core.effort import CALL, Effort, counting
 from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import FALSE, all_of, holds
 from symbcast.core.program.calls.operands import plain_dims
+from symbcast.core.program.calls.points import points_of
 from symbcast.core.reasons import SIZE
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.answer import Tier
@@ -45,6 +45,18 @@ SIZES, JOINS, GENERAL = range(3)
 """How a result is decided: integers (F0), names and integers by NumPy's rule (F1, on masks), or any other way."""
 
 
+def _assumptions(assume: Assumptions, min_size: int) -> tuple[list[Assumption], int]:
+    from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
+
+    return read_assumptions(assume), check_min_size(min_size)
+
+
+def _scope_of(shapes: Sequence[ShapeLike], operands: tuple[Shape, ...], assumed: list[Assumption], least: int) -> Scope:
+    from symbcast.core.program.sizes.scope import Scope
+
+    return Scope.asked(shapes, operands, assumed, least, is_linked=True)
+
+
 class Call:
     """The answer about one broadcast. Everything in it is computed on first access.
 
@@ -69,8 +81,8 @@ class Call:
     _ranks: OpenRanks | None = None
     _points: Points | None = None
     """What may show the verdict before the question is read in full; None if it cannot."""
-    _later: Callable[[], Scope] | None = None
-    """Reads the question in full: until then there is no scope."""
+    _later: tuple[Callable[..., Scope], tuple[Any, ...]] | None = None
+    """What reads the question in full, and from what: until then there is no scope."""
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
@@ -93,7 +105,8 @@ class Call:
         if self._later is not None:
             # It counts for no call, as if it were done when the question was put.
             with counting(Effort(CALL, is_call=True)):
-                scope = self._later()
+                read, question = self._later
+                scope = read(*question)
                 self._read(scope, scope.shapes)
             self._later = None
 
@@ -124,15 +137,12 @@ class Call:
             if found.is_join(made._dims) and all(plain_dims(s) is not None for s in operands):
                 made._tier = JOINS
                 return made
-        from symbcast.core.program.calls.points import points_of
-        from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
-        from symbcast.core.program.sizes.scope import Scope
-
-        assumed, least = ([], 0) if is_free else (read_assumptions(assume), check_min_size(min_size))
-        later = partial(Scope.asked, shapes, operands, assumed, least, is_linked=True)
-        points = points_of(found, operands, assumed, least) if current() is None else None
+        assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
+        dims = [s.dims for s in operands] if made is None else made._dims
+        points = points_of(found, dims, assumed, least) if current() is None else None
+        later = _scope_of, (shapes, operands, assumed, least)
         if points is None:
-            scope = later()
+            scope = _scope_of(*later[1])
             return cls(found, scope.shapes, scope)
         made = cls(found, operands, None) if made is None else made
         made._tier, made._points, made._later = GENERAL, points, later

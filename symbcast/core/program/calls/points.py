@@ -11,15 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.sequences import Axis, AxisSequence, Rest, SequenceSymbol
+from symbcast.core.algebra.sequences import AxisSequence, Rest, SequenceSymbol
 from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Operation, Term
+from symbcast.core.algebra.terms import Operation, Term, symbols_of
 from symbcast.core.broadcasting.laws import EQUALS, JOINS, Relation
-from symbcast.core.logic.formulas import Comparison
+from symbcast.core.logic.formulas import Comparison, dims_of
 from symbcast.core.program.calls.separate_joins import separate_joins
-from symbcast.core.shapes import OpenShape, Shape
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
-from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ _MOST_ATOMS = 40
 _GREATEST = 1 << 16
 """Larger questions are left to the solver, which may not decide them: an answer is undecided in all of its parts."""
 _DIFFERENT = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
-_ALIKE = (2, 8, 0, 4, 5, 6, 3, 12, 16, 24, 64)
+_ALIKE = (8, 2, 0, 4, 5, 6, 3, 12, 16, 24, 64)
 
 
 class Points:
@@ -93,8 +90,8 @@ class Points:
         if len(self._names) > _MOST_NAMES:
             return False
         for formula in self._assumed:
-            symbols = symbols_in(formula)
-            if not symbols or not symbols.keys() <= self._names.keys():
+            symbols = symbols_of(dims_of(formula))
+            if not symbols or not self._names.keys() >= set(symbols):
                 return False
         return not self._terms or sum(map(_atoms_in, self._terms)) <= _MOST_ATOMS
 
@@ -103,7 +100,7 @@ class Points:
             return Verdict.ALWAYS
         works = fails = False
         for point in self._points():
-            if self._assumed and not all(holds_at(f, point) for f in self._assumed):
+            if self._assumed and not _all_hold(self._assumed, point):
                 continue
             if self._holds(point):
                 works = True
@@ -127,6 +124,8 @@ class Points:
     def _suggested(self) -> dict[Any, int]:
         """Return sizes of 1, or the least size, except where a requirement names another size."""
         found: dict[Any, int] = dict.fromkeys(self._names, max(1, self._least))
+        if all(kind == JOINS for kind, _ in self._relations):
+            return found
         fixed: dict[Any, int] = {}
         for _ in range(len(self._relations)):
             before = len(fixed)
@@ -147,6 +146,8 @@ class Points:
         """Return whether all sizes exist at a point and satisfy the requirements."""
         values: Mapping[Any, int] = point
         if self._terms:
+            from symbcast.core.solver.evaluation.evaluation import size_at
+
             values = {**point, **{t: size_at(t, point) for t in self._terms}}
             if any(values[t] < 0 for t in self._terms):
                 return False
@@ -158,6 +159,12 @@ class Points:
             elif at[0] != at[1] and (kind == EQUALS or at[0] != 1):
                 return False
         return True
+
+
+def _all_hold(formulas: Iterable[Formula], point: Mapping[Any, int]) -> bool:
+    from symbcast.core.solver.evaluation.evaluation import holds_at
+
+    return all(holds_at(f, point) for f in formulas)
 
 
 def _is_trivial(relation: Relation) -> bool:
@@ -190,22 +197,21 @@ def _atoms_in(value: Term) -> int:
     return count
 
 
-def points_of(rule: Rule, operands: Sequence[Shape], assumed: Sequence[Assumption], least: int) -> Points | None:
+def points_of(rule: Rule, dims: Sequence[Dims], assumed: Sequence[Assumption], least: int) -> Points | None:
     """Return a question whose verdict points show; then its assumptions agree, and all are about its sizes.
 
-    None for any other question.
-
-    All its sizes are integers, names in text, and simple terms of these. Axes of sequences are names as well: there are
-    as many as the rule distinguishes, and one that represents the others.
+    None for any other question. All its sizes are integers, names in text, and simple terms of these. Axes of sequences
+    are names as well: there are as many as the rule distinguishes, and one that represents the others.
     """
-    dims: list[Dims] = [s.dims for s in operands]
-    if OpenShape in map(type, operands):
-        laid = None if assumed or least else _laid(rule, dims)
+    if not all(_is_plain(dim) for shape in dims for dim in shape):
+        if assumed or least or not any(type(dim) is Rest for shape in dims for dim in shape):
+            return None
+        laid = _laid(rule, dims)
         if laid is None:
             return None
         dims = laid
     relations = rule.relations(dims)
-    if relations is None or not all(_is_plain(d) for shape in dims for d in shape):
+    if relations is None:
         return None
     found = Points(relations, chain.from_iterable(dims), [a.formula for a in assumed], least)
     return found if found.verdict is not None else None
@@ -213,7 +219,7 @@ def points_of(rule: Rule, operands: Sequence[Shape], assumed: Sequence[Assumptio
 
 def _is_plain(dim: Dim) -> bool:
     kind = type(dim)
-    if kind is int or kind is Symbol or kind is Rest or kind is Axis:
+    if kind is int or kind is Symbol:
         return True
     return isinstance(dim, Term) and all(type(s) is Symbol for s in dim.symbols())
 
