@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import time
 from collections.abc import Callable
@@ -40,6 +41,8 @@ def repeated(ask: Callable[[], Any]) -> int:
 
 def beside_numpy(case: Case) -> tuple[float, float]:
     """Return the CPU seconds of an operation, and the ratio to NumPy's: medians of rounds in which both take turns."""
+    gc.collect()
+    gc.freeze()  # what peers keep in memory must not be searched on behalf of others
     times, baseline = repeated(case.ask), repeated(numpy)
     rounds = [(cpu(case.ask, times) / case.operations, cpu(numpy, baseline)) for _ in range(ROUNDS)]
     return median(ours for ours, _ in rounds), median(ours / theirs for ours, theirs in rounds)

@@ -24,7 +24,7 @@ BEGIN, END = "<!-- speeds -->", "<!-- end of speeds -->"
 PACKAGES = ("symbcast", "numpy", "sympy", "jax", "tinygrad", "apache-tvm", "openvino")
 
 Columns: TypeAlias = tuple[str, ...]
-Row: TypeAlias = Callable[[], Columns]
+Row: TypeAlias = Callable[[], Columns | None]
 
 
 class Section(NamedTuple):
@@ -34,12 +34,12 @@ class Section(NamedTuple):
     rows: Sequence[tuple[str, Row]]
 
 
-def beside(make: Callable[[], turns.Case]) -> Columns:
-    """Return the ratio of a case to NumPy and its time, or that what it asks is not installed."""
+def beside(make: Callable[[], turns.Case]) -> Columns | None:
+    """Return the ratio of a case to NumPy and its time; None if what it asks is not installed."""
     try:
         seconds, ratio = beside_numpy(make())
-    except ImportError as error:
-        return "", f"not installed: {error.name}"
+    except ImportError:
+        return None
     return f"{ratio:.2g}" if ratio < 10 else f"{ratio:.0f}", f"{seconds * 1e6:.3g} µs"
 
 
@@ -77,8 +77,9 @@ def rows(section: Section, words: Iterable[str] = ()) -> Iterator[str]:
     yield f"| {' | '.join(section.heads)} |"
     yield f"|{'---|' * len(section.heads)}"
     for name, measure in section.rows:
-        if not words or any(word in name for word in words):
-            yield f"| {' | '.join((name, *measure()))} |"
+        columns = measure() if not words or any(word in name for word in words) else None
+        if columns is not None:
+            yield f"| {' | '.join((name, *columns))} |"
 
 
 def head() -> str:
