@@ -27,6 +27,18 @@ def ratios(request):
     return request.config.stash.setdefault(_RATIOS, [])
 
 
+def ahead(ratios: list[tuple[str, str, float, float]]) -> list[str]:
+    """Return, for each question that several were asked, who is fastest and by how much."""
+    by_name: dict[str, list[tuple[float, str]]] = {}
+    for name, contestant, _, ratio in ratios:
+        by_name.setdefault(name, []).append((ratio, contestant))
+    placed = {name: sorted(found) for name, found in by_name.items() if len(found) > 1}
+    return [
+        f"{name:46} ahead: {first[1]}, {second[0] / first[0]:.1f} times as fast as {second[1]}"
+        for name, (first, second, *_) in placed.items()
+    ]
+
+
 def pytest_terminal_summary(terminalreporter, config):
     rows = config.stash.get(_ROWS, [])
     if rows:
@@ -42,6 +54,8 @@ def pytest_terminal_summary(terminalreporter, config):
     if ratios:
         terminalreporter.section("distinct questions in turn, beside numpy.broadcast_shapes")
         for name, contestant, seconds, ratio in sorted(ratios, key=lambda r: (r[0], r[1] != "symbcast")):
-            terminalreporter.write_line(f"{name:46} {contestant:12} {seconds * 1e6:10.2f} µs {ratio:10.1f}x")
+            terminalreporter.write_line(f"{name:46} {contestant:14} {seconds * 1e6:10.2f} µs {ratio:10.1f}x")
+        for line in ahead(ratios):
+            terminalreporter.write_line(line)
     for name, seconds in config.stash.get(_SECONDS, []):
         terminalreporter.write_line(f"{name:46} {seconds:8.3f} s of CPU time, in its own process")

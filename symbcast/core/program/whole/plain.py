@@ -23,7 +23,7 @@ from symbcast.core.program.whole.mask_program import ClashError, Codes, Conflict
 from symbcast.core.program.whole.repeats import Key
 from symbcast.core.shapes import Deferred, Shape, shape, shape_of
 from symbcast.core.solver.answer import Tier
-from symbcast.core.solver.groups.normal_form import normal
+from symbcast.core.solver.groups.normal_form import normal, symbols_in
 from symbcast.core.verdicts import Verdict
 
 
@@ -327,9 +327,12 @@ class PlainAnswers:
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
-        """The tier that decides it."""
-        names = [s.name for s in self._joins.names]
-        return {Tier.F1 if names else Tier.F0: names}
+        """The tier that decides it, with the names that the condition constrains."""
+        if not self._joins.names:
+            return {Tier.F0: []}
+        constrained = {s for clause in self.clauses for s in symbols_in(clause)}
+        names = [s.name for s in self._joins.names if s in constrained]
+        return {Tier.F1: names} if names else {}
 
     @property
     def verdict(self) -> Verdict:
