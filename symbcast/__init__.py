@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from symbcast import onnx as onnx  # not in __all__: a star import would load it, and with it the extra
     from symbcast import openvino as openvino
     from symbcast import stablehlo as stablehlo
+    from symbcast import strategies as strategies
     from symbcast import torch as torch
     from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
     from symbcast.answers.public.cases import Case, Cases
@@ -215,7 +216,17 @@ readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "
 if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
 
     def __getattr__(name: str) -> object:
-        if name in ("adapters", "broadcasting", "jax", "notebook", "onnx", "openvino", "stablehlo", "torch"):
+        if name in (
+            "adapters",
+            "broadcasting",
+            "jax",
+            "notebook",
+            "onnx",
+            "openvino",
+            "stablehlo",
+            "strategies",
+            "torch",
+        ):
             return import_module(f"symbcast.{name}")
         module = _LAZY.get(name)
         if module is None:
@@ -226,4 +237,4 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "jax", "onnx", "openvino", "stablehlo", "torch"})
+    return sorted({*__all__, "jax", "onnx", "openvino", "stablehlo", "strategies", "torch"})

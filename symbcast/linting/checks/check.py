@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -48,6 +48,18 @@ def check(module: ModuleType, asked: Asked) -> Checked | None:
     if divided:
         return _checked(asked, "finding", "", divided)
     return _traced(asked, signature)
+
+
+def has_shapes(module: ModuleType, asked: Asked) -> bool:
+    """Return whether there is anything to check about a function."""
+    if any(_divided(asked)):
+        return True
+    try:
+        return signature_of(module, asked.function.name).is_shaped
+    except NotFoundError:
+        return False
+    except Exception:
+        return True  # the check reports it
 
 
 def made(asked: Asked, code: Code, place: Position, message: str) -> Finding:
@@ -146,6 +158,3 @@ def _findings(asked: Asked, forms: list[Form], drafts: list[tuple[Form, Draft]])
 def _is_of_rank(forms: list[Form], drafts: list[tuple[Form, Draft]], key: tuple[str, Position]) -> bool:
     with_it = [f.text for f, d in drafts if (d.code.id, d.place) == key]
     return len(set(with_it)) < len({f.text for f in forms})
-
-
-Check = Callable[[ModuleType, Asked], "Checked | None"]

@@ -78,6 +78,18 @@ def _of_file(
     return [_in_source(c, source) for c in found]
 
 
+def checked_function(child: Child, source: Source, function: Function, config: Config) -> Checked | None:
+    """Return what is reported about one function of a file; None if its annotations have no shapes."""
+    found = _asked(child, Asked(source.path, module_name(source.path), function, config.min_size), config.timeout)
+    return None if found is None else _without_ignored(_in_source(found, source), config)
+
+
+def shaped_functions(child: Child, source: Source, config: Config) -> list[Function]:
+    """Return the functions of a file with shapes in their annotations. Raises `worker.NotImportedError`."""
+    name = module_name(source.path)
+    return [f for f in source.functions if child.ask(worker.is_shaped, Asked(source.path, name, f), config.timeout)]
+
+
 def _asked(child: Child, asked: Asked, timeout: float) -> Checked | None:
     """Ask a child process about a function; if it dies, that is a finding of this function."""
     name, place = asked.function.name, asked.function.place

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from importlib import import_module
@@ -16,11 +16,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from symbcast.linting.checks.check import Asked, check
+from symbcast.linting.checks.check import Asked, check, has_shapes
 from symbcast.linting.findings import Checked
 
 
-class NotImportedError(Exception):
+class NotImportedError(ImportError):
     """The module of a file cannot be imported; the text is the error."""
 
 
@@ -68,6 +68,15 @@ def checked(asked: Asked) -> Checked | None:
         found = check(module, asked)
         seconds = time.process_time() - start
     return found and Checked(**{**vars(found), "seconds": round(seconds, 4)})
+
+
+def is_shaped(asked: Asked) -> bool:
+    """Return whether the annotations of a function say anything about shapes.
+
+    Raises `NotImportedError` if its module cannot be imported.
+    """
+    with _silence():
+        return has_shapes(_module(asked.path, asked.module), asked)
 
 
 def loaded(root: str) -> list[str]:
@@ -124,6 +133,3 @@ def _silence() -> Iterator[None]:
     with redirect_stdout(sink), redirect_stderr(sink), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-Ask = Callable[[Asked], "Checked | None"]

@@ -1,0 +1,80 @@
+"""The plugin of pytest, the hook and the Action, each run as its tool runs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import symbcast as sb
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data" / "lint"
+
+
+def run(*arguments, cwd):
+    environment = {**os.environ, "PYTHONPATH": str(Path(sb.__file__).parents[1]), "PYTEST_ADDOPTS": ""}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    return subprocess.run(arguments, check=False, capture_output=True, text=True, cwd=cwd, env=environment)
+
+
+@pytest.fixture
+def project(tmp_path):
+    text = (DATA / "example.py").read_text("utf-8")
+    (tmp_path / "shapes.py").write_text(text)
+    (tmp_path / "test_it.py").write_text("def test_it():\n    pass\n")
+    return tmp_path
+
+
+def pytest_of(project, *options):
+    plugin = ("-p", "symbcast.pytest_plugin", "-p", "no:cacheprovider", "-rA", "-q")
+    return run(sys.executable, "-m", "pytest", *plugin, *options, cwd=project)
+
+
+def test_each_annotated_function_is_an_item(project):
+    done = pytest_of(project, "--symbcast")
+    assert done.returncode == 1
+    results = {line.split(" - ")[0] for line in done.stdout.splitlines() if line.startswith(("PASSED", "FAILED"))}
+    assert results == {
+        "PASSED test_it.py::test_it",
+        "PASSED shapes.py::lengths",
+        "FAILED shapes.py::total",
+        "FAILED shapes.py::squared_error",
+    }
+    assert 'SYM101 total returns "N" only if N == M: at N=1, M=2 it returns (2,)' in done.stdout
+
+
+def test_without_the_option_nothing_is_collected(project):
+    done = pytest_of(project)
+    assert done.returncode == 0 and "1 passed" in done.stdout
+
+
+def test_one_function_can_be_selected(project):
+    assert pytest_of(project, "--symbcast", "shapes.py::lengths").returncode == 0
+
+
+def test_a_file_that_cannot_be_imported_is_an_error(project):
+    (project / "broken.py").write_text("import no_such_module\n" + (project / "shapes.py").read_text())
+    done = pytest_of(project, "--symbcast", "broken.py")
+    assert done.returncode == 2 and "no_such_module" in done.stdout
+
+
+def test_the_hook_runs_its_entry_on_files(project):
+    lines = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8").splitlines()
+    (entry,) = [line.split(": ", 1)[1] for line in lines if line.strip().startswith("entry: ")]
+    done = run(sys.executable, *entry.split()[1:], "shapes.py", "test_it.py", cwd=project)
+    assert done.returncode == 1 and len([x for x in done.stdout.splitlines() if ": SYM" in x]) == 2
+
+
+def test_the_last_step_of_the_action_annotates_lines(project):
+    text = (ROOT / "action.yml").read_text("utf-8")
+    script = text.rsplit("run: python ", 1)[1].strip()
+    environment = {"PATHS": "shapes.py", "COMMIT": ""}
+    line = " ".join(f"{n}={v!r}" for n, v in environment.items()) + f"; {sys.executable} {script}"
+    done = run("bash", "-e", "-c", line, cwd=project)
+    assert done.returncode == 1
+    found = done.stdout.splitlines()
+    assert len(found) == 2
+    assert found[0].startswith("::error file=shapes.py,line=12,col=")
+    assert found[1].startswith("::warning file=shapes.py,line=23,col=")
