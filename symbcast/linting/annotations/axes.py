@@ -75,7 +75,8 @@ def split_expression(text: str) -> str:
     for first in range(len(parts)):
         for last in range(len(parts), first + 1, -1):
             whole = " ".join(parts[first:last])
-            is_divided = any(p[0] in "+-/%" or not _is_expression(p) for p in parts[first:last])
+            inner = [p.lstrip("#?").removeprefix("*") for p in parts[first:last]]  # ``*batch`` is an axis by itself
+            is_divided = any(p[:1] in "+-/%" or not _is_expression(p) for p in inner)
             if is_divided and _is_expression(whole) and not parts[first].startswith("*"):
                 return whole
     return ""

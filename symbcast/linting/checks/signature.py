@@ -83,8 +83,8 @@ def _found(module: ModuleType, name: str) -> tuple[type | None, Any, bool]:
         except AttributeError:
             raise NotFoundError("it is not in its module when that is imported") from None
     is_method = isinstance(owner, type) and not isinstance(value, staticmethod)
-    if isinstance(value, classmethod):
-        raise NotFoundError("it is a class method")
+    if isinstance(value, classmethod) or name.endswith(".__init__"):
+        raise NotFoundError("it is a class method or a constructor")
     value = getattr(value, "fget", None) or getattr(value, "func", None) or getattr(value, "method", None) or value
     function = inspect.unwrap(value)
     function = getattr(function, "__func__", function)
@@ -101,8 +101,8 @@ def _own(owner: type, said: inspect.Parameter, space: Mapping[str, Any]) -> Spec
     """Return the fields of a method's object; of others than dataclasses, nothing is known."""
     if "torch.nn" in sys.modules and any(b.__module__.startswith("torch.nn") for b in owner.__mro__):
         return UnknownSpec(f"a module {owner.__name__}")
-    found = object_spec(owner, lambda a: _field(a, space)) if hasattr(owner, "__dataclass_fields__") else None
-    return UnknownSpec(f"an object of {owner.__name__}") if found is None else found
+    is_made = hasattr(owner, "__dataclass_fields__") and not getattr(owner, "__abstractmethods__", None)
+    return object_spec(owner, lambda a: _field(a, space)) if is_made else UnknownSpec(f"an object of {owner.__name__}")
 
 
 def _field(annotation: Any, space: Mapping[str, Any]) -> Spec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -38,13 +39,45 @@ def run(
         lines = None if changes is None else changes[str(Path(source.path).resolve())]
         return [f for f in source.functions if is_wanted(source.path, f.name) and (lines is None or _is_in(f, lines))]
 
+    children = _Children()
+
     def checked(path: str) -> list[Checked]:
-        return _of_file(path, config, cache, selected)
+        return _of_file(path, config, cache, selected, children)
 
     count = config.jobs or os.cpu_count() or 1
-    with ThreadPoolExecutor(min(count, len(files)) or 1) as threads:
-        found = [c for functions in threads.map(checked, files) for c in functions]
+    try:
+        with ThreadPoolExecutor(min(count, len(files)) or 1) as threads:
+            found = [c for functions in threads.map(checked, files) for c in functions]
+    finally:
+        children.end()
     return LintReport(files, [_without_ignored(c, config) for c in found])
+
+
+class _Children:
+    """Child processes, one for each thread: it is kept for the next file with the same root, as imports take long.
+
+    Files of another root may import other modules by the same names, so they get a new process.
+    """
+
+    def __init__(self) -> None:
+        self._own = threading.local()
+        self._all: list[Child] = []
+
+    def of(self, root: str) -> Child:
+        """Return the process of this thread for a root."""
+        child: Child | None = getattr(self._own, "child", None)
+        if child is None or self._own.root != root:
+            if child is not None:
+                child.end()
+            child = self._own.child = Child(worker.prepare)
+            self._own.root = root
+            self._all.append(child)
+        return child
+
+    def end(self) -> None:
+        """End all processes."""
+        for child in self._all:
+            child.end()
 
 
 def _is_in(function: Function, changed: Iterable[range]) -> bool:
@@ -52,7 +85,11 @@ def _is_in(function: Function, changed: Iterable[range]) -> bool:
 
 
 def _of_file(
-    path: str, config: Config, cache: Cache, selected: Callable[[Source], Sequence[Function]]
+    path: str,
+    config: Config,
+    cache: Cache,
+    selected: Callable[[Source], Sequence[Function]],
+    children: _Children,
 ) -> list[Checked]:
     try:
         source = read_source(path)
@@ -67,14 +104,14 @@ def _of_file(
     if known is not None:
         return [_in_source(c, source) for c in known]
     found: list[Checked] = []
-    with Child(worker.prepare) as child:
-        for function in functions:
-            result = _asked(child, Asked(path, module_name(path), function, config.min_size), config.timeout)
-            found += [] if result is None else [result]
-            if result is not None and any(f.code == IMPORT.id for f in result.findings):
-                return found
-        if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in found):
-            cache.put(path, child.ask(worker.loaded, root_of(path)), found)
+    child = children.of(root_of(path))
+    for function in functions:
+        result = _asked(child, Asked(path, module_name(path), function, config.min_size), config.timeout)
+        found += [] if result is None else [result]
+        if result is not None and any(f.code == IMPORT.id for f in result.findings):
+            return found
+    if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in found):
+        cache.put(path, child.ask(worker.loaded, root_of(path)), found)
     return [_in_source(c, source) for c in found]
 
 
@@ -90,10 +127,15 @@ def shaped_functions(child: Child, source: Source, config: Config) -> list[Funct
     return [f for f in source.functions if child.ask(worker.is_shaped, Asked(source.path, name, f), config.timeout)]
 
 
+_IMPORTS = 10
+"""How many times as long as a function an import may take."""
+
+
 def _asked(child: Child, asked: Asked, timeout: float) -> Checked | None:
     """Ask a child process about a function; if it dies, that is a finding of this function."""
     name, place = asked.function.name, asked.function.place
     try:
+        child.ask(worker.imported, asked, _IMPORTS * timeout)  # the first of them takes the time of the import
         return child.ask(worker.checked, asked, timeout)
     except worker.NotImportedError as error:
         return _of_module(asked.path, Position(1, 1), f"the file cannot be imported: {error}")

@@ -57,6 +57,12 @@ def _unchanged(function: Any = None, **options: Any) -> Any:
     return (lambda inner: inner) if function is None else function
 
 
+def imported(asked: Asked) -> None:
+    """Import the module of a function. Raises `NotImportedError`."""
+    with _silence():
+        _module(asked.path, asked.module)
+
+
 def checked(asked: Asked) -> Checked | None:
     """Return what was found out about a function; None if its annotations say nothing about shapes.
 
