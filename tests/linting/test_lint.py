@@ -14,7 +14,11 @@ import pytest
 import symbcast as sb
 
 DATA = Path(__file__).parents[1] / "data" / "lint"
-NEEDED = {"numpy_cases": ("jaxtyping", "beartype", "typeguard"), "jax_cases": ("jax", "jaxtyping")}
+NEEDED = {
+    "numpy_cases": ("jaxtyping", "beartype", "typeguard"),
+    "jax_cases": ("jax", "jaxtyping"),
+    "torch_cases": ("torch", "jaxtyping"),
+}
 
 
 def expected(path):

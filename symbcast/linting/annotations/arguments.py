@@ -65,12 +65,16 @@ class Form:
         return ", ".join(f"{n} of {k} ax{'i' if k == 1 else 'e'}s" for n, k in self.ranks.items() if n != "...")
 
 
-def forms_of(specs: Mapping[str, Spec], dtypes: Callable[[str], Any]) -> tuple[list[Form], bool]:
+def forms_of(
+    specs: Mapping[str, Spec], dtypes: Callable[[str], Any], numbers: Mapping[str, int] | None = None
+) -> tuple[list[Form], bool]:
     """Return the forms of the arguments of a function, and whether these are all; ``dtypes`` makes a library's dtype.
+
+    ``numbers`` are the sizes of names that are known.
 
     Raises `NoArgumentError` if no argument can be made.
     """
-    first = _Maker({}, dtypes)
+    first = _Maker({}, dtypes, numbers or {})
     found = [first.form(specs)]
     count = 1
     for key, options in first.options.items():
@@ -78,7 +82,7 @@ def forms_of(specs: Mapping[str, Spec], dtypes: Callable[[str], Any]) -> tuple[l
         for option in range(1, options):
             if len(found) < MAX_FORMS:
                 try:
-                    found.append(_Maker({key: option}, dtypes).form(specs))
+                    found.append(_Maker({key: option}, dtypes, numbers or {}).form(specs))
                 except NoArgumentError:
                     found[0].samples.append(key)
     is_all = count == len(found) and not any(f.samples for f in found) and not any(f.ranks for f in found)
@@ -88,10 +92,10 @@ def forms_of(specs: Mapping[str, Spec], dtypes: Callable[[str], Any]) -> tuple[l
 class _Maker:
     """Makes one form: ``chosen`` says which option is taken where it is not the first."""
 
-    def __init__(self, chosen: Mapping[str, int], dtypes: Callable[[str], Any]) -> None:
-        self.chosen, self.dtypes = chosen, dtypes
+    def __init__(self, chosen: Mapping[str, int], dtypes: Callable[[str], Any], numbers: Mapping[str, int]) -> None:
+        self.chosen, self.dtypes, self.numbers = chosen, dtypes, numbers
         self.options: dict[str, int] = {}
-        self.made = Form()
+        self.made = Form(sizes={n: (str(size),) for n, size in numbers.items()})
         self._fresh = 0
         self._prefix = ""
 
@@ -162,6 +166,8 @@ class _Maker:
                 yield self._name(axis, place)
 
     def _name(self, axis: Axis, place: str) -> str:
+        if axis.text in self.numbers:
+            return str(self.numbers[axis.text])
         leaf = re.search(r"\[(\d+)\]$", place) if axis.is_of_leaf else None
         text = name_for(f"{axis.text}_{leaf[1]}" if leaf else axis.text)
         self.made.sizes.setdefault(axis.text, (text,))

@@ -21,7 +21,8 @@ class Sizes:
     """
 
     def __init__(self, form: Form, at: Mapping[str, Dim]) -> None:
-        self.form, self.at = form, dict(at)
+        numbers = {t: int(t) for texts in form.sizes.values() for t in texts if t.isdecimal()}
+        self.form, self.at = form, {**numbers, **at}
         self.bound: dict[str, tuple[Dim, ...]] = {
             name: tuple(self.at[t] for t in texts)
             for name, texts in form.sizes.items()

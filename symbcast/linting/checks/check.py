@@ -86,7 +86,7 @@ def _checked(
 def _traced(asked: Asked, signature: Signature) -> Checked:
     library = _library(signature.library)
     try:
-        forms, is_all = forms_of(signature.parameters, library.dtype)
+        forms, is_all = forms_of(signature.parameters, library.dtype, signature.numbers)
     except NoArgumentError as error:
         return _checked(asked, "skipped", f"no argument can be made for {error}")
     drafts: list[tuple[Form, Draft]] = []

@@ -94,12 +94,15 @@ class _About:
         is_never = failure.formula == FALSE
         if names & self.form.integers or not names <= set(self.traced.own.values()):
             return None  # an integer argument is not a size, and data may be suitable
+        if self.signature.numbers is not None and _equal_names(failure.formula, self.traced.names) is None:
+            self.found.reason = "it may fail because of the numbers that its object was made with"
+            return None
         if is_never and not (_OF_SHAPES.search(failure.error.lower()) and not self.form.samples):
             return None
         called = self._raised(failure.at)
         if called is None:
             return None
-        equal = _equal_names(failure.formula)
+        equal = _equal_names(failure.formula, self.traced.names)
         where = f"at {sizes_text(dict(failure.at))} it raises {called}"
         name = self.function.name
         if is_never:
@@ -152,7 +155,12 @@ class _About:
             if decided.verdict is Verdict.UNKNOWN:
                 self.found.reason = self.found.reason or decided.reason
             sizes = decided.counterexample()
-            draft = None if sizes is None else self._broken(formula, sizes, returns, value)
+            is_own = (
+                self.signature.numbers is not None
+                and formula != FALSE
+                and _equal_names(formula, self.traced.names) is None
+            )
+            draft = None if sizes is None or is_own else self._broken(formula, sizes, returns, value)
             if draft is not None:
                 self.found.drafts.append(draft)
             elif not self.found.reason:
@@ -216,11 +224,11 @@ def _short(dims: tuple[Dim, ...]) -> tuple[Dim, ...]:
     return dims[first:]
 
 
-def _equal_names(formula: Formula) -> tuple[str, str] | None:
+def _equal_names(formula: Formula, names: Mapping[Symbol, str]) -> tuple[str, str] | None:
     if isinstance(formula, Comparison) and formula.operator == "==":
         left, right = formula.left, formula.right
         if isinstance(left, Symbol) and isinstance(right, Symbol):
-            return left.name, right.name
+            return names.get(left, left.name), names.get(right, right.name)
     return None
 
 

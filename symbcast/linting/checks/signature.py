@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import Any
 
 from symbcast.linting.annotations.reading import object_spec, read
 from symbcast.linting.annotations.specs import ArraySpec, Library, ObjectSpec, Spec, UnknownSpec, ValueSpec, arrays_in
+from symbcast.linting.checks.instances import instance_of
 
 
 class NotFoundError(Exception):
@@ -21,13 +21,15 @@ class NotFoundError(Exception):
 class Signature:
     """A function without its wrappers, and what its annotations say.
 
-    ``keywords`` are the parameters that must be given by name; ``returns`` is None without an annotation.
+    ``keywords`` are the parameters that must be given by name; ``returns`` is None without an annotation. ``numbers``
+    are the integers that a method's object was constructed with; None if it was not.
     """
 
     function: Callable[..., Any]
     parameters: Mapping[str, Spec]
     keywords: frozenset[str]
     returns: Spec | None
+    numbers: Mapping[str, int] | None = None
 
     @property
     def arrays(self) -> list[ArraySpec]:
@@ -60,16 +62,18 @@ def signature_of(module: ModuleType, name: str) -> Signature:
     space = {**function.__globals__, **(vars(owner) if owner is not None else {})}
     taken = inspect.signature(function, follow_wrapped=False)
     parameters: dict[str, Spec] = {}
+    numbers: Mapping[str, int] | None = None
     for number, (parameter, said) in enumerate(taken.parameters.items()):
         if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD):
             continue
         if number == 0 and is_method and owner is not None:
-            parameters[parameter] = _own(owner, said, space)
+            parameters[parameter], numbers = _own(owner, space)
         else:
             parameters[parameter] = _parameter(said, space)
     keywords = frozenset(n for n, p in taken.parameters.items() if p.kind is p.KEYWORD_ONLY)
     empty = taken.return_annotation is inspect.Signature.empty
-    return Signature(function, parameters, keywords, None if empty else read(taken.return_annotation, space))
+    returns = None if empty else read(taken.return_annotation, space)
+    return Signature(function, parameters, keywords, returns, numbers)
 
 
 def _found(module: ModuleType, name: str) -> tuple[type | None, Any, bool]:
@@ -97,12 +101,17 @@ def _found(module: ModuleType, name: str) -> tuple[type | None, Any, bool]:
     return (owner if isinstance(owner, type) else None), function, is_method
 
 
-def _own(owner: type, said: inspect.Parameter, space: Mapping[str, Any]) -> Spec:
-    """Return the fields of a method's object; of others than dataclasses, nothing is known."""
-    if "torch.nn" in sys.modules and any(b.__module__.startswith("torch.nn") for b in owner.__mro__):
-        return UnknownSpec(f"a module {owner.__name__}")
-    is_made = hasattr(owner, "__dataclass_fields__") and not getattr(owner, "__abstractmethods__", None)
-    return object_spec(owner, lambda a: _field(a, space)) if is_made else UnknownSpec(f"an object of {owner.__name__}")
+def _own(owner: type, space: Mapping[str, Any]) -> tuple[Spec, Mapping[str, int] | None]:
+    """Return the fields of a method's object; or an object that was constructed, with the integers for that."""
+    if getattr(owner, "__abstractmethods__", None):
+        return UnknownSpec(f"an object of {owner.__name__}"), None
+    if hasattr(owner, "__dataclass_fields__"):
+        return object_spec(owner, lambda a: _field(a, space)), None
+    if any(base.__module__.startswith("torch.nn.") for base in owner.__mro__):
+        found = instance_of(owner, space)
+        if found is not None:
+            return ValueSpec((found[0],), is_sample=True), found[1]
+    return UnknownSpec(f"an object of {owner.__name__}"), None
 
 
 def _field(annotation: Any, space: Mapping[str, Any]) -> Spec:

@@ -1,0 +1,198 @@
+"""Functions and modules of PyTorch: they are exported, and the exported graph is analysed."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from types import CodeType
+from typing import Any
+
+from symbcast.arrays.arguments import Arguments, ArrayArgument
+from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.logic.formulas import FALSE, with_dims
+from symbcast.core.program.sizes.premises import knowledge
+from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import ModelError
+from symbcast.graphs.findings.findings import Finding
+from symbcast.linting.libraries.traced import Failure, Traced
+from symbcast.paths.confirmation import Raised
+from symbcast.paths.places import NOWHERE, Place
+from symbcast.torch.check import check
+from symbcast.torch.report import TorchReport
+
+_DTYPES = {"float": "float32", "key": "int64", "complex128": "complex64"}
+_PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
+"""The sizes of the example with which a function is exported: torch takes equal sizes for one, and 0 and 1 apart."""
+
+
+def dtype(name: str) -> str:
+    """Return the dtype for a name in an annotation."""
+    return _DTYPES.get(name, name)
+
+
+def traced(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int) -> Traced:
+    """Export a function with its arrays as inputs, and analyse the graph; real calls run the function itself.
+
+    The example has pairwise different sizes. If the function fails there, it is exported with two equal sizes, with
+    which it works. Raises `ModelError` if torch cannot export it.
+    """
+    given = Arguments(positional, named)
+    scope = Scope(given.shapes, given.is_fresh, [], max(1, min_size))
+    calls = _Calls(function, given, scope)
+    at = dict(zip(scope.names, _PRIMES, strict=False))
+    if len(at) < len(scope.names):
+        raise ModelError(_name(function), "it has more sizes than an example is made for")
+    first = next(calls.results(at))
+    if isinstance(first, Raised):
+        pairs = ({**at, b: at[a]} for a, b in combinations(scope.names, 2))
+        example = next((e for e in pairs if not isinstance(next(calls.results(e)), Raised)), None)
+        if example is None:
+            return _failing(calls, scope, at, first)
+        at = example
+    return _of_report(calls, scope, _exported(calls, scope, at))
+
+
+class _Calls:
+    """Calls of a function with real tensors."""
+
+    def __init__(self, function: Callable[..., Any], given: Arguments, scope: Scope) -> None:
+        self.function, self.given, self.scope = function, given, scope
+
+    def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
+        """Yield the result of the function with tensors of ones, then of random numbers, or the error."""
+        import torch
+
+        def filled(dims: Sequence[Dim], dtype: Any) -> Any:
+            return torch.ones([size_at(d, at) for d in dims], dtype=getattr(torch, dtype))
+
+        def zeros(dims: Sequence[Dim], dtype: Any) -> Any:
+            return torch.zeros([size_at(d, at) for d in dims], dtype=getattr(torch, dtype))
+
+        for make in (filled, zeros):
+            args, options = self.given.made(self.scope.shapes, make, lambda dim: size_at(dim, at))
+            try:
+                with torch.no_grad():
+                    result = self.function(*args, **options)
+            except Exception as error:
+                result = Raised.of(error)
+            yield result
+
+    def by_name(self, at: Mapping[str, int]) -> Iterator[Any]:
+        """Yield the results at sizes by name."""
+        return self.results({s: at[n] for s, n in self.scope.names.items() if n in at})
+
+
+def _exported(calls: _Calls, scope: Scope, at: Mapping[Symbol, int]) -> TorchReport:
+    import torch
+
+    given, function = calls.given, calls.function
+    modules = [v for v in [*given.positional, *given.named.values()] if isinstance(v, torch.nn.Module)]
+    tensors = [v for v in given.symbolic if isinstance(v, ArrayArgument)]
+    if len(tensors) < len(given.symbolic):
+        raise ModelError(_name(function), "torch exports integer arguments as constants")
+
+    class Wrapper(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = torch.nn.ModuleList(modules)
+
+        def forward(self, arrays: list[Any]) -> Any:
+            rest = iter(arrays)
+            args, options = given.made(scope.shapes, lambda dims, dtype: next(rest), int)
+            return function(*args, **options)
+
+    dims = {s: torch.export.Dim(f"s_{n}") for n, s in enumerate(scope.names)}
+    axes = [{n: dims[d] for n, d in enumerate(shape.dims) if isinstance(d, Symbol)} for shape in scope.shapes]
+    arrays = [
+        torch.ones([size_at(d, at) for d in shape.dims], dtype=getattr(torch, value.dtype))
+        for value, shape in zip(tensors, scope.shapes, strict=True)
+    ]
+    with torch.no_grad():
+        return check(Wrapper().eval(), (arrays,), dynamic_shapes={"arrays": axes}, min_size=scope.min_size)
+
+
+def _of_report(calls: _Calls, scope: Scope, report: TorchReport) -> Traced:
+    symbols = list(scope.names)
+    shown = report._subject.shown
+    own = {s: scope.names[symbols[int(n[2:])]] for s, n in shown.items() if re.fullmatch(r"s_\d+", n)}
+    values = [report.outputs[name] for name in report.outputs]
+    spec = report.program.call_spec.out_spec
+    result = _unflattened(spec, values)
+    reason = report.reason if report.verdict is Verdict.UNKNOWN else ""
+    return Traced(
+        report.verdict,
+        reason,
+        {**shown, **own},
+        own,
+        knowledge(tuple(shown), report._subject.assumptions, scope.min_size),
+        [(report.condition.formula, result)] if report.verdict is not Verdict.NEVER else [],
+        [_failure(f, own, shown) for f in report.findings],
+        calls.by_name,
+        list(_pairs(report, Place(_file(calls.function), _code(calls.function).co_firstlineno))),
+    )
+
+
+def _unflattened(spec: Any, values: Sequence[Any]) -> Any:
+    """Return the values of a program's outputs in the structure of its result."""
+    import torch.utils._pytree as trees
+
+    return trees.tree_unflatten(list(values), spec)
+
+
+def _failure(finding: Finding, own: Mapping[Symbol, str], shown: Mapping[Symbol, str]) -> Failure:
+    names = {shown[s]: name for s, name in own.items()}
+    text = re.sub(r"s_\d+", lambda m: names.get(m[0], m[0]), finding.text)
+    at = None if finding.counterexample is None else {names.get(n, n): k for n, k in finding.counterexample.items()}
+    place = NOWHERE if finding.line is None else Place(finding.line.file, finding.line.number)
+    formula = finding.condition.formula
+    bound = {s.name: s for s in shown}
+    formula = with_dims(formula, lambda d: replaced(d, {s: bound.get(s.name, s) for s in symbols_of((d,))}))
+    return Failure(formula, text, finding.words, finding.reason, place, finding.kind, at)
+
+
+def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: Raised) -> Traced:
+    """Return the trace of a function that fails at pairwise different sizes, and with each two of them equal."""
+    places = [p for p in first.lines if p.file == _file(calls.function)]
+    sizes = {scope.names[s]: n for s, n in at.items()}
+    error = f"{type(first.error).__name__}: {first.error}"
+    failure = Failure(FALSE, "", "", error, places[-1] if places else NOWHERE, "call", sizes)
+    found = knowledge(tuple(scope.names), [], scope.min_size)
+    return Traced(Verdict.NEVER, "", scope.names, scope.names, found, [], [failure], calls.by_name)
+
+
+def _pairs(report: TorchReport, place: Place) -> Iterator[tuple[Place, tuple[tuple[Dim, ...], ...]]]:
+    """Yield the nodes of two tensors that put one size on two axes, though neither tensor has it twice.
+
+    Torch records no lines inside a function that is not a module, so the place is that of the whole function.
+    """
+    shapes = report.shapes
+    for node in report.program.graph.nodes:
+        if node.op != "call_function" or "pointwise" not in str(getattr(node.target, "tags", "")):
+            continue
+        found = [shapes.get(a.name) for a in node.args if hasattr(a, "name")]
+        output = shapes.get(node.name)
+        if len(found) != 2 or output is None or any(s is None for s in found):
+            continue
+        operands = tuple(tuple(s.dims) for s in found if s is not None)
+        sizes = [d for d in dict.fromkeys(output.dims) if isinstance(d, Symbol)]
+        if any(output.dims.count(d) > max(o.count(d) for o in operands) for d in sizes):
+            yield place, operands
+
+
+def _file(function: Callable[..., Any]) -> str:
+    return str(_code(function).co_filename)
+
+
+def _code(function: Callable[..., Any]) -> CodeType:
+    found: CodeType = inspect.unwrap(function).__code__
+    return found
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
