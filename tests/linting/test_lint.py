@@ -17,6 +17,7 @@ DATA = Path(__file__).parents[1] / "data" / "lint"
 NEEDED = {
     "numpy_cases": ("jaxtyping", "beartype", "typeguard"),
     "jax_cases": ("jax", "jaxtyping"),
+    "unreadable": ("jaxtyping",),
     "torch_cases": ("torch", "jaxtyping"),
 }
 

@@ -36,16 +36,13 @@ _SAMPLES: dict[Any, ValueSpec] = {
 def read(annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _DEPTH) -> Spec:
     """Return what an annotation says; ``space`` has the names that text in it may use.
 
-    Raises what evaluating the text of an annotation raises, unless a name is missing.
+    Raises what jaxtyping raises about the text of an annotation.
     """
 
     def inner(value: Any) -> Spec:
         return read(value, space, depth - 1)
 
-    try:
-        annotation = _evaluated(annotation, space)
-    except (NameError, AttributeError, ImportError):  # a name that only type checkers import
-        return UnknownSpec(str(annotation))
+    annotation = _evaluated(annotation, space)
     if depth < 0:
         return UnknownSpec(_text(annotation))
     origin, args = get_origin(annotation), get_args(annotation)
@@ -80,7 +77,7 @@ def _evaluated(annotation: Any, space: Mapping[str, Any] | None) -> Any:
         if isinstance(annotation, typing.ForwardRef):
             annotation = annotation.__forward_arg__
         if isinstance(annotation, str):
-            annotation = eval(annotation, dict(space or {}))
+            annotation = _value_of(annotation, space)
         elif isinstance(annotation, typing.TypeVar):
             bound, constraints = annotation.__bound__, annotation.__constraints__
             annotation = bound if bound is not None else typing.Union[constraints] if constraints else Any  # noqa: UP007
@@ -93,6 +90,32 @@ def _evaluated(annotation: Any, space: Mapping[str, Any] | None) -> Any:
         else:
             break
     return annotation
+
+
+@dataclasses.dataclass(frozen=True)
+class _Unread:
+    """The text of an annotation that cannot be evaluated: it may be for type checkers only."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _value_of(text: str, space: Mapping[str, Any] | None) -> Any:
+    try:
+        return eval(text, dict(space or {}))
+    except Exception as error:
+        if _is_of_jaxtyping(error):
+            raise
+        return _Unread(text)
+
+
+def _is_of_jaxtyping(error: BaseException) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith("jaxtyping")
 
 
 def _annotated(annotation: Any, inner: Callable[[Any], Spec]) -> Spec:

@@ -128,18 +128,19 @@ def _kept(value: Any) -> BuiltArgument:
 
 
 def _findings(asked: Asked, forms: list[Form], drafts: list[tuple[Form, Draft]]) -> Iterator[Finding]:
-    """Yield one finding for each code and line.
+    """Yield one finding for each code and condition, and for each code and line.
 
     What fails only for some numbers of axes of ``...`` is left out: nobody means a number by it.
     """
     ranks = {f.ranks["..."] for f in forms if "..." in f.ranks}
-    seen: set[tuple[str, Position]] = set()
+    seen: set[tuple[str, Position | str]] = set()
     for form, draft in drafts:
         key = draft.code.id, draft.place
         alike = {f.ranks.get("...") for f, d in drafts if (d.code.id, d.place) == key}
-        if key in seen or (ranks and not ranks <= alike):
+        about = draft.code.id, draft.message.partition(": at ")[0]
+        if key in seen or about in seen or (ranks and not ranks <= alike):
             continue
-        seen.add(key)
+        seen |= {key, about}
         where = f" (with {form.text})" if form.text and _is_of_rank(forms, drafts, key) else ""
         sizes: Mapping[str, int] = draft.sizes
         text = f"{draft.message}{where}"
