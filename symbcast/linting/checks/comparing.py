@@ -174,6 +174,9 @@ class _About:
         name, told_as = self.function.name, annotation_text(returns)
         where = f"at {sizes_text(at)} it returns {real}" if at else f"it returns {real}"
         clauses = Decision(self.traced.knowledge, [formula]).clauses
+        if FALSE in clauses and len(self.traced.cases) > 1:
+            message = f"{name} returns {value_text(value)} for some arguments, not {told_as}: {where}"
+            return Draft(PROMISE, self.function.returns, message, at, real)
         if FALSE in clauses:
             message = f"{name} returns {value_text(value)}, never {told_as}: {where}"
             return Draft(NEVER, self.function.returns, message, at, real)
