@@ -7,6 +7,7 @@ from symbcast.graphs.findings.findings import Finding
 from symbcast.graphs.front_end import GUESSED_CHECKS
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.check import check
+from symbcast.torch.compiled.recompiles import Mark, Recompilation, RecompileReport, explain_recompiles
 from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.guards.comparison import Comparison, Disagreement
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
@@ -20,12 +21,16 @@ __all__ = [
     "Finding",
     "Guard",
     "Guards",
+    "Mark",
+    "Recompilation",
+    "RecompileReport",
     "Refusal",
     "Specialised",
     "Suggestion",
     "TorchReport",
     "Unanalysed",
     "check",
+    "explain_recompiles",
     "read_error",
 ]
 

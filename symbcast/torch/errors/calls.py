@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from symbcast.torch.errors.messages import Message, Row, guard_message, row
-from symbcast.torch.errors.texts import SOURCE
+from symbcast.torch.guards.log_texts import SOURCE
 
 if TYPE_CHECKING:
-    from symbcast.torch.errors.texts import Names
+    from symbcast.torch.guards.log_texts import Names
 
 _CHECKED = "the program was exported for sizes with that property, and checks it before it runs"
 _AGAIN = "call it with that size, or export again with the axis in dynamic_shapes; torch fixed it at export"

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from symbcast.torch.errors.messages import Message, Row, guard_message, row
-from symbcast.torch.errors.texts import SIZE, SOURCE
 from symbcast.torch.guards.guards import Specialised
+from symbcast.torch.guards.log_texts import SIZE, SOURCE
 from symbcast.torch.reading.graph import source_of
 
 if TYPE_CHECKING:
-    from symbcast.torch.errors.texts import Names
+    from symbcast.torch.guards.log_texts import Names
 
 EXAMPLE_OF_ONE = (
     "the example has size {size} there, and torch always treats 0 and 1 as constants",

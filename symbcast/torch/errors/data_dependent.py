@@ -9,7 +9,7 @@ from symbcast.torch.errors.messages import Message, Row, row
 from symbcast.torch.reading.graph import is_of_torch, source_of
 
 if TYPE_CHECKING:
-    from symbcast.torch.errors.texts import Names
+    from symbcast.torch.guards.log_texts import Names
 
 _NAMES = re.compile(r"(?<!\w)(?:zu|zuf|u|f)\d+(?!\w)")
 _CHECKS = re.compile(

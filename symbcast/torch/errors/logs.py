@@ -9,7 +9,7 @@ from symbcast.torch.errors.messages import Message, Row, guard_message
 from symbcast.torch.guards.guards import Specialised
 
 if TYPE_CHECKING:
-    from symbcast.torch.errors.texts import Names
+    from symbcast.torch.guards.log_texts import Names
 
 _PLACE = re.compile(
     r"(?:(?P<code>.*?)\s+#\s+(?P<user>\S+:\d+) in \S+\s+)?\((?P<file>[^()\s]+:\d+) in (?P<function>[^)]+)\)"

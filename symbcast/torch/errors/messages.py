@@ -11,7 +11,7 @@ from symbcast.torch.guards.guard_texts import shown_guard
 from symbcast.torch.guards.guards import Guard, Specialised
 
 if TYPE_CHECKING:
-    from symbcast.torch.errors.texts import Names
+    from symbcast.torch.guards.log_texts import Names
 
 
 class Message(NamedTuple):

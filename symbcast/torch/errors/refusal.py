@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from symbcast.errors import ShapeTypeError
+from symbcast.torch.compiled.recompiles import RecompileReport, explain_recompiles
 from symbcast.torch.errors import calls, constraints, data_dependent, kernels, logs
 from symbcast.torch.errors.causes import cause_of, lines_of
 from symbcast.torch.errors.messages import Message, messages_in, rows_of
 from symbcast.torch.errors.remedies import Remedy
-from symbcast.torch.errors.texts import Names, errors_in, plain
 from symbcast.torch.guards.guards import Guards, Specialised
+from symbcast.torch.guards.log_texts import Names, errors_in, plain
 from symbcast.torch.guards.suggestions import Suggestion
 
 _ROWS = rows_of(constraints.ROWS, calls.ROWS, data_dependent.ROWS, logs.ROWS, kernels.ROWS)
@@ -58,6 +59,11 @@ class Refusal:
     def messages(self) -> tuple[Message, ...]:
         """Torch's messages about sizes, in order, each once."""
         return tuple(messages_in(self._plain, self._names, _ROWS))
+
+    @cached_property
+    def recompiles(self) -> RecompileReport:
+        """The recompilations of ``torch.compile`` in the text."""
+        return explain_recompiles(self._plain)
 
     @cached_property
     def guards(self) -> Guards:
@@ -105,9 +111,11 @@ class Refusal:
     def explain(self) -> str:
         """Return for each error its requirements in words, the reasons, and what to do."""
         if len(self.errors) > 1:
-            parts = (f"error {n}\n{error.explain()}" for n, error in enumerate(self.errors, 1))
-            return "\n\n".join(parts)
-        return "\n".join(self._lines()) or _NOTHING
+            parts = [f"error {n}\n{chr(10).join(error._lines())}" for n, error in enumerate(self.errors, 1)]
+        else:
+            parts = ["\n".join(self._lines())]
+        parts += [self.recompiles.explain()] if self.recompiles.recompilations else []
+        return "\n\n".join(filter(None, parts)) or _NOTHING
 
     def _lines(self) -> Iterator[str]:
         answered = [m.guard for m in self.messages if m.advice and m.guard is not None]

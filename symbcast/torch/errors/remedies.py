@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.symbols import symbol
-from symbcast.torch.errors.texts import Names
 from symbcast.torch.guards.guards import Specialised
+from symbcast.torch.guards.log_texts import Names
 from symbcast.torch.guards.spec_texts import nested
 from symbcast.torch.guards.suggestions import AUTO, FIXED, Suggester, Suggestion
 from symbcast.torch.reading.inputs import Axis, Input, Inputs
@@ -52,12 +52,12 @@ class Remedy:
     def _texts(self) -> tuple[dict[str, str], list[str]]:
         fixed = {s.source: AUTO if self._is_forced else FIXED for s in self._fixed}
         of_name = {self._names.name_of(source): text for source, text in fixed.items()}
-        said, _ = Suggester(self._inputs, self._guards).texts()
-        for source in said:
-            name = self._names.name_of(source)
-            said[source] = fixed.get(source, of_name.get(name, said[source]))
+        own = {axis.source for axis in self._inputs.axes}
+        said = {s: t for s, t in Suggester(self._inputs, self._guards).texts()[0].items() if s in own}
+        said = {s: fixed.get(s, of_name.get(self._names.name_of(s), text)) for s, text in said.items()}
         refused = [source for source, text in said.items() if text in (AUTO, FIXED)]
         again, lines = Suggester(self._inputs, self._guards, refused).texts()
+        again = {s: again[s] for s in said}
         return {s: text if text in (AUTO, FIXED) else again[s] for s, text in said.items()}, lines
 
     @property

@@ -1,0 +1,1 @@
+"""Recompilations of ``torch.compile``: which guards failed, and which axes to mark."""
