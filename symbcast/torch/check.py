@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import checked, read_asked
-from symbcast.torch.export import by_argument, exported, gathered_name
+from symbcast.torch.export import by_argument, exported, gathered_name, plain_module
 from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.reading.library import load
 from symbcast.torch.reading.reader import read
@@ -57,7 +57,7 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
     torch = load()
     module, refusal = None, None
     if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
-        module, given = program, _arguments(args, kwargs)
+        module, given = plain_module(program), _arguments(args, kwargs)
         dynamic_shapes = by_argument(module, *given, dynamic_shapes)
         program, refusal = exported(module, *given, dynamic_shapes, min_size)
     called = "" if module is None else type(module).__name__

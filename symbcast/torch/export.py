@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from inspect import signature
+from contextlib import contextmanager, suppress
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
+from symbcast.torch.reading.files import SCRIPT_MODULE
 from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.suggestions import Suggestion
+
+
+def plain_module(module: Any) -> Any:
+    """Return a module without the wrapper of ``torch.compile``; raises `ModelError` for a TorchScript module."""
+    inner = getattr(module, "_orig_mod", module)
+    if isinstance(inner, load("torch.jit").ScriptModule):
+        raise ModelError(type(inner).__name__, *SCRIPT_MODULE)
+    return inner
+
+
+def _missing(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> str:
+    """Return the name of a parameter of ``forward`` that is not given; empty if there is none."""
+    taken = signature(module.forward)
+    given = taken.bind_partial(*args, **(kwargs or {})).arguments
+    variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    needed = (p for p in taken.parameters.values() if p.default is p.empty and p.kind not in variadic)
+    return next((p.name for p in needed if p.name not in given), "")
 
 
 def exported(
@@ -21,8 +39,14 @@ def exported(
 ) -> tuple[Any, Refusal | None]:
     """Return the exported module, and torch's refusal of the given dimensions if it refused them.
 
-    Raises `ModelError` with torch's first message if both exports fail.
+    Raises `ModelError` with torch's first message if both exports fail, and if arguments are missing.
     """
+    missing = ""
+    with suppress(TypeError, ValueError):  # torch reports arguments that do not fit
+        missing = _missing(module, args, kwargs)
+    if missing:
+        problem = f"the export needs the argument {missing}"
+        raise ModelError(type(module).__name__, problem, "give args=(...) and kwargs={...}: tensors of typical sizes")
     try:
         return _export(module, args, kwargs, dynamic_shapes), None
     except Exception as error:

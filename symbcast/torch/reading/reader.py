@@ -14,6 +14,7 @@ from symbcast.graphs.model import Model
 from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import Value
 from symbcast.torch.reading.element_types import INT64, number_of
+from symbcast.torch.reading.files import kind_of
 from symbcast.torch.reading.graph import TorchGraph
 from symbcast.torch.reading.inputs import Inputs, read_inputs
 from symbcast.torch.reading.library import load
@@ -66,6 +67,9 @@ def load_program(program: Any) -> Any:
         source = os.fsdecode(program)
         if not Path(source).is_file():
             raise ModelError(source, "there is no such file", "give the path of a program, such as model.pt2")
+        kind = kind_of(Path(source))
+        if kind is not None:
+            raise ModelError(source, *kind)
         try:
             return export.load(source)
         except Exception as error:
