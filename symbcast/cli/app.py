@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -49,6 +50,8 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 _POINTED = 130
 """The width of excerpts if the width of stderr is unknown."""
 _COMMANDS = (*OF_SHAPES, "contract", "lint", "model", "rules", "torch-error", "trace")
+_BETWEEN = re.compile(r";|\||(?<=[\w)\]])\s+(?=[\w(\[?*])")
+"""What people write between two shapes in one argument."""
 _INSTALL = "--install-completion"
 
 
@@ -88,7 +91,7 @@ def _needs_plugins(arguments: Sequence[str]) -> bool:
     if arguments[:1] not in [[name] for name in OF_SHAPES]:
         return False
     rule = value_of("--rule", arguments)
-    return asks_for(HELP, arguments) or (rule is not None and not is_own(rule))
+    return asks_for(HELP, arguments) or (rule is not None and not is_own(rule.partition("(")[0]))
 
 
 def _options(app: App, command: str) -> list[Option]:
@@ -100,15 +103,30 @@ def _options(app: App, command: str) -> list[Option]:
 def _prepared(app: App, arguments: Sequence[str]) -> list[str]:
     """Return the arguments for cyclopts, each checked against the command's options; raise `UsageError`."""
     command, rest = next(iter(arguments), ""), list(arguments[1:])
+    if command == "version":
+        return ["--version"]
     if not arguments or command in ("--version", *HELP):
         return list(arguments[:1])
     if command not in (*_COMMANDS, _INSTALL):
-        raise UsageError(unknown_command(command, _COMMANDS, _is_file(command), _is_shape(command)))
+        raise UsageError(
+            _command_meant(command) or unknown_command(command, _COMMANDS, _is_file(command), _is_shape(command))
+        )
     if asks_for(HELP, rest):
         return [command, "--help"]
     if asks_for(["--version"], rest):
         return ["--version"]
     return [command, *prepared(command, rest, {name: _options(app, name) for name in (*_COMMANDS, _INSTALL)})]
+
+
+def _command_meant(word: str) -> str:
+    """Return what to do instead of a command that does not exist, for an operation of programs; empty if unknown."""
+    from symbcast.answers.public.env import ShapeEnv
+
+    method = ShapeEnv._meant.get(word, word)
+    if method.startswith("broadcast(") or not hasattr(ShapeEnv, method.partition("(")[0]):
+        return ""
+    call = method if method.endswith(")") else f"{method}(...)"
+    return f"{word} is an operation of programs, not a command; in Python: symbcast.ShapeEnv().{call}"
 
 
 def _is_file(argument: str) -> bool:
@@ -155,7 +173,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return int(status or 0)
     except ShapeSyntaxError as error:
-        return _refuse(error.message(), error.pointer(columns(sys.stderr) or _POINTED))
+        return _refuse(error.message() + _several(error.source), error.pointer(columns(sys.stderr) or _POINTED))
     except (SymbcastError, UsageError) as error:
         return _refuse(str(error))
     except CycloptsError as error:
@@ -171,6 +189,15 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse(f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+
+
+def _several(text: str) -> str:
+    """Return how to give the shapes in one argument separately; empty if it does not hold several."""
+    found = [part.strip() for part in _BETWEEN.split(text)]
+    if len(found) < 2 or "x" in found or not all(map(_is_shape, found)):
+        return ""
+    quoted = " ".join(f'"{part}"' for part in found)
+    return f". If these are {len(found)} shapes, quote each: {quoted}"
 
 
 def _discard_output() -> None:

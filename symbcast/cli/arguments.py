@@ -19,8 +19,23 @@ from symbcast.errors import SymbcastError
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
 _RELATION = re.compile(r"[<>=!]=|[<>]")
+_LITERAL = re.compile(r"[^\W\d]\w*==\s*(?:[-+]?\d.*|[\"'(\[{].*|True|False|None)", re.DOTALL)
+"""An argument of a traced function that is a Python literal, with its name."""
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
-_OTHER_WORDS = {"force": "overwrite", "out": "output", "assumption": "assume", "processes": "jobs"}
+_OTHER_WORDS = {
+    "assumption": "assume",
+    "constraint": "assume",
+    "force": "overwrite",
+    "given": "assume",
+    "if": "assume",
+    "out": "output",
+    "processes": "jobs",
+    "target": "out",
+    "where": "assume",
+    "with": "assume",
+}
+_OPERATIONS = ("op", "operation", "operator", "layer")
+"""Options that people try in order to ask about another operation than a broadcast."""
 _EXAMPLES = {
     "--assume": '"N >= 2"',
     "--axes": "0,2",
@@ -96,18 +111,22 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 raise UsageError(f"{name} is given twice{twice}; give it only once")
             options.append(name if option.is_switch else f"{name}={value}")
-    if "--assume" in {name for option in commands[command] for name in option.names}:
-        _check_no_relation(others)
+    known = {name for option in commands[command] for name in option.names}
+    if "--assume" in known:
+        relations = [text for text in others if command != "trace" or not _LITERAL.fullmatch(text)]
+        _check_no_relation(relations, "--that" in known and "--that" not in given)
     if others and command not in TAKE_OTHERS:
         raise UsageError(f"{command} takes only options; {_shown(others[0])} is not one")
     return [*options, *(["--", *others] if others else [])]
 
 
-def _check_no_relation(others: Iterable[str]) -> None:
-    """Raise `UsageError` for an assumption without its option, such as a second one after ``--assume``."""
+def _check_no_relation(others: Iterable[str], is_to_prove: bool) -> None:
+    """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
         if _RELATION.search(text) and _is_relation(text) and not is_there(text):
             shown = _shown(text)
+            if is_to_prove:
+                raise UsageError(f"{shown} is a relation; write --that {shown} to prove it")
             raise UsageError(f"{shown} is an assumption; write --assume {shown}: each has its own --assume")
 
 
@@ -214,13 +233,17 @@ def _unknown(argument: str, name: str, following: str, command: str, commands: M
     behind = f'write a {what} that begins with "-" after "--"'
     if not name:
         return f"{_shown(argument)} looks like an option; {behind}: symbcast {command} -- {_shown(argument)}"
-    close = _meant(name, following, commands[command])
     text = f"{command} has no option {_shown(name)}"
+    if command in OF_SHAPES and name.lstrip("-") in _OPERATIONS:
+        return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
+    meant = _meant(name, following, commands[command])
+    others = [c for c, options in commands.items() if any(name in o.names for o in options)]
+    close = meant or ([] if len(others) == 1 else _misspelt(name, commands[command]))
     if close:
         return f"{text}; did you mean {listed(close, 'or')}?"
-    other = next((c for c, options in commands.items() if any(name in o.names for o in options)), None)
-    if other is not None:
-        return f"{text}; it is one of symbcast {other}"
+    if others:
+        have = "has" if len(others) == 1 else "have"
+        return f"{text}; {listed([f'symbcast {other}' for other in others[:3]])} {have} it"
     return f"{text}; {behind}" if command != "rules" else f"{text}; its only one is --format"
 
 
@@ -240,9 +263,14 @@ def _meant(name: str, following: str, options: Options) -> list[str]:
         lambda n: n.startswith(f"--{word}"),
         lambda n: word in n[2:].split("-"),
     )
-    close = closest(f"--{word}", names)
-    found_by = next(filter(None, ([n for n in names if test(n)] for test in tests)), [])
-    return (found_by or ([close] if close else []))[:3]
+    return next(filter(None, ([n for n in names if test(n)] for test in tests)), [])[:3]
+
+
+def _misspelt(name: str, options: Options) -> list[str]:
+    """Return the option that an unknown name resembles."""
+    names = [n for option in options for n in option.names if n.startswith("--")]
+    close = closest(f"--{name.lstrip('-').casefold()}", names)
+    return [close] if close else []
 
 
 def _shown(text: str) -> str:

@@ -88,7 +88,23 @@ def with_options(command: Callable[..., int], options: Sequence[RuleOption], aft
     return made
 
 
-def attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeValue]:
+def rule_of(rule: str, given: Mapping[str, Given]) -> dict[str, Any]:
+    """Return a rule with its attributes as keywords of `symbcast.broadcast`.
+
+    The attributes are in parentheses after the rule's name, as `symbcast compare` writes them, or options. Raises
+    `UsageError` if they are both.
+    """
+    if "(" not in rule:
+        return {"rule": rule, **_attributes_of(rule, given)}
+    from symbcast.answers.comparison.rule_texts import read_rule
+
+    option = next((name for name, value in given.items() if value is not None), None)
+    if option is not None:
+        raise UsageError(f"--rule {rule} has its attributes in parentheses; leave {_flag(option)} out")
+    return {"rule": read_rule(rule)}
+
+
+def _attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeValue]:
     """Return the attributes that options give a rule, each read as the rule declares it.
 
     Raises `UsageError` for text that cannot be read. An attribute that the rule does not have is also returned: the

@@ -257,3 +257,36 @@ def test_help_imports_neither_solver_nor_onnx():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+MODELS = Path(__file__).parents[1] / "data/onnx/models"
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [("python", "def guard("), ("cpp", "bool guard("), ("smtlib", "(define-fun"), ("mlir", "func")],
+)
+def test_a_guard_of_a_model_is_printed_alone(language, line, capsys):
+    path = MODELS / "ppocr_v4_det.onnx.gz"
+    assert run(["model", str(path), "--guard", language, "--fail-on", "never"]) == Exit.ALWAYS
+    out, err = capsys.readouterr()
+    assert line in out
+    assert out.startswith(("def ", '"""', "#include", ";", "//", "(", "module")) and err == ""
+
+
+def test_a_guard_says_which_nodes_it_does_not_cover(tmp_path, capsys):
+    model = parse_model(
+        '<ir_version: 9, opset_import: ["" : 18, "own" : 1]> '
+        "g (float[N, 3] x) => (float[A, B] y) { z = own.Twist(x)  y = Add(z, x) }"
+    )
+    onnx.save(model, tmp_path / "own.onnx")
+    assert run(["model", str(tmp_path / "own.onnx"), "--guard", "python"]) == Exit.UNDECIDED
+    out, err = capsys.readouterr()
+    assert "def guard(" in out
+    assert "the guard does not cover" in err
+
+
+def test_one_guard_is_for_one_model(tmp_path, capsys):
+    paths = [str(MODELS / f"{name}.onnx.gz") for name in ("ppocr_v4_det", "detect")]
+    assert run(["model", *paths, "--guard", "cpp"]) == Exit.USAGE
+    assert "--guard is the guard of one model" in capsys.readouterr().err

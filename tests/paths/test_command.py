@@ -47,6 +47,8 @@ def command(folder, *arguments):
         (["functions_of_mine:distances", "N, D", "M, K", "--assume", "D == K"], 0, "works for all sizes"),
         (["functions_of_mine:total", "N, D"], 3, "nothing is known"),
         (["functions_of_mine:steps", "size:N", "=2"], 0, "works for all sizes"),
+        (["functions_of_mine:steps", "n=size:N", "k==2"], 0, "works for all sizes"),
+        (["functions_of_mine:distances", "N, D", "y=M, K", "--fail-on", "never"], 0, "works only for some sizes"),
     ],
 )
 def test_the_status_says_for_which_sizes_it_works(folder, arguments, status, said):
@@ -67,6 +69,8 @@ def test_the_status_says_for_which_sizes_it_works(folder, arguments, status, sai
         (["functions_of_mine:steps", "size:N", "=2 +"], "write a Python literal"),
         (["functions_of_mine:steps", "sort:N", "=2"], "is not a type"),
         (["functions_of_mine:distances", "N, D"], "missing a required argument: 'y'"),
+        (["functions_of_mine:distances", "N, D", "y=N, D", "y=M, D"], "is given twice by its name"),
+        (["functions_of_mine:distances", "N, D", "z=N, D"], "missing a required argument: 'y'"),
         (["functions_of_mine:distances", "N", "M", "K"], "too many positional arguments"),
         (["functions_of_mine:steps", "size:N, M", "=2"], "is not a size"),
         (["functions_of_mine.py:steps", "size:N", "=2"], "write the module as Python imports it"),
@@ -89,3 +93,9 @@ def test_the_formats_for_tools(folder):
     place = result["locations"][0]["physicalLocation"]
     assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("functions_of_mine.py", 7)
     assert command(folder, *arguments, "github").stdout.startswith("::warning file=functions_of_mine.py,line=7,")
+
+
+def test_a_guard_is_printed_alone(folder):
+    done = command(folder, "functions_of_mine:distances", "N, D", "M, K", "--guard", "python", "--fail-on", "never")
+    assert done.returncode == 0
+    assert done.stdout.startswith("def ") and "def guard(N, D, M, K):" in done.stdout

@@ -304,3 +304,12 @@ def test_a_case_has_the_message_of_what_fails_in_it():
     _, failing = sb.trace(padded, "H, W").cases
     assert str(failing.condition) == "W == 0"
     assert failing.error == "ValueError: no size may be 0 next to a -1"
+
+
+def test_text_where_an_array_was_meant_is_the_fix():
+    """In keyword arguments text stays text: the fix says how to pass an array."""
+    report = sb.trace(lambda x, mask: x * mask, "T, M", mask="T, M")
+    assert report.verdict is sb.Verdict.NEVER
+    assert report.findings[0].fix == "mask is text; for an array of this shape, write mask=symbcast.array('T, M')"
+    same = sb.trace(lambda x, mode: np.convolve(x, x, mode), "T", mode="same")
+    assert [finding.fix for finding in same.findings] == ["call it only where T >= 1, or check that before"]

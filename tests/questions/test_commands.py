@@ -66,10 +66,7 @@ def test_wrong_usage(capsys, command):
         (["solve", "N", "--out", "3", "--min-size", "-1"], "--min-size -1: a size is not negative"),
         (["solve", "N", "M"], 'give the wanted output: symbcast solve "?, 3" "N, 1" --out "5, 3"'),
         (["cases", "N", "M", "--assume", "N >= 2", "M >= 2"], '"M >= 2" is an assumption; write --assume "M >= 2"'),
-        (
-            ["repair", "N", "M", "--rule", "pdpd(axis=1)"],
-            "rule 'pdpd': its attributes are given separately from its name",
-        ),
+        (["repair", "N", "M", "--rule", "pdpd(axis=1"], "no ')' ends its attributes"),
         (["cases", "N", "M", "--axis", "1"], "rule 'numpy' has no attribute 'axis'; --axis is for pdpd"),
     ],
 )

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from symbcast.core.guesses import meant
+from symbcast.core.logic.formulas import FALSE
 from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.text import parse_shape
+from symbcast.errors import SymbcastError
+from symbcast.paths.conclusions.findings import PathFinding
 from symbcast.paths.paths import Paths
 from symbcast.paths.runs.exploration import Exploration
+
+_TEXT = re.compile(r"(?P<name>\w+)='(?P<text>[^']*)'")
+_OF_TYPES = re.compile(r"\w*(?:TypeError|AttributeError)\b")
+
+
+def _is_shape(text: str) -> bool:
+    try:
+        return bool(parse_shape(text))
+    except SymbcastError:
+        return False
 
 
 class TraceAnswer(Paths):
@@ -31,6 +47,20 @@ class TraceAnswer(Paths):
         super().__init__(scope, exploration)
         self.name = name
         self.arguments = tuple(arguments)
+
+    @property
+    def findings(self) -> tuple[PathFinding, ...]:
+        """The conjuncts of the condition; the fix names an argument that is text where an array was surely meant."""
+        return tuple(self._with_text_named(finding) for finding in super().findings)
+
+    def _with_text_named(self, finding: PathFinding) -> PathFinding:
+        texts = [found for found in map(_TEXT.fullmatch, self.arguments) if found and _is_shape(found["text"])]
+        if finding.formula != FALSE or not texts or not _OF_TYPES.match(finding.error):
+            return finding
+        name, text = texts[0]["name"], texts[0]["text"]
+        return replace(
+            finding, fix=f"{name} is text; for an array of this shape, write {name}=symbcast.array({text!r})"
+        )
 
     @property
     def title(self) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from symbcast.cli.files import STDIN, read_stdin
-from symbcast.cli.options import AGAIN, MinSize, TextOrJson
-from symbcast.cli.output import Format, print_json, show
-from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
+from symbcast.cli.options import AGAIN, GuardIn, MinSize, TextOrJson, guard_text
+from symbcast.cli.output import Format, print_json, print_text, show
+from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.broadcasting.registry import listed_rules
 from symbcast.core.program.sizes.assumptions import check_min_size
@@ -37,6 +37,7 @@ def check(  # noqa: PLR0913 - each is an option
     min_size: MinSize = 0,
     dialect: Dialect | None = None,
     format: TextOrJson = "text",
+    guard: GuardIn = None,
     fail_on: Literal["never", "sometimes"] = "sometimes",
     **attributes: Given,
 ) -> int:
@@ -46,11 +47,10 @@ def check(  # noqa: PLR0913 - each is an option
     ----------
     shapes
         The shapes, each in quotes: "N, 3", "2..5, ?", "..., 3", "()" for rank 0. - reads them from standard input, one
-        per line;
-        a shape that begins with "-", other than a size such as -1, must follow --.
+        per line; a shape that begins with "-", other than a size such as -1, must follow --.
     rule
-        The rule to broadcast by; see `symbcast rules`. torch, tensorflow, jax and onnx are NumPy's rule, for the number
-        of shapes that each of them takes.
+        The rule to broadcast by, such as none or "pdpd(axis=1)"; see `symbcast rules`. torch, tensorflow, jax and onnx
+        are NumPy's rule, for the number of shapes that each of them takes.
     assume
         An assumption about the sizes, such as "N >= 2"; must mention a size of the shapes; may be repeated.
     dialect
@@ -67,11 +67,14 @@ def check(  # noqa: PLR0913 - each is an option
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
     checked("--min-size", check_min_size, min_size)
-    given = attributes_of(rule, attributes)
+    given = rule_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
-    result = ask(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+    result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
     verdict = result.verdict
-    _show(result, format)
+    if guard is None:
+        _show(result, format)
+    else:
+        print_text(guard_text(result, guard, format))
     if verdict is Verdict.UNKNOWN:
         return Exit.UNDECIDED
     failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)

@@ -8,6 +8,7 @@ from symbcast.cli.commands.check import read_shapes
 from symbcast.cli.options import AGAIN, Assumed, MinSize, TextOrJson
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.core.broadcasting.registry import is_known
 from symbcast.core.program.sizes.assumptions import check_min_size
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def compare(  # noqa: PLR0913 - each is an option
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
     checked("--min-size", check_min_size, min_size)
     operands = read_shapes(shapes, is_blank_read=False)
+    if rule is None and len(shapes) > 1 and all(map(is_known, shapes)):
+        rules = " ".join(f"--rule {name}" for name in shapes)
+        raise UsageError(f'compare takes shapes, and rules by --rule: symbcast compare "N, 3" "M, 1" {rules}')
     return _status(_compared(operands, rule or [], assume or [], min_size, format), fail_on)
 
 
@@ -80,7 +84,7 @@ def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: 
 
     found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     if len(rules) == 1:
-        raise UsageError(f"compare needs two or more rules: write --rule {rules[0]} and another --rule")
+        raise UsageError(f'compare needs two or more rules: write --rule "{rules[0]}" and another --rule')
     if format == "json":
         print_json(found.to_dict())
     else:

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
 from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.models.outcomes import Names
-from symbcast.cli.options import AGAIN
+from symbcast.cli.options import AGAIN, GuardIn
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.program.sizes.assumptions import check_min_size
 from symbcast.errors import MissingExtraError
@@ -41,6 +41,7 @@ def model(  # noqa: PLR0913 - each is an option
     runtime: str | None = None,
     function: str | None = None,
     format: Format = "text",
+    guard: GuardIn = None,
     output: str | None = None,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -103,6 +104,8 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("--overwrite lets --output replace a file: name the file with --output")
     if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
         raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
+    if guard is not None and (format != "text" or results is not None):
+        raise UsageError("--guard prints source text: leave --format and --results out")
     if function == "":
         raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
@@ -117,6 +120,8 @@ def model(  # noqa: PLR0913 - each is an option
         # Workers elsewhere have other working directories.
         given = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
         found = model_files(given)
+        if guard is not None and len(found) != 1:
+            raise UsageError(f"--guard is the guard of one model: {len(found)} are given")
         check_front_ends(found, runtime, confirm)
         written = targets(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
@@ -133,11 +138,12 @@ def model(  # noqa: PLR0913 - each is an option
                 target,
                 called,
                 function or "",
+                guard,
             )
             for path, target in ((path, written.get(path)) for path in found)
         ]
         if results is None:
-            return _status(_told(asked, means, wanted, format), fail_on)
+            return _status(_told(asked, means, wanted, guard or format), fail_on)
         from symbcast.cli.models.recording import recorded
 
         return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
@@ -219,7 +225,7 @@ def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     yield from Program(list(texts), min_size).shown.values()
 
 
-def _told(asked: Sequence[Job], means: Means, wanted: Names, format: Format) -> list[FileOutcome]:
+def _told(asked: Sequence[Job], means: Means, wanted: Names, format: str) -> list[FileOutcome]:
     """Check the files and report their outcomes in order, each as it comes if the format allows."""
     from symbcast.cli.models.outcome_texts import TELLERS
     from symbcast.cli.models.progress import Bar

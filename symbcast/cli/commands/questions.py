@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from symbcast.cli.commands.check import read_shapes
 from symbcast.cli.options import Assumed, MinSize, RuleName, TextOrJson
 from symbcast.cli.output import print_json, print_text, show
-from symbcast.cli.rule_options import Given, attributes_of, rule_options, with_options
+from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.broadcasting.registry import listed_rules
 from symbcast.core.program.limits import check_limit
@@ -102,8 +102,8 @@ def solve(
         raise UsageError('give the wanted output: symbcast solve "?, 3" "N, 1" --out "5, 3"')
     checked("--min-size", check_min_size, min_size)
     operands = _given(shapes)
-    given = attributes_of(rule, attributes)
-    found = ask(*operands, out=out, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+    given = rule_of(rule, attributes)
+    found = ask(*operands, out=out, assume=assume or (), min_size=min_size, budget=None, **given)
     if format == "json":
         print_json(found.to_dict())
     else:
@@ -160,8 +160,8 @@ def asked(
 
     checked("--min-size", check_min_size, min_size)
     operands = _given(shapes)
-    given = attributes_of(rule, attributes)
-    return broadcast(*operands, rule=rule, assume=assume or (), min_size=min_size, budget=None, **given)
+    given = rule_of(rule, attributes)
+    return broadcast(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
 
 
 def _given(shapes: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from symbcast.cli.options import AGAIN
+from symbcast.cli.options import AGAIN, GuardIn, Language, guard_text
 from symbcast.cli.output import print_text, show
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
 
 The function's own code is run, in its own process. Arguments are shapes of float64 arrays; int64:N, 3 is an array \
-of another type, size:N an integer, and =5 a Python literal.
+of another type, size:k an integer that is a size, and =5 a Python literal. mask=bool:T, T gives one by its name.
 
 Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
 
@@ -41,6 +42,7 @@ def trace(  # noqa: PLR0913 - each is an option
     min_size: int = 0,
     max_paths: int = 128,
     format: Literal["text", "json", "sarif", "github"] = "text",
+    guard: GuardIn = None,
     fail_on: Literal["never", "sometimes"] = "sometimes",
 ) -> int:
     """Run a function with symbolic sizes and say for which sizes it works; its code is executed.
@@ -50,7 +52,7 @@ def trace(  # noqa: PLR0913 - each is an option
     function
         The function, as module:function; the module may be in the current folder.
     arguments
-        Its arguments: shapes such as "N, 3", int64:N, size:N, or =5 for a value.
+        Its arguments: shapes such as "N, 3", int64:N, size:k, or =5 for a value; by name, mask="N, 3" or axis==1.
     assume
         An assumption about the sizes, such as "N >= 2"; may be repeated.
     min_size
@@ -71,7 +73,7 @@ def trace(  # noqa: PLR0913 - each is an option
     from symbcast.core.verdicts import Verdict
 
     _names(function)
-    asked = Asked(function, arguments, tuple(assume or ()), min_size, max_paths, format)
+    asked = Asked(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
     with Child() as child:
         try:
             verdict, answer = child.ask(answered, asked)
@@ -84,6 +86,10 @@ def trace(  # noqa: PLR0913 - each is an option
     return Exit.FAILS if verdict in failing else Exit.ALWAYS
 
 
+_KEYWORD = re.compile(r"([^\W\d]\w*)=(.+)", re.DOTALL)
+"""An argument with a name; no shape has ``=`` in it."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """The arguments of a trace, as typed: they are sent to the process that runs the function."""
@@ -94,29 +100,36 @@ class Asked:
     min_size: int
     max_paths: int
     format: Format
+    guard: Language | None = None
 
     def call(self) -> Call:
         """Return the arguments of the function."""
         from symbcast.arrays.apart import Call
 
-        return Call(tuple(map(_argument, self.arguments)), {}, self.assume, self.min_size, self.max_paths)
+        positional = tuple(_argument(a) for a in self.arguments if not _KEYWORD.match(a))
+        found = [(m[1], _named(m[2])) for m in map(_KEYWORD.match, self.arguments) if m]
+        if len(found) > len(dict(found)):
+            raise UsageError("an argument is given twice by its name; give it once")
+        return Call(positional, dict(found), self.assume, self.min_size, self.max_paths)
 
 
 def answered(asked: Asked) -> Answer:
     """Return the verdict on a function and the displayed answer. This runs in a process that the function may kill."""
     with redirect_stdout(sys.stderr):
-        return _answer(asked.call().of(_found(asked.function)), asked.format)
+        return _answer(asked.call().of(_found(asked.function)), asked)
 
 
 def _unanswered(asked: Asked, error: DiedError) -> Answer:
     from symbcast.arrays.apart import unanswered
 
-    return _answer(unanswered(asked.call(), asked.function, error), asked.format)
+    return _answer(unanswered(asked.call(), asked.function, error), asked)
 
 
-def _answer(report: TraceReport, format: Format) -> Answer:
-    if format != "text":
-        return report.verdict, report.report(format)
+def _answer(report: TraceReport, asked: Asked) -> Answer:
+    if asked.guard is not None:
+        return report.verdict, guard_text(report, asked.guard, asked.format)
+    if asked.format != "text":
+        return report.verdict, report.report(asked.format)
     from symbcast.paths.conclusions.document import document
 
     return report.verdict, document(report)
@@ -174,6 +187,14 @@ def _argument(text: str) -> Any:
     except TypeError as error:
         raise UsageError(f"{text}: {kind.strip()} is not a type; write float32:N, 3 or size:N") from error
     return array(rest, kind.strip())
+
+
+def _named(text: str) -> Any:
+    """Return an argument that is passed by name: text is a shape here, as it is without a name."""
+    from symbcast.arrays.arguments import array
+
+    found = _argument(text)
+    return array(found) if isinstance(found, str) and found == text else found
 
 
 def _show(answer: Document | str) -> None:

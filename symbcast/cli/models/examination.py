@@ -16,12 +16,15 @@ from symbcast.answers.report.outcomes import Notice, Problem
 from symbcast.batch.interrupts import Undone
 from symbcast.batch.results import Stamp, Status
 from symbcast.cli.models.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
+from symbcast.cli.options import guard_text
+from symbcast.core.characters import listed
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.graphs.registry import front_end_of, front_ends
 from symbcast.graphs.report.answer import under_name
 
 if TYPE_CHECKING:
     from symbcast.batch.endings import Ending
+    from symbcast.cli.options import Language
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.model import Model
     from symbcast.graphs.registry import Registered
@@ -34,7 +37,8 @@ T = TypeVar("T")
 class Job(NamedTuple):
     """A file to check, with the options of the check; ``target`` is the path of the annotated model, if one is written.
 
-    ``called`` is its display name if that is not its path; ``function`` is the function to check, if one is named.
+    ``called`` is its display name if that is not its path; ``function`` is the function to check, if one is named;
+    ``guard`` the language of the guard that is wanted instead of a report.
     """
 
     path: str
@@ -49,6 +53,7 @@ class Job(NamedTuple):
     target: str | None
     called: str = ""
     function: str = ""
+    guard: Language | None = None
 
     @property
     def source(self) -> str:
@@ -180,6 +185,10 @@ def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:
     )
     if job.target is not None:
         found = _written(found, cast("Any", report).annotate(), job, Path(job.target))
+    if job.guard is not None:
+        left = sorted({left.node for left in report.unanalysed})
+        remarks = [f"the guard does not cover {listed(left, limit=3)}: not analysed"] if left else []
+        return replace(found, guard=guard_text(report, job.guard, job.format), remarks=(*found.remarks, *remarks))
     match job.format:
         case "text":
             return replace(found, document=report._document())

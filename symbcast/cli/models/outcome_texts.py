@@ -6,9 +6,10 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
+from symbcast.cli.options import Language
 from symbcast.cli.output import harmless, print_json, print_text, print_wrapped, show
 from symbcast.core.characters import cut
 
@@ -99,7 +100,23 @@ class GitHub(Teller):
         remark(outcome)
 
 
-TELLERS: Mapping[str, type[Teller]] = {"text": Text, "json": Json, "sarif": Sarif, "github": GitHub}
+class Guard(Teller):
+    """Prints the guard of a model."""
+
+    def tell(self, outcome: FileOutcome) -> None:
+        """Print the source text, or the reason why there is none."""
+        if outcome.guard:
+            print_text(outcome.guard)
+        super().tell(outcome)
+
+
+TELLERS: Mapping[str, type[Teller]] = {
+    **dict.fromkeys(get_args(Language), Guard),
+    "text": Text,
+    "json": Json,
+    "sarif": Sarif,
+    "github": GitHub,
+}
 
 
 def remark(outcome: FileOutcome) -> None:

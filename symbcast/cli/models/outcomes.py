@@ -38,9 +38,9 @@ NO_FILE = Stamp()
 class FileOutcome(Outcome):
     """The outcome of checking one file.
 
-    ``names`` are those in the file, ``document`` is the report in words, and ``data`` is the same for JSON; each is
-    present only if requested. ``stamp`` is the state of the file when it was checked. ``remarks`` are for whoever
-    started the check, and are not part of the answer.
+    ``names`` are those in the file, ``document`` is the report in words, ``data`` is the same for JSON, and ``guard``
+    is the source text of a guard; each is present only if requested. ``stamp`` is the state of the file when it was
+    checked. ``remarks`` are for whoever started the check, and are not part of the answer.
     """
 
     subject: str = "the model"
@@ -48,6 +48,7 @@ class FileOutcome(Outcome):
     names: Names = NO_NAMES
     document: Document | None = None
     data: dict[str, Any] | None = None
+    guard: str = ""
     findings: int = 0
     unanalysed: int = 0
     confirmed: tuple[Confirmed, ...] = ()

@@ -53,6 +53,9 @@ _RESERVED = frozenset(
 )
 """Keywords and options of symbcast itself, which no attribute of a rule may be called."""
 
+_ELSEWHERE = {"np": "numpy", "ov": "none", "ort": "onnx", "pytorch": "torch", "tf": "tensorflow", "xla": "stablehlo"}
+"""What people call rules, and the name here."""
+
 R = TypeVar("R", bound=type[Rule])
 
 
@@ -330,7 +333,7 @@ def _unknown_rule(name: object) -> SymbcastError:
         if is_known(before.strip()):
             hint = f"write rule={before.strip()!r} and {inside.rstrip(') ')}"
             return RuleArgumentError(before.strip(), "its attributes are given separately from its name", hint)
-    close = closest(name, _registry.names) if isinstance(name, str) else None
+    close = (_ELSEWHERE.get(name.lower()) or closest(name, _registry.names)) if isinstance(name, str) else None
     known = tuple(rule.name for rule in listed_rules())
     return UnknownRuleError(name, known, close, plugin_problems())
 
