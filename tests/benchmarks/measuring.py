@@ -32,7 +32,8 @@ def cpu(ask: Callable[[], Any], times: int) -> float:
 
 
 def repeated(ask: Callable[[], Any]) -> int:
-    """Return how many calls take long enough to be measured; it warms them up, too."""
+    """Return how many calls take long enough to be measured, not counting the first one, which may import modules."""
+    ask()
     times = 1
     while cpu(ask, times) * times < SECONDS:
         times *= 2
