@@ -105,7 +105,9 @@ class _About:
         equal = _equal_names(failure.formula, self.traced.names)
         where = f"at {sizes_text(dict(failure.at))} it raises {called}"
         name = self.function.name
-        if is_never:
+        if is_never and not failure.text:  # nobody knows whether other sizes work
+            code, message = FAILS, f"{name} fails at sizes that its annotations allow: {where}"
+        elif is_never:
             code, message = NEVER, f"{name} works for no sizes that its annotations allow: {where}"
         elif equal is not None:
             code, message = EQUAL, f"{name} works only if {equal[0]} and {equal[1]} are equal: {where}"

@@ -157,13 +157,25 @@ def _failure(finding: Finding, own: Mapping[Symbol, str], shown: Mapping[Symbol,
 
 
 def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: Raised) -> Traced:
-    """Return the trace of a function that fails at pairwise different sizes, and with each two of them equal."""
+    """Return the trace of a function that fails at pairwise different sizes, and with each two of them equal.
+
+    Other sizes may work, so the failure has no condition.
+    """
     places = [p for p in first.lines if p.file == _file(calls.function)]
     sizes = {scope.names[s]: n for s, n in at.items()}
     error = f"{type(first.error).__name__}: {first.error}"
     failure = Failure(FALSE, "", "", error, places[-1] if places else NOWHERE, "call", sizes)
     found = knowledge(tuple(scope.names), [], scope.min_size)
-    return Traced(Verdict.NEVER, "", scope.names, scope.names, found, [], [failure], calls.by_name)
+    return Traced(
+        Verdict.UNKNOWN,
+        "no example with which it can be exported was found",
+        scope.names,
+        scope.names,
+        found,
+        [],
+        [failure],
+        calls.by_name,
+    )
 
 
 def _pairs(report: TorchReport, place: Place) -> Iterator[tuple[Place, tuple[tuple[Dim, ...], ...]]]:
