@@ -34,6 +34,7 @@ TOPICS = {
     "symbcast/stablehlo": "stablehlo",
     "symbcast/torch": "torch",
     "symbcast/arrays": "functions",
+    "symbcast/linting": "lint",
     "symbcast/paths": "paths",
     "symbcast/adapters": "adapters",
     "symbcast/notebook": "notebook",
