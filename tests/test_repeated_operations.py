@@ -130,3 +130,13 @@ def _with_blanks(arguments, count):
         a + " " * (count + 1) if isinstance(a, str) else tuple(_with_blanks(a, count)) if isinstance(a, tuple) else a
         for a in arguments
     ]
+
+
+def test_masks_of_names_that_meet_neighbours_stay_short():
+    env = sb.ShapeEnv()
+    for n in range(500):
+        env.transpose(f"a{n}, b{n}", (1, 0))
+        env.broadcast(f"a{n}, 3", f"b{n}, 1")
+    masks = env._program._recording.plain.joins._masks
+    assert sum(mask.bit_length() for _, mask in masks) <= 2 * len(masks)
+    assert len(env.clauses) == 500

@@ -31,6 +31,8 @@ _LONG = 8
 """Parts of longer joins are dropped at once, for a join that grows to n names would leave n of them. Of shorter ones
 they stay: where a name is found to be 1 a part may be all that is left, and keeps the place of its first occurrence."""
 
+Compact: TypeAlias = tuple[int, int]
+"""A mask without its trailing zeros, and their number: in long programs, names that meet are often neighbours."""
 Codes: TypeAlias = tuple[int, ...]
 """A shape of codes."""
 
@@ -77,9 +79,9 @@ class Joins:
 
     def __init__(self) -> None:
         self.names: list[Name] = []
-        self._masks: list[int] = []
+        self._masks: list[Compact] = []
         """The mask of each negative code: of -1 the first."""
-        self._code_of: dict[int, int] = {}
+        self._code_of: dict[Compact, int] = {}
         self._code_of_name: dict[Name, int] = {}
         self._asked: dict[int, None] = {}
         """The codes of the joins required to be defined, in order."""
@@ -126,8 +128,7 @@ class Joins:
 
     def is_name(self, code: int) -> bool:
         """Return whether a negative code is a single name, not a join."""
-        mask = self._masks[-1 - code]
-        return not mask & (mask - 1)
+        return self._masks[-1 - code][1] == 1
 
     def read(self, shape: Iterable[Size]) -> Codes:
         """Return a shape in codes; new names are added."""
@@ -137,12 +138,13 @@ class Joins:
         """Return the code of the join of some names; an operation on it requires the join to be defined."""
         mask = 0
         for name in members:
-            mask |= self._masks[-1 - self._named(name)]
+            mask |= self._mask(self._named(name))
         return self._coded(mask)
 
     def members(self, code: int) -> tuple[Name, ...]:
         """Return the names whose join a negative code is."""
-        return tuple([self.names[n] for n in bits(self._masks[-1 - code])])
+        first, mask = self._masks[-1 - code]
+        return tuple([self.names[first + n] for n in bits(mask)])
 
     def shape(self, codes: Iterable[int]) -> tuple[OutputDim, ...]:
         """Return a shape of codes as names: for each axis an integer, a name, or the members of a join."""
@@ -156,7 +158,7 @@ class Joins:
         """Return a size in its present form: without the names that are 1."""
         if code >= 0 or not self._held.ones:
             return code
-        mask = self._masks[-1 - code]
+        mask = self._mask(code)
         if not mask & self._held.ones:
             return code
         found = self._coded(mask & ~self._held.ones)
@@ -225,19 +227,27 @@ class Joins:
         code = self._code_of_name.get(name)
         if code is None:
             self.names.append(name)
-            code = self._code_of_name[name] = self._coded(1 << (len(self.names) - 1))
+            code = self._code_of_name[name] = self._code((len(self.names) - 1, 1))
         return code
 
     def _coded(self, mask: int) -> int:
         """Return the code of a mask; a join of no names is 1."""
         if not mask:
             return 1
+        first = (mask & -mask).bit_length() - 1
+        return self._code((first, mask >> first))
+
+    def _code(self, compact: Compact) -> int:
         # A single look-up, because it hashes a mask of perhaps thousands of bits.
         fresh = -1 - len(self._masks)
-        code = self._code_of.setdefault(mask, fresh)
+        code = self._code_of.setdefault(compact, fresh)
         if code == fresh:
-            self._masks.append(mask)
+            self._masks.append(compact)
         return code
+
+    def _mask(self, code: int) -> int:
+        first, mask = self._masks[-1 - code]
+        return mask << first
 
     def _forget(self) -> None:
         """Drop cached results: sizes may be written differently from now on."""
@@ -281,7 +291,7 @@ class Joins:
 
     def _ask(self, code: int) -> None:
         """Require a join to be defined."""
-        if code < 0 and code not in self._asked and self._masks[-1 - code].bit_count() > 1:
+        if code < 0 and code not in self._asked and not self.is_name(code):
             self._asked[code] = None
 
     def _joined(self, operands: Sequence[Codes]) -> Codes:
@@ -304,10 +314,13 @@ class Joins:
 
     def _meet(self, column: Sequence[int]) -> int:
         """Require the sizes of an axis to join, and return their join."""
+        first = column[0] if column else 1
+        if first < 0 and self.is_name(first) and all(code in (first, 1) for code in column):
+            return self.simplified(first)
         number, mask = 1, 0
         for code in column:
             if code < 0:
-                mask |= self._masks[-1 - code]
+                mask |= self._mask(code)
             elif code not in (1, number):
                 if number != 1:
                     raise ClashError
@@ -341,7 +354,7 @@ class Joins:
         known = ~self._held.ones
         for code in self._asked:
             if code not in self._longer:
-                mask = self._masks[-1 - code] & known
+                mask = self._mask(code) & known
                 if mask & (mask - 1):
                     found[mask] = None
         return found
