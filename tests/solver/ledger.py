@@ -107,6 +107,7 @@ def _nothing(*_: Any, **__: Any) -> list[Any]:
 
 SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "conflicts/hitting_set": {"smallest_hitting_set": _none},
+    "decision/boxes": {"divided": _none},
     "decision/isomorphism": {"Likenesses.decide": _alone},
     "linear/all_different": {"cliques": _nothing, "crowds": _nothing},
     "linear/branch_and_bound": {"Search.at_level": _given_up},

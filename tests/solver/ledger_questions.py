@@ -313,6 +313,8 @@ def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
         "a product equation": lambda env: (env.reshape(env.broadcast("N*M, K"), ["K*N", -1]), env.require("M*N <= 9")),
         "a network": _network,
         "attention over batches": _attention,
+        "a cropped table": _cropped,
+        "patches of two images": _patches,
         "names in a program": _names,
         "40 orders that clash": _orders_that_clash,
         "names that clash": lambda env: (env.broadcast("N, M", "M, N"), env.require("N == 3"), env.require("M == 4")),
@@ -350,6 +352,24 @@ def _attention(env: sb.ShapeEnv) -> None:
     scores = "broadcast(H, H*broadcast(batch, tb)//eb)*broadcast(eb*frames, frames*broadcast(batch, tb))"
     env.require(f"{scores} == H*frames*broadcast(batch, tb)")
     env.require("batch == broadcast(batch, tb)")
+
+
+def _cropped(env: sb.ShapeEnv) -> None:
+    """Require that patches and a table of positions, cropped around its centre with an error of rounding, are added."""
+    env.assume("H >= 1", "W >= 1", "B >= 1", "T >= 1")
+    patches = "(H//2)*(W//2)"
+    start = "max(6 - ({0}//2 + 1)//2, 0) + 12*min({0}//28, 1)"
+    rows, columns = (f"max(min({s}//2 + 6 - {s}//4, 12) - min({start.format(s)}, 12), 0)" for s in "HW")
+    env.require(f"compatible({patches}, ({rows})*({columns}))")
+    env.require("compatible(T, B)")
+    env.require(f"broadcast({patches}, ({rows})*({columns}))*broadcast(T, B) == B*{patches}")
+
+
+def _patches(env: sb.ShapeEnv) -> None:
+    """Require what two images do that are divided into patches together: sizes rounded down and up are equal."""
+    env.require("H % 8 == 0 and H >= 8 and W % 8 == 0 and W >= 8")
+    env.require("M*(H//8)*(W//8) == ((M + N + 1)//2)*((H + 7)//8)*((W + 7)//8)")
+    env.require("M + N == 2*((M + N + 1)//2)")
 
 
 def _orders_that_clash(env: sb.ShapeEnv) -> None:

@@ -16,9 +16,10 @@ from symbcast.core.logic.formulas import Comparison
 from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.linear import z3_solver as smt
 from symbcast.core.solver.sets import congruences
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import SizeSet
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 
 V = sb.Verdict
 a = symbol("a")

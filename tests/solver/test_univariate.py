@@ -15,10 +15,11 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.booleans import conjunction
 from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
 from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.sets import univariate as residues
+from symbcast.core.solver.sets import piecewise as residues
+from symbcast.core.solver.sets.piecewise import NotPeriodicError, sign_runs
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, EMPTY, SizeSet
-from symbcast.core.solver.sets.univariate import NotPeriodicError, sign_runs, solve
+from symbcast.core.solver.sets.univariate import solve
 
 a = symbol("a")
 SMALL = range(60)

@@ -14,7 +14,8 @@ from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import all_of
 from symbcast.core.solver.evaluation.evaluation import may_be_undefined, predicate
 from symbcast.core.solver.groups.normal_form import put_in
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
+from symbcast.core.solver.sets.univariate import solve
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.space import Axis, Group

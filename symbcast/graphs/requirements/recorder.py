@@ -33,7 +33,9 @@ from symbcast.core.program.operations.operation import emission_of
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, any_shape_of
+from symbcast.core.solver.groups.decided_terms import is_greatest
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.solver.sets.size_sets import SizeSet
 from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.least_sizes import least_sizes
 from symbcast.graphs.requirements.lengths import TooLongError, long_ones
@@ -320,9 +322,18 @@ class Asker:
             self.places[place.name] = place
             found = self._broadcast(place, shapes, rule, attributes)
             # If a joined sequence is not 1, it still need not be the longest one.
-            greatest = self.bounds.greatest_member
+            greatest = self._greatest_member
             self._joined[key] = found and tuple(d if mentions_rest(d) else greatest(_number_of(d)) for d in found)
         return self._joined[key]
+
+    def _greatest_member(self, dim: Dim) -> Dim:
+        """Return a join without the members that never exceed another one where the join has a value."""
+        found = self.bounds.greatest_member(dim)
+        members = join_members(found)
+        if len(members) != 2:
+            return found
+        sets = {s: SizeSet.interval(self.bounds.least(s) or 0, None) for s in symbols_of(members)}
+        return next((m for m, other in (members, members[::-1]) if is_greatest(m, other, sets)), found)
 
     def _broadcast(self, place: Place, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims | None:
         if not self.guards and self.turns.keys().isdisjoint(symbols_of([d for s in shapes for d in s])):

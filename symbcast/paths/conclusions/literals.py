@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, dims_of, negate
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.literals import canonical
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 from symbcast.core.solver.simplification.two_level import LITERAL_COST, Cube
 
 if TYPE_CHECKING:

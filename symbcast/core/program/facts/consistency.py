@@ -15,9 +15,10 @@ from symbcast.core.logic.formulas import Formula
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.budget import DECIDED, share
 from symbcast.core.solver.groups.normal_form import as_relation, symbols_in
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

@@ -20,9 +20,10 @@ from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.groups.normal_form import as_relation_of_terms, flattened, put_in, symbols_in
 from symbcast.core.solver.masks.graph import Classes, violable
 from symbcast.core.solver.masks.relations import Axis, Node, Onto, Within, nodes_of
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.core.solver.sets.smallest import least_size
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

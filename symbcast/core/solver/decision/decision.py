@@ -15,9 +15,11 @@ from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import DECIDED, reason, share
-from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.solver.decision.boxes import divided
+from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided
 from symbcast.core.solver.groups.connectivity import Ties
+from symbcast.core.solver.groups.decided_terms import DecidedTerms
 from symbcast.core.solver.groups.normal_form import as_relation, flattened, put_in, symbols_in
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.masks.relations import Relation
@@ -244,9 +246,23 @@ class Decision:
                 continue
             # What is assumed word for word holds: that is not for a solver to find out.
             tied = [clause for clause in tied if clause not in knowledge.given]
-            pending = propagated(tied, {s: wanted.least() or 0 for s, wanted in self.wanted.items()})
+            pending = divided(tied, self.wanted, self._where) or flattened(map(DecidedTerms(self.wanted).formula, tied))
+            if pending == tied:
+                pending = propagated(tied, {s: wanted.least() or 0 for s, wanted in self.wanted.items()})
             if pending == tied:
                 return tied
+
+    def _where(self, sets: Mapping[Symbol, SizeSet], constraints: Sequence[Formula]) -> list[Formula] | None:
+        """Return what constraints require where each symbol is in a set; None if they are found to contradict it."""
+        try:
+            known = Knowledge(list(self.knowledge.domains), sets, self.knowledge.others)
+        except ContradictionError:
+            return None
+        inside = Decision(known, ())
+        tied = inside._take([put_in(c, known.values) for c in constraints])
+        narrowed = (s for s, members in known.domains.items() if inside.wanted[s] is not members)
+        sizes = (describe(s, inside.wanted[s], known.domains[s]) for s in narrowed)
+        return None if tied is None else flattened([*sizes, *tied])
 
     def _narrow(self, symbol: Symbol, clause: Formula) -> bool:
         narrowed = narrow(self.wanted[symbol], clause)

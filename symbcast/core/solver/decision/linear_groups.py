@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import Formula, equal, negate, one_or_equal
+from symbcast.core.logic.formulas import AllOf, AnyOf, Formula, equal, literals, negate, one_or_equal
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
@@ -78,7 +78,27 @@ class Compound:
     def clauses(self) -> list[Formula]:
         """The reduced formulas."""
         defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
-        return [*defining, *self._reduction.result.clauses]
+        return [*defining, *self._in_cases(self._reduction.result.clauses)]
+
+    def _in_cases(self, found: Sequence[Formula]) -> list[Formula]:
+        """Return conjuncts in which a given disjunction of cases replaces those made of it, if it is shorter."""
+        kept = list(found)
+        for formula in self._rest:
+            if not isinstance(formula, AnyOf) or not any(isinstance(part, AllOf) for part in formula.parts):
+                continue
+            spelled = [frozenset(literals(c)) for c in in_clauses(formula)]
+            made = [c for c in kept if any(s.issuperset(literals(c)) for s in spelled)]
+            if _length(formula) < sum(map(_length, made)):
+                place = kept.index(made[0])
+                shorter = [*kept[:place], formula, *(c for c in kept[place:] if c not in made)]
+                asked = Questions(self.symbols, self.domains, self.assumptions, [])
+                try:
+                    with share(EVIDENCE):
+                        if all(asked.ask([*shorter, negate(c)]) is False for c in made):
+                            kept = shorter
+                except EffortSpentError:
+                    pass  # the longer form is as exact
+        return kept
 
     @property
     def unproven(self) -> set[Formula]:
@@ -147,3 +167,8 @@ class Compound:
         for clause in self.clauses:
             mask &= self.samples.mask(clause)
         return mask
+
+
+def _length(formula: Formula) -> int:
+    """Return the number of literals in a formula."""
+    return sum(map(_length, formula.parts)) if isinstance(formula, AllOf | AnyOf) else 1

@@ -14,10 +14,11 @@ from symbcast.core.logic.formulas import TRUE, Compatible, Formula, any_of, clau
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.masks.relation_system import System
 from symbcast.core.solver.masks.relations import Axis, EitherOne, Node, Onto, Relation, Same, Within
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.set_formulas import describe, shortest
 from symbcast.core.solver.sets.size_sets import EMPTY, PeriodTooLongError, SizeSet
 from symbcast.core.solver.sets.smallest import Point, cost, least_size
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

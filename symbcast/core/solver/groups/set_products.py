@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.core.logic.formulas import AllOf, AnyOf, Formula
+from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.groups.product_boxes import boxes_of_equal
 from symbcast.core.solver.sets.congruences import PeriodTooLongError
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.size_sets import SizeSet
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
 
     Box: TypeAlias = dict[Symbol, SizeSet]
     """A set for each of some symbols: the product of these."""
@@ -25,42 +29,85 @@ class _NoBoxesError(Exception):
 
 
 def split(clause: Formula, domains: Mapping[Symbol, SizeSet]) -> dict[Symbol, SizeSet] | None:
-    """Return the set that a disjunction requires for each symbol, if the clause requires nothing else.
+    """Return the set that a clause requires for each symbol, if it requires nothing else.
 
-    None if it requires more, or if a part of it is about several symbols at once.
+    None if it requires more, or if a part of it is about several symbols at once and not an equality of products.
     """
-    if not isinstance(clause, AnyOf) or not _of_one_symbol_each(clause):
+    boxes = boxes_of(clause, domains)
+    if boxes is None:
+        return None
+    try:
+        found = {s: SizeSet.union(box[s] for box in boxes) for s in symbols_in(clause)}
+        return found if _is_covered(found, boxes) else None
+    except (PeriodTooLongError, _NoBoxesError):
+        return None
+
+
+def boxes_of(clause: Formula, domains: Mapping[Symbol, SizeSet]) -> list[Box] | None:
+    """Return products of sets, within the domains, whose union is where a clause about several symbols holds.
+
+    None if a part of it ties symbols together in another way.
+    """
+    match clause:
+        case AnyOf():
+            pass
+        case Comparison("==", left, right) | Compatible((left, right)) if _multiply(left, right):
+            pass
+        case _:
+            return None
+    if not _may_be_boxes(clause):
         return None
     symbols = symbols_in(clause)
     whole = {s: domains[s] for s in symbols}
     try:
-        boxes = [{s: whole[s] & box.get(s, whole[s]) for s in symbols} for box in _boxes(clause)]
-        boxes = [box for box in boxes if all(box.values())]
-        found = {s: SizeSet.union(box[s] for box in boxes) for s in symbols}
-        return found if _is_covered(found, boxes) else None
+        boxes = [{s: whole[s] & box.get(s, whole[s]) for s in symbols} for box in _boxes(clause, domains)]
+        return [box for box in boxes if all(box.values())]
     except (NotPeriodicError, PeriodTooLongError, _NoBoxesError):
         return None
 
 
-def _of_one_symbol_each(formula: Formula) -> bool:
-    """Return whether every comparison and join in a formula is about one symbol."""
-    if isinstance(formula, (AllOf, AnyOf)):
-        return all(map(_of_one_symbol_each, formula.parts))
+def _may_be_boxes(formula: Formula) -> bool:
+    """Return whether every comparison and join in a formula is about one symbol, or compares products in two."""
+    match formula:
+        case AllOf(parts) | AnyOf(parts):
+            return all(map(_may_be_boxes, parts))
+        case Comparison("==", left, right) | Compatible((left, right)) if _multiply(left, right):
+            count = len(symbols_in(formula))
+            return count == 1 or (count == 2 and _are_products(left, right))
     return len(symbols_in(formula)) == 1
 
 
-def _boxes(formula: Formula) -> list[Box]:
+def _multiply(*dims: Dim) -> bool:
+    """Return whether one of some dimensions has a product in it."""
+    return any(not isinstance(d, int) and any(len(m) > 1 for m in d.coefficients) for d in dims)
+
+
+def _are_products(left: Dim, right: Dim) -> bool:
+    """Return whether two dimensions are products, at least one of them in two symbols with an operation in one."""
+    values = [term(left), term(right)]
+    atoms = [atom for v in values for monomial in v.coefficients for atom in monomial]
+    return any(isinstance(a, Operation) for a in atoms) and all(len(a.symbols()) == 1 for a in atoms)
+
+
+def _boxes(formula: Formula, domains: Mapping[Symbol, SizeSet]) -> list[Box]:
     """Return products of sets whose union is the set of sizes at which the formula holds."""
     symbols = symbols_in(formula)
     if len(symbols) == 1:
         return [{s: solve(formula) for s in symbols}]
-    assert isinstance(formula, (AllOf, AnyOf))
-    if isinstance(formula, AnyOf):
-        found = [box for part in formula.parts for box in _boxes(part)]
-    else:
-        found = [{}]
-        for part in formula.parts:
-            found = [_both(left, right) for left in found for right in _boxes(part)]
+    match formula:
+        case AnyOf(parts):
+            found = [box for part in parts for box in _boxes(part, domains)]
+        case AllOf(parts):
+            found = [{}]
+            for part in parts:
+                found = [_both(left, right) for left in found for right in _boxes(part, domains)]
+        case Compatible() | Clashing():
+            return _boxes(expand(formula), domains)
+        case Comparison():
+            boxes = boxes_of_equal(formula, domains)
+            if boxes is None:
+                raise _NoBoxesError
+            found = boxes
     if len(found) > _MOST_BOXES:
         raise _NoBoxesError
     return found

@@ -22,8 +22,9 @@ from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.products import products
 from symbcast.core.solver.sets.literals import in_clauses
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:

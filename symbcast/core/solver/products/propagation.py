@@ -61,7 +61,7 @@ def propagated(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> l
     [AnyOf((Comparison('==', b, 1), Comparison('==', b, a)))]
     """
     found = list(constraints)
-    if not any(map(_is_involved, found)):
+    if not any(map(_is_involved, found)) and not _shares_operations(found):
         return found
     bounds = Bounds({s: low for s, low in least.items() if low})
     try:
@@ -75,6 +75,24 @@ def propagated(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> l
     except EffortSpentError:
         pass  # each step so far kept the conjunction equivalent
     return [FALSE] if FALSE in found else flattened(map(_each_one, found))
+
+
+def _shares_operations(constraints: Sequence[Formula]) -> bool:
+    """Return whether an equation states the value of an operation that occurs in other constraints too."""
+    stated = {
+        side: n
+        for n, c in enumerate(constraints)
+        if isinstance(c, Comparison) and c.operator == "=="
+        for side in (c.left, c.right)
+        if isinstance(side, Operation)
+    }
+    return bool(stated) and any(
+        stated.get(operation, n) != n
+        for n, c in enumerate(constraints)
+        for dim in dims_of(c)
+        if not isinstance(dim, int)
+        for operation in _operations(dim)
+    )
 
 
 def _is_involved(formula: Formula) -> bool:

@@ -22,8 +22,9 @@ from symbcast.core.logic.formulas import (
     expand,
     literals,
 )
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.set_formulas import describe
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 
 PAIRWISE_UP_TO = 6
 """Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""

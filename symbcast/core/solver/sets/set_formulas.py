@@ -20,10 +20,11 @@ from symbcast.core.logic.formulas import (
     different,
     equal,
 )
-from symbcast.core.solver.sets.congruences import MAX_PERIOD, PeriodTooLongError, moduli, nodes, of_residue, without
+from symbcast.core.solver.sets.congruences import MAX_PERIOD, PeriodTooLongError, moduli, nodes, of_mask, without
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.residue_formulas import Context, by_cases, literal_count, residues_formula
 from symbcast.core.solver.sets.size_sets import ALL, Segment, SizeSet, normal
-from symbcast.core.solver.sets.univariate import NotPeriodicError, solve
+from symbcast.core.solver.sets.univariate import solve
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -160,38 +161,41 @@ def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
 
 
 _FEW_IN_A_ROW = 5
-"""This many equidistant single sizes are written as one residue class and its ends."""
+"""This many equidistant runs of one length are written as residue classes and their ends."""
 
 
 def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
-    """Return the segments, with equidistant single sizes merged into one segment."""
+    """Return the segments, with equidistant runs of one length merged into one segment."""
     found: list[Segment] = []
     start = 0
     while start < len(segments):
         stop = _end_of_progression(segments, start)
-        low = segments[start].low
-        if stop - start >= _FEW_IN_A_ROW:
-            step = segments[start + 1].low - low
-            found.append(Segment(low, segments[stop - 1].high, of_residue(step, low)))
+        first, last = segments[start], segments[stop - 1]
+        if stop - start >= _FEW_IN_A_ROW and first.high is not None:
+            step = segments[start + 1].low - first.low
+            mask = sum(1 << n % step for n in range(first.low, first.high + 1))
+            found.append(Segment(first.low, last.high, of_mask(step, mask)))
             start = stop
         else:
-            found.append(segments[start])
+            found.append(first)
             start += 1
     return tuple(found)
 
 
 def _end_of_progression(segments: tuple[Segment, ...], start: int) -> int:
-    if start + 1 == len(segments) or segments[start].low != segments[start].high:
+    first = segments[start]
+    if start + 1 == len(segments) or first.high is None or first.pattern is not True:
         return start + 1
-    step = segments[start + 1].low - segments[start].low
+    step = segments[start + 1].low - first.low
     stop = start + 1
-    while (
-        stop < len(segments)
-        and segments[stop].low == segments[stop].high == segments[stop - 1].low + step
-        and step <= MAX_PERIOD
-    ):
+    while stop < len(segments) and step <= MAX_PERIOD and _is_moved(first, segments[stop], step * (stop - start)):
         stop += 1
     return stop
+
+
+def _is_moved(first: Segment, other: Segment, by: int) -> bool:
+    """Return whether a run is the first one, moved by a distance."""
+    return other.pattern is True and other.low == first.low + by and other.high == (first.high or 0) + by
 
 
 def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:

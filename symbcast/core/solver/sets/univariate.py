@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from math import comb, lcm
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.operations import operate, substitute
@@ -29,15 +27,12 @@ from symbcast.core.logic.formulas import (
 )
 from symbcast.core.solver.sets.congruences import Pattern, PeriodTooLongError, inverse, of_mask
 from symbcast.core.solver.sets.monotone import by_thresholds
+from symbcast.core.solver.sets.piecewise import NotPeriodicError, OnClass, Piece, period_of_term, runs_within, sign_of
 from symbcast.core.solver.sets.remainder_sums import congruence, linear, summed
 from symbcast.core.solver.sets.size_sets import ALL, EMPTY, MAX_PERIOD, Segment, SizeSet, normal
 
 if TYPE_CHECKING:
     pass
-
-
-class NotPeriodicError(Exception):
-    """A formula that this tier does not solve: a symbolic divisor, or too long a period."""
 
 
 _SATISFIES: dict[Operator, Callable[[int], bool]] = {
@@ -61,6 +56,8 @@ def solve(formula: Formula) -> SizeSet:
 
 _CLASS = 10
 """Units of effort for a residue class."""
+_MAX_CLASSES = 1024
+"""With a longer period, the cases of a ``min``, ``max`` or join are solved one by one."""
 
 
 def narrow(members: SizeSet, formula: Formula) -> SizeSet | None:
@@ -100,21 +97,38 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
 def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     """Return the sizes at which a difference that is not linear, compared with 0, satisfies the operator."""
     if difference.is_constant:
-        return ALL if _SATISFIES[operator](_sign(difference.constant)) else EMPTY
+        return ALL if _SATISFIES[operator](sign_of(difference.constant)) else EMPTY
     found = by_thresholds(operator, difference)
     if found is not None:
         return found
     cases = _case_operation(difference)
     if cases is not None:
-        return _solve_cases(operator, difference, cases)
+        found = _solve_on_classes(operator, difference, _MAX_CLASSES)
+        return _solve_cases(operator, difference, cases) if found is None else found
     repeating = _solve_remainders(operator, difference)
     if repeating is not None:
         return repeating
-    period = _period(difference)
+    found = _solve_on_classes(operator, difference, MAX_PERIOD)
+    if found is None:
+        raise PeriodTooLongError(MAX_PERIOD)
+    return found
+
+
+def _solve_on_classes(operator: Operator, difference: Term, most: int) -> SizeSet | None:
+    """Return the solution from the residue classes of a period; None if that is longer than ``most``."""
+    try:
+        period = period_of_term(difference)
+    except (NotPeriodicError, PeriodTooLongError):
+        if most < MAX_PERIOD:
+            return None
+        raise
+    if period > most:
+        return None
     charge(_CLASS * period)
     events: list[tuple[int, int]] = []
     for residue in range(period):
-        for low, high in _true_runs(operator, _on_class(difference, residue, period)):
+        pieces = OnClass(residue, period).pieces(difference)
+        for low, high in _true_runs(operator, pieces):
             events.append((residue + period * low, residue))
             if high is not None:
                 events.append((residue + period * high + 1, residue))
@@ -160,8 +174,8 @@ def _is_remainder(atom: Atom) -> bool:
 def _values(remainder: Operation) -> list[int]:
     """Return the values of the remainders at each residue of the period."""
     value = remainder
-    period = _period(value)
-    return [_on_class(value, residue, period)[0] for residue in range(period)]
+    period = period_of_term(value)
+    return [OnClass(residue, period).pieces(value)[0].value[0] for residue in range(period)]
 
 
 def _swept(events: list[tuple[int, int]], period: int) -> SizeSet:
@@ -218,123 +232,12 @@ def _solve_cases(operator: Operator, difference: Term, operation: Operation) -> 
     return (takes_other & from_other) | (from_first - takes_other)
 
 
-@lru_cache(maxsize=4096)
-def _period(value: Term) -> int:
-    """Return a period on whose residue classes the term is a polynomial with integer coefficients."""
-    period = 1
-    for operation in value.operations():
-        dividend, divisor = operation.args
-        if not divisor.is_constant or not divisor.constant:
-            raise NotPeriodicError(f"the divisor {divisor.dim()}")
-        period = lcm(period, _period(dividend) * abs(divisor.constant))
-        if period > MAX_PERIOD:
-            raise PeriodTooLongError(period)
-    return period
-
-
-def _on_class(value: Term, residue: int, period: int) -> list[int]:
-    """Return the coefficients, in ``k`` from the constant up, of the term at the size ``residue + period * k``."""
-    total = [0]
-    for monomial, coefficient in value.coefficients.items():
-        product = [coefficient]
-        for atom in monomial:
-            product = _times(product, _atom_on_class(atom, residue, period))
-        total = _plus(total, product)
-    while len(total) > 1 and not total[-1]:
-        total.pop()
-    return total
-
-
-def _atom_on_class(atom: Atom, residue: int, period: int) -> list[int]:
-    if not isinstance(atom, Operation):
-        return [residue, period]
-    dividend = _on_class(atom.args[0], residue, period)
-    by = atom.args[1].constant
-    # The period is a multiple of the dividend's own period times |by|, so `by` divides every coefficient but the first.
-    quotient = [c // by for c in dividend]
-    return quotient if atom.kind == "//" else [dividend[0] - by * quotient[0]]
-
-
-def _plus(left: list[int], right: list[int]) -> list[int]:
-    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
-    return [c + (shorter[n] if n < len(shorter) else 0) for n, c in enumerate(longer)]
-
-
-def _times(left: list[int], right: list[int]) -> list[int]:
-    product = [0] * (len(left) + len(right) - 1)
-    for i, a in enumerate(left):
-        for j, b in enumerate(right):
-            product[i + j] += a * b
-    return product
-
-
-def _sign(value: int) -> int:
-    return (value > 0) - (value < 0)
-
-
-def _value(polynomial: Sequence[int], k: int) -> int:
-    total = 0
-    for coefficient in reversed(polynomial):
-        total = total * k + coefficient
-    return total
-
-
-def _true_runs(operator: Operator, polynomial: list[int]) -> Iterator[tuple[int, int | None]]:
-    """Yield the maximal ranges of ``k`` on which ``polynomial operator 0``, with their last ``k`` (None: no end)."""
-    runs = sign_runs(polynomial)
-    ends = [start - 1 for start, _ in runs[1:]]
-    for (start, sign), end in zip(runs, [*ends, None], strict=True):
-        if _SATISFIES[operator](sign):
-            yield start, end
-
-
-def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
-    """Return where an integer polynomial's sign changes over k = 0, 1, 2, ...: pairs of first ``k`` and sign.
-
-    Between sign changes of its difference p(k+1) - p(k), which has one degree less, p is monotone, so bisection finds
-    each of its sign changes there.
-
-    >>> sign_runs([6, -5, 1])  # (k - 2)(k - 3)
-    [(0, 1), (2, 0), (4, 1)]
-    """
-    degree = len(polynomial) - 1
-    if degree <= 0:
-        return [(0, _sign(polynomial[0]))]
-    difference = [sum(comb(power, n) * polynomial[power] for power in range(n + 1, degree + 1)) for n in range(degree)]
-    runs: list[tuple[int, int]] = []
-    spans = sign_runs(difference)
-    for (start, slope), following in zip(spans, [*spans[1:], None], strict=True):
-        runs.extend(_monotone_runs(polynomial, start, following[0] if following else None, slope))
-    return runs[:1] + [later for earlier, later in pairwise(runs) if later[1] != earlier[1]]
-
-
-def _monotone_runs(p: Sequence[int], start: int, stop: int | None, slope: int) -> Iterator[tuple[int, int]]:
-    """Yield the sign runs of ``p`` on ``start <= k < stop``, where it is monotone."""
-    sign = _sign(_value(p, start))
-    yield start, sign
-    while slope and sign != slope:
-        found = _first_above(p, start, stop, slope, sign)
-        if found is None:
-            return
-        start, sign = found, _sign(_value(p, found))
-        yield start, sign
-
-
-def _first_above(p: Sequence[int], start: int, stop: int | None, slope: int, sign: int) -> int | None:
-    """Return the first ``k`` after ``start`` whose sign has moved on from ``sign`` in the direction of the slope."""
-
-    def moved(k: int) -> bool:
-        return (_sign(_value(p, k)) - sign) * slope > 0
-
-    low, step = start, 1
-    while True:
-        high = low + step if stop is None else min(low + step, stop - 1)
-        if moved(high):
-            break
-        if stop is not None and high == stop - 1:
-            return None
-        low, step = high, step * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if moved(middle) else (middle, high)
-    return high
+def _true_runs(operator: Operator, pieces: Sequence[Piece]) -> Iterator[tuple[int, int | None]]:
+    """Yield ranges of ``k`` on which ``pieces operator 0``, with their last ``k`` (None: no end)."""
+    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+        stop = None if following is None else following.start
+        runs = list(runs_within(piece.value, piece.start, stop))
+        ends = [start - 1 for start, _ in runs[1:]]
+        for (start, sign), end in zip(runs, [*ends, None if stop is None else stop - 1], strict=True):
+            if _SATISFIES[operator](sign):
+                yield start, end

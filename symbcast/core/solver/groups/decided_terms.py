@@ -1,0 +1,320 @@
+"""Operations that the sets of single symbols decide: where ``H % 8 == 0``, ``(H + 7)//8`` is ``H//8``.
+
+A set tells more than bounds do: the residues of its members decide remainders, and a comparison in one symbol holds for
+all of its members or it does not. Products of such factors are compared factor by factor (see
+`symbcast.core.logic.equal_products`, whose law needs ``f <= g`` for each pair: here that is decided exactly).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.arithmetic import subtract
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.operations import divided, floordiv_terms, operate, substitute
+from symbcast.core.algebra.terms import Operation, Symbol, Term, collect, constant, term
+from symbcast.core.effort import charge
+from symbcast.core.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    dims_of,
+    equal,
+    with_dims,
+)
+from symbcast.core.solver.groups.normal_form import normal, symbols_in
+from symbcast.core.solver.sets.congruences import PeriodTooLongError, bits, divisors
+from symbcast.core.solver.sets.piecewise import NotPeriodicError
+from symbcast.core.solver.sets.separated import separated
+from symbcast.core.solver.sets.size_sets import ALL, MAX_PERIOD, SizeSet
+from symbcast.core.solver.sets.univariate import narrow, solve
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+_OPERATION = 20
+"""Units of effort for an operation."""
+_SAMPLES = 6
+"""How many sizes are tried before two terms in one symbol are compared."""
+
+
+def decided_by_sets(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:
+    """Return a formula that is equivalent where each symbol is in its set, without the operations that sets decide.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> sets = {symbol("H"): SizeSet.residues(8, [0]), symbol("W"): SizeSet.interval(4, None)}
+    >>> decided_by_sets(parse_formula("(H + 7)//8 + M == min(W, 4)*(H//8)*K"), sets)
+    Comparison('==', H//8 + M, 4*K*(H//8))
+    """
+    return DecidedTerms(sets).formula(formula)
+
+
+class DecidedTerms:
+    """Formulas and terms without the operations that the sets of single symbols decide; shared parts are read once."""
+
+    def __init__(self, sets: Mapping[Symbol, SizeSet]) -> None:
+        self._sets = {s: members for s, members in sets.items() if members is not ALL}
+        self._bounds = Bounds({s: members.least() or 0 for s, members in self._sets.items()})
+        self._found: dict[Operation, Term] = {}
+        self._met: dict[Symbol, dict[Operation, None]] = {}
+
+    def formula(self, formula: Formula) -> Formula:
+        """Return a formula that is equivalent where each symbol is in its set."""
+        match formula:
+            case AllOf(parts):
+                return all_of(map(self.formula, parts))
+            case AnyOf(parts):
+                return any_of(map(self._part, parts))
+        if self._sets.keys().isdisjoint(symbols_in(formula)):
+            return formula
+        if isinstance(formula, Comparison) and formula.operator == "==":
+            apart = _equal_products(formula, self._sets)
+            if apart is not None:
+                return apart
+        for dim in dims_of(formula):
+            self._meet(dim)
+        found = normal(with_dims(formula, self._dim))
+        return FALSE if isinstance(found, Comparison) and self._never(found) else found
+
+    def _never(self, found: Comparison) -> bool:
+        """Return whether the bounds of a difference refute a comparison."""
+        less, more = subtract(found.right, found.left), subtract(found.left, found.right)
+        match found.operator:
+            case "==":
+                return self._bounds.is_at_least(less, 1) or self._bounds.is_at_least(more, 1)
+            case "<=" | "<":
+                return self._bounds.is_at_least(more, int(found.operator == "<="))
+        return False
+
+    def _meet(self, dim: Dim) -> None:
+        """Note the quotients in one symbol, which may be short forms of other operations."""
+        for operation in () if isinstance(dim, int) else dim.operations():
+            symbols = operation.symbols()
+            if operation.kind == "//" and len(symbols) == 1:
+                self._met.setdefault(next(iter(symbols)), {})[operation] = None
+            for arg in operation.args:
+                self._meet(arg.dim())
+
+    def _part(self, formula: Formula) -> Formula:
+        """Return a part of a disjunction, or whether it holds if the set of its only symbol decides that."""
+        return _within(self.formula(formula), self._sets)
+
+    def _dim(self, dim: Dim) -> Dim:
+        return dim if isinstance(dim, int) or not any(True for _ in dim.operations()) else self._term(dim).dim()
+
+    def _term(self, value: Term) -> Term:
+        parts: list[tuple[Term, int]] = []
+        for monomial, coefficient in value.coefficients.items():
+            made = constant(1)
+            for atom in monomial:
+                found = self._operation(atom) if isinstance(atom, Operation) else atom
+                # A sum in place of a factor is multiplied out, and the product can no longer be compared by factors.
+                made = made * (atom if len(monomial) > 1 and len(found.coefficients) > 1 else found)
+            parts.append((made, coefficient))
+        return collect(parts)
+
+    def _operation(self, given: Operation) -> Term:
+        found = self._found.get(given)
+        if found is None:
+            charge(_OPERATION)
+            found = self._found[given] = self._decided(given) or self._of_parts(given)
+        return found
+
+    def _of_parts(self, given: Operation) -> Term:
+        """Return an operation with its arguments rewritten, or what they decide it to be."""
+        args = tuple(map(self._term, given.args))
+        made = given if args == given.args else operate(given.kind, args)
+        return (self._decided(made) or made) if made is not given and isinstance(made, Operation) else made
+
+    def _decided(self, found: Operation) -> Term | None:
+        """Return the simpler term that an operation equals at all members of the sets; None if there is none."""
+        if found.kind == "join":
+            return self._joined(*found.args) if len(found.args) == 2 else None
+        symbols = found.symbols()
+        if len(symbols) == 1 and found.is_total:
+            shorter = self._shorter(found, *symbols)
+            if shorter is not None:
+                return shorter
+        if found.kind in ("//", "%"):
+            return self._divided(found) or _of_quotient(found, self._sets)
+        if not found.is_total:  # a member without a value may not be dropped
+            return None
+        return next((m for m in found.args if self._is_extreme(m, found)), None)
+
+    def _divided(self, found: Operation) -> Term | None:
+        """Return a quotient or remainder by a positive divisor of which the dividend is a multiple."""
+        dividend, divisor = found.args
+        if divisor.is_constant or not self._bounds.is_at_least(divisor.dim(), 1):
+            return None
+        quotient, rest = divided(dividend, divisor)
+        if not quotient.coefficients or rest.coefficients:
+            return None
+        return quotient if found.kind == "//" else constant(0)
+
+    def _is_extreme(self, member: Term, found: Operation) -> bool:
+        """Return whether a member of a min or max is the least or greatest one at all members of the sets."""
+        for other in (o for o in found.args if o is not member):
+            low, high = (member, other) if found.kind == "min" else (other, member)
+            is_known = self._bounds.is_at_most(low.dim(), high.dim())
+            if not is_known and not _always(at_most(low.dim(), high.dim()), self._sets):
+                return False
+        return True
+
+    def _shorter(self, found: Operation, symbol: Symbol) -> Term | None:
+        """Return the number that an operation in one symbol equals; for a min or max, a quotient too."""
+        members = self._sets.get(symbol, ALL)
+        if members is ALL:
+            return None
+        samples = [constant(size) for size in members.first(_SAMPLES)]
+        values = [substitute(found, {symbol: size}) for size in samples]
+        others = () if found.kind in ("//", "%") else (symbol, *self._met.get(symbol, ()))
+        candidates: tuple[Term, ...] = (*values[:1], *others)
+        for other in candidates:
+            is_like = all(substitute(other, {symbol: n}) == v for n, v in zip(samples, values, strict=True))
+            if is_like and other.size < found.size and _always(equal(found.dim(), other.dim()), self._sets):
+                return other
+        return None
+
+    def _joined(self, left: Term, right: Term) -> Term | None:
+        """Return the join of two terms that are equal, or of which one is 1, at all members of the sets."""
+        if self.formula(equal(right.dim(), 1)) == TRUE or self.formula(equal(left.dim(), right.dim())) == TRUE:
+            return left
+        return right if self.formula(equal(left.dim(), 1)) == TRUE else None
+
+
+def _of_quotient(found: Operation, sets: Mapping[Symbol, SizeSet]) -> Term | None:
+    """Return a quotient or remainder by a number, with the known remainder taken out of the dividend."""
+    dividend, divisor = found.args
+    if not divisor.is_constant or divisor.constant < 1:
+        return None
+    remainder = _remainder(dividend, divisor.constant, sets)
+    if remainder is None:
+        return None
+    made = constant(remainder) if found.kind == "%" else floordiv_terms(dividend - constant(remainder), divisor)
+    return None if made == found else made
+
+
+def _remainder(dividend: Term, by: int, sets: Mapping[Symbol, SizeSet]) -> int | None:
+    """Return the remainder that a linear dividend has at all members of the sets; None if it varies."""
+    total = dividend.constant
+    for monomial, factor in dividend.coefficients.items():
+        period = by // gcd(factor, by)
+        if not monomial or period == 1:
+            continue
+        if len(monomial) > 1 or not isinstance(monomial[0], Symbol) or period > MAX_PERIOD:
+            return None
+        members = sets.get(monomial[0], ALL)
+        residues = [] if members is ALL else bits(members.residues_of(period))
+        if len(residues) != 1:
+            return None
+        total += factor * residues[0]
+    return total % by
+
+
+def _always(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> bool:
+    """Return whether a formula in one symbol holds at all members of its set; False if that is not decided."""
+    formula = normal(formula)
+    symbols = symbols_in(formula)
+    if len(symbols) != 1:
+        return formula == TRUE
+    (symbol,) = symbols
+    try:
+        return sets.get(symbol, ALL) <= solve(formula)
+    except (NotPeriodicError, PeriodTooLongError):
+        return False
+
+
+def _within(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:
+    """Return a formula, or whether it holds if the set of its only symbol decides that."""
+    symbols = symbols_in(formula)
+    members = sets.get(next(iter(symbols)), ALL) if len(symbols) == 1 else ALL
+    found = None if members is ALL else narrow(members, formula)
+    if found is None:
+        return formula
+    if not found:
+        return FALSE
+    return TRUE if members <= found else formula
+
+
+class _Factor(NamedTuple):
+    """The factors of two products that are in one symbol, the lesser at most the greater at all sizes in its set."""
+
+    less: Dim
+    greater: Dim
+
+    @property
+    def is_equal(self) -> Formula:
+        """When both are the same."""
+        return equal(self.less, self.greater)
+
+
+def is_greatest(greater: Dim, less: Dim, sets: Mapping[Symbol, SizeSet]) -> bool:
+    """Return whether a product is the join of itself and another product, wherever they have a join.
+
+    Both are products of factors in one symbol each. The lesser one never exceeds the greater one, and is 0 only where
+    that is 0 too: so where they differ, the lesser one is 1, or they have no join.
+    """
+    factors = _by_symbol(term(less), term(greater), sets)
+    return bool(factors) and all(_is_zero_only_with(f, sets) for f in factors)
+
+
+def _is_zero_only_with(factor: _Factor, sets: Mapping[Symbol, SizeSet]) -> bool:
+    """Return whether the lesser factor is 0 only where the greater one is 0 too."""
+    return _always(any_of([different(factor.less, 0), equal(factor.greater, 0)]), sets)
+
+
+def _equal_products(found: Comparison, sets: Mapping[Symbol, SizeSet]) -> Formula | None:
+    """Return when two products are equal, if each factor of one is at most its partner of the other."""
+    left, right = term(found.left), term(found.right)
+    for less, greater in ((left, right), (right, left)):
+        factors = _by_symbol(less, greater, sets)
+        if factors and len(factors) > 1:
+            zeros = (equal(f.greater, 0) for f in factors)
+            return any_of([all_of(_within(f.is_equal, sets) for f in factors), *(_within(z, sets) for z in zeros)])
+    return None
+
+
+def _by_symbol(less: Term, greater: Term, sets: Mapping[Symbol, SizeSet]) -> list[_Factor]:
+    """Return the factors of two products by symbol; none if one of the lesser product may exceed its partner."""
+    low, high = separated(less), separated(greater)
+    if low is None or high is None or not (_has_operation(less) or _has_operation(greater)):
+        return []
+    symbols = {**low.factors, **high.factors}
+    pairs = [(low.factors.get(s, constant(1)), high.factors.get(s, constant(1))) for s in symbols]
+    if not pairs:
+        return []
+    common = gcd(low.number, high.number)
+    return _dominated(pairs, low.number // common, high.number // common, sets)
+
+
+def _dominated(
+    pairs: Sequence[tuple[Term, Term]], less: int, greater: int, sets: Mapping[Symbol, SizeSet]
+) -> list[_Factor]:
+    """Return pairs of factors multiplied by parts of the two numbers, so that none of the lesser exceeds its partner.
+
+    None are returned if there are no such parts.
+    """
+    (low, high), *others = pairs
+    choices = [(less, greater)] if not others else product(divisors(less), divisors(greater))
+    for a, b in choices:
+        factor = _Factor(low.scaled(a).dim(), high.scaled(b).dim())
+        if _always(at_most(0, factor.less), sets) and _always(at_most(factor.less, factor.greater), sets):
+            rest = _dominated(others, less // a, greater // b, sets) if others else []
+            if rest or not others:
+                return [factor, *rest]
+    return []
+
+
+def _has_operation(value: Term) -> bool:
+    return any(True for _ in value.operations())

@@ -1,0 +1,220 @@
+"""Terms in one symbol as piecewise polynomials: the value of a term on a residue class, from the inside out.
+
+On the residue class ``n = residue + period*k`` a term with ``+ - *``, ``// c`` and ``% c`` is a polynomial in k. A
+``min`` or ``max`` adds at most a few sign changes as places where pieces begin. So nested ones cost the sum of their
+pieces; splitting a formula into the cases of each costs their product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import comb, lcm
+from typing import NamedTuple, TypeAlias
+
+from symbcast.core.algebra.terms import Atom, Operation, Term
+from symbcast.core.effort import charge
+from symbcast.core.solver.sets.congruences import PeriodTooLongError
+from symbcast.core.solver.sets.size_sets import MAX_PERIOD
+
+Polynomial: TypeAlias = "list[int]"
+"""The coefficients in k, from the constant up."""
+
+_PIECE = 2
+"""Units of effort for a piece."""
+
+
+class NotPeriodicError(Exception):
+    """A formula that this tier does not solve: a symbolic divisor, or too long a period."""
+
+
+class Piece(NamedTuple):
+    """A polynomial from a ``k`` on, up to the start of the next piece."""
+
+    start: int
+    value: Polynomial
+
+
+@lru_cache(maxsize=4096)
+def period_of_term(value: Term) -> int:
+    """Return a period on whose residue classes the term is piecewise a polynomial with integer coefficients."""
+    period = 1
+    for operation in value.operations():
+        if operation.kind in ("//", "%"):
+            dividend, divisor = operation.args
+            if not divisor.is_constant or not divisor.constant:
+                raise NotPeriodicError(f"the divisor {divisor.dim()}")
+            period = lcm(period, period_of_term(dividend) * abs(divisor.constant))
+        else:
+            period = lcm(period, *map(period_of_term, operation.args))
+        if period > MAX_PERIOD:
+            raise PeriodTooLongError(period)
+    return period
+
+
+class OnClass:
+    """Terms in one symbol on the sizes ``residue + period*k``; shared operations are evaluated once."""
+
+    def __init__(self, residue: int, period: int) -> None:
+        self._size = [Piece(0, [residue, period])]
+        self._known: dict[Atom, list[Piece]] = {}
+
+    def pieces(self, value: Term) -> list[Piece]:
+        """Return the pieces of a term, in order."""
+        total = [Piece(0, [0])]
+        for monomial, coefficient in value.coefficients.items():
+            product = [Piece(0, [coefficient])]
+            for atom in monomial:
+                product = _merged(product, self._atom(atom), _times)
+            total = _merged(total, product, _plus)
+        charge(_PIECE * len(total))
+        return [Piece(start, _trimmed(polynomial)) for start, polynomial in total]
+
+    def _atom(self, atom: Atom) -> list[Piece]:
+        if not isinstance(atom, Operation):
+            return self._size
+        found = self._known.get(atom)
+        if found is None:
+            found = self._known[atom] = self._operation(atom)
+        return found
+
+    def _operation(self, operation: Operation) -> list[Piece]:
+        first, *rest = operation.args
+        found = self.pieces(first)
+        if operation.kind in ("//", "%"):
+            by = operation.args[1].constant
+            return [Piece(start, _divided(polynomial, by, operation.kind)) for start, polynomial in found]
+        for arg in rest:
+            found = list(_chosen(operation.kind, found, self.pieces(arg)))
+        return found
+
+
+def _divided(dividend: Polynomial, by: int, kind: str) -> Polynomial:
+    # The period is a multiple of the dividend's own period times |by|, so `by` divides every coefficient but the first.
+    quotient = [c // by for c in dividend]
+    return quotient if kind == "//" else [dividend[0] - by * quotient[0]]
+
+
+def _merged(
+    left: Sequence[Piece], right: Sequence[Piece], combine: Callable[[Polynomial, Polynomial], Polynomial]
+) -> list[Piece]:
+    if len(left) == len(right) == 1:
+        return [Piece(0, combine(left[0].value, right[0].value))]
+    return [Piece(start, combine(a, b)) for start, _, a, b in _aligned(left, right)]
+
+
+def _aligned(left: Sequence[Piece], right: Sequence[Piece]) -> Iterator[tuple[int, int | None, Polynomial, Polynomial]]:
+    """Yield the ranges on which both are polynomials: the first k, the first k after it (None: no end), and both."""
+    starts = sorted({p.start for p in left} | {p.start for p in right})
+    m = n = 0
+    for start, stop in zip(starts, [*starts[1:], None], strict=True):
+        while m + 1 < len(left) and left[m + 1].start <= start:
+            m += 1
+        while n + 1 < len(right) and right[n + 1].start <= start:
+            n += 1
+        yield start, stop, left[m].value, right[n].value
+
+
+def _chosen(kind: str, left: Sequence[Piece], right: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield the pieces of the min, max or join of two terms."""
+    last: Polynomial | None = None
+    for start, stop, a, b in _aligned(left, right):
+        difference = _plus(a, [-c for c in b] if kind != "join" else [-1])
+        for low, sign in runs_within(_trimmed(difference), start, stop):
+            takes_first = sign != 0 if kind == "join" else (sign <= 0) == (kind == "min")
+            value = a if takes_first else b
+            if value != last:
+                yield Piece(low, value)
+            last = value
+
+
+def runs_within(polynomial: Polynomial, start: int, stop: int | None) -> Iterator[tuple[int, int]]:
+    """Yield where the sign of a polynomial changes on ``start <= k < stop``: pairs of first ``k`` and sign."""
+    runs = sign_runs(polynomial)
+    for (low, sign), following in zip(runs, [*runs[1:], None], strict=True):
+        if (following is None or following[0] > start) and (stop is None or low < stop):
+            yield max(low, start), sign
+
+
+def _trimmed(polynomial: Polynomial) -> Polynomial:
+    while len(polynomial) > 1 and not polynomial[-1]:
+        polynomial = polynomial[:-1]
+    return polynomial
+
+
+def _plus(left: Polynomial, right: Polynomial) -> Polynomial:
+    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
+    return [c + (shorter[n] if n < len(shorter) else 0) for n, c in enumerate(longer)]
+
+
+def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+    product = [0] * (len(left) + len(right) - 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            product[i + j] += a * b
+    return product
+
+
+def sign_of(value: int) -> int:
+    """Return the sign of an integer."""
+    return (value > 0) - (value < 0)
+
+
+def _value(polynomial: Sequence[int], k: int) -> int:
+    total = 0
+    for coefficient in reversed(polynomial):
+        total = total * k + coefficient
+    return total
+
+
+def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
+    """Return where an integer polynomial's sign changes over k = 0, 1, 2, ...: pairs of first ``k`` and sign.
+
+    Between sign changes of its difference p(k+1) - p(k), which has one degree less, p is monotone, so bisection finds
+    each of its sign changes there.
+
+    >>> sign_runs([6, -5, 1])  # (k - 2)(k - 3)
+    [(0, 1), (2, 0), (4, 1)]
+    """
+    degree = len(polynomial) - 1
+    if degree <= 0:
+        return [(0, sign_of(polynomial[0]))]
+    difference = [sum(comb(power, n) * polynomial[power] for power in range(n + 1, degree + 1)) for n in range(degree)]
+    runs: list[tuple[int, int]] = []
+    spans = sign_runs(difference)
+    for (start, slope), following in zip(spans, [*spans[1:], None], strict=True):
+        runs.extend(_monotone_runs(polynomial, start, following[0] if following else None, slope))
+    return runs[:1] + [later for earlier, later in pairwise(runs) if later[1] != earlier[1]]
+
+
+def _monotone_runs(p: Sequence[int], start: int, stop: int | None, slope: int) -> Iterator[tuple[int, int]]:
+    """Yield the sign runs of ``p`` on ``start <= k < stop``, where it is monotone."""
+    sign = sign_of(_value(p, start))
+    yield start, sign
+    while slope and sign != slope:
+        found = _first_above(p, start, stop, slope, sign)
+        if found is None:
+            return
+        start, sign = found, sign_of(_value(p, found))
+        yield start, sign
+
+
+def _first_above(p: Sequence[int], start: int, stop: int | None, slope: int, sign: int) -> int | None:
+    """Return the first ``k`` after ``start`` whose sign has moved on from ``sign`` in the direction of the slope."""
+
+    def moved(k: int) -> bool:
+        return (sign_of(_value(p, k)) - sign) * slope > 0
+
+    low, step = start, 1
+    while True:
+        high = low + step if stop is None else min(low + step, stop - 1)
+        if moved(high):
+            break
+        if stop is not None and high == stop - 1:
+            return None
+        low, step = high, step * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if moved(middle) else (middle, high)
+    return high
