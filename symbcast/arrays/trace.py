@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from symbcast.arrays.arguments import WITHOUT_CHECKS, Arguments, check_call
 from symbcast.arrays.functions.replacements import STANDINS
+from symbcast.arrays.loops.loop import check_ended, check_value
+from symbcast.arrays.loops.rewriting import loops_of
 from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.report.report import TraceReport
 from symbcast.arrays.returned import told
@@ -19,7 +22,8 @@ from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size,
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.places import home_of
-from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, explored
+from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, Exploration, explored
+from symbcast.paths.runs.steps import LoopRefusedError
 from symbcast.paths.values.size import sized
 
 
@@ -50,19 +54,44 @@ def trace(
     given = Arguments(arguments, named)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
+    refused_loops: Counter[Any] = Counter()
+
     def run(path: Any) -> Any:
+        path.loops.tries = refused_loops
         path.hashes = False  # libraries such as einops cache results by shape
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return STANDINS.of(function)(*map(STANDINS.of, args), **{k: STANDINS.of(v) for k, v in options.items()})
+            try:
+                found = STANDINS.of(function)(
+                    *map(STANDINS.of, args), **{k: STANDINS.of(v) for k, v in options.items()}
+                )
+            except Exception as error:
+                check_ended(path, error)
+                raise
+            check_value(path, found)
+            return found
 
     real = RealRun(function, given, scope.shapes)
     reach = reach_of(function, [*given.positional, *given.named.values()])
     assumed = [a.formula for a in scope.assumptions]
     home = home_of(function)
+
+    def followed() -> Exploration:
+        while True:
+            try:
+                found = explored(
+                    run, assumed, told=told, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD
+                )
+            except LoopRefusedError as refused:
+                refused_loops[refused.key] += 1
+            else:
+                return confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home)
+
     with STANDINS.acting(reach), np.errstate(all="ignore"):
-        found = explored(run, assumed, told=told, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD)
-        found = confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home)
+        with loops_of(function) as has_loops:
+            found = followed()
+        if has_loops and not found.is_complete:  # one iteration may not represent the others
+            found = followed()
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return TraceReport(scope, found, name, given.texts())

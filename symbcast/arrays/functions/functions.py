@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.functions.methods import dot
+from symbcast.arrays.loops.repeated import expanded
 from symbcast.arrays.symbolic.contents import Contents
 from symbcast.arrays.symbolic.dims import (
     as_dims,
@@ -75,6 +76,7 @@ def _with_plain_flags(function: Callable[..., Any]) -> Callable[..., Any]:
 def called(function: Any, args: Any, options: Any) -> Any:
     """Return the result of a NumPy function for symbolic arrays."""
     path = here()
+    function, args, options = expanded(function, args, options)
     name = f"{function.__module__}.{function.__name__}"
     undo = path.doing(function.__name__, list(_operands(args)))
     try:

@@ -16,6 +16,7 @@ from symbcast.arrays.functions.data_functions import can_cast, result_type
 from symbcast.arrays.functions.flat import Flat
 from symbcast.arrays.functions.functions import filled_with, stack
 from symbcast.arrays.functions.packages import meet
+from symbcast.arrays.loops.repeated import Repeated, gathered, has_repeated
 from symbcast.arrays.standins.standins import StandIns
 from symbcast.arrays.symbolic.contents import Contents
 from symbcast.arrays.symbolic.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into
@@ -29,7 +30,7 @@ from symbcast.paths.runs.path import current
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
 
-_SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat)
+_SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat, Repeated)
 
 
 def _has_symbolic(*args: Any, **options: Any) -> bool:
@@ -67,6 +68,8 @@ def imported(real: Any, *args: Any, **options: Any) -> Any:
 def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0, **options: Any) -> Any:
     if real.__name__ == "require":
         options.pop("requirements", None)
+    if has_repeated(value):
+        value = gathered(value)
     kind = type(value)
     if kind is Listed:
         found = value.array() if dtype is None else value.array().astype(dtype)

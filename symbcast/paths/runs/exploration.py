@@ -13,7 +13,7 @@ from symbcast.core.logic.formulas import Formula
 from symbcast.errors import ShapeTypeError
 from symbcast.paths.places import NOWHERE, Place, home_of, is_own_fault, place_of_error
 from symbcast.paths.runs.path import Path, current
-from symbcast.paths.runs.steps import Alternative, Step, UntracedError
+from symbcast.paths.runs.steps import Alternative, LoopRefusedError, Step, UntracedError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol, Unknown
@@ -124,6 +124,8 @@ def explored(  # noqa: PLR0913 - the inputs of a run, and its limits
         elif path.diverged or not path.is_begun_alike():
             what = path.diverged or "it makes fewer comparisons than before"
             return diverged(what, path.untraced.place if path.untraced else NOWHERE, _by_size(data))
+        if path.loops.refused is not None:  # code that catches everything went on
+            raise LoopRefusedError(path.loops.refused)
         found.outcomes.append(outcome)
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
@@ -154,7 +156,7 @@ def _outcome(
         value = told(raw)
         if path.has_told and path.untraced is None:
             path.untraced = UntracedError("the function catches an error whose message contains a size")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, LoopRefusedError):
         raise
     except BaseException as raised:  # a function may raise SystemExit, or its own error type
         place = place_of_error(raised, path.root, path.home)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from types import FrameType
@@ -15,12 +15,12 @@ from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.broadcasting import Joined, find_rule
 from symbcast.core.effort import EffortSpentError, charge, share
 from symbcast.core.effort import current as effort_in_force
-from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, equal, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, at_most, equal, negate
 from symbcast.core.program.facts.facts import Facts
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.answer import Satisfiability
 from symbcast.core.solver.evaluation.evaluation import UndefinedError, holds_at, size_at
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.satisfiability.incremental import Growing
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL
@@ -28,6 +28,7 @@ from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError
 from symbcast.operators.context import Context, Dims, evaluated
 from symbcast.paths.places import Place, message_of, place_of, would_be_caught
+from symbcast.paths.runs.indices import Loops, is_linear
 from symbcast.paths.runs.steps import Alternative, Question, Step, UntracedError
 from symbcast.paths.values.size import sized
 
@@ -61,6 +62,7 @@ class Path(Context):
         room: the number of alternatives that may still be followed.
         numbers: the places where sizes had to become numbers.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
+        loops: what is known about loops over sizes.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Path(Context):
         self.numbers: list[Place] = []
         self.pairs: list[tuple[Place, tuple[Dims, ...]]] = []
         self.home = ""
+        self.loops = Loops()
         self.has_told = False
         self._handled = sys.exc_info()[1]
         self.hashes = True
@@ -140,6 +143,7 @@ class Path(Context):
         found, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
         if found is Satisfiability.UNSATISFIABLE:
             return Question(formula, answer, False)
+        self.loops.check(symbols_in(formula))
         question = Question(formula, answer, True, is_number)
         turned = (*self.questions, question._replace(answer=not answer))
         steps = (*self.steps, Step("decide", other, self.place()))
@@ -210,6 +214,8 @@ class Path(Context):
             return
         if formula == FALSE or settled is False:
             raise error(reason)
+        if self.loops.varying and self._requires_ends(formula, reason, error):
+            return
         if would_be_caught(sys._getframe(1), self.root):
             if not self.ask(formula):
                 raise error(reason)
@@ -304,7 +310,32 @@ class Path(Context):
         key = (place, count, what, lower, upper)
         if key not in self._data:
             self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
+        self.loops.add_data(self._data[key])
         return self._data[key]
+
+    # Loops.
+
+    def loop_index(self, key: Hashable, last: Dim) -> Symbol:
+        """Return a symbol for the index of a loop: at least 0, and at most ``last``."""
+        symbol = self.loops.index(key, last)
+        self._learn(at_most(symbol, last))
+        return symbol
+
+    def _requires_ends(self, formula: Formula, reason: str, error: type[Exception]) -> bool:
+        """Require a formula for all indices of loops: one that is linear in an index must hold at both ends."""
+        found = [s for s in symbols_in(formula) if s in self.loops.varying]
+        if not found:
+            return False
+        if self._checked(negate(formula))[0] is Satisfiability.UNSATISFIABLE:
+            return True
+        key, last = self.loops.varying[found[0]]
+        if last is None:
+            return False
+        if len(found) > 1 or not is_linear(formula, found[0]):
+            self.loops.refuse(key)
+        for end in (0, last):
+            self.require(put_in(formula, {found[0]: end}), reason, error)
+        return True
 
     def suppose(self, formula: Formula) -> None:
         """Add a fact that always holds, such as: the count of true elements is at most the element count."""

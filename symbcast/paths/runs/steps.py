@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Literal, NamedTuple
 
 from symbcast.core.algebra.symbols import Symbol
@@ -25,6 +25,17 @@ class UntracedError(SymbcastError):
 
     def __str__(self) -> str:
         return f"{self.what}, at {self.place}: {self.place.source}" if self.place.file else self.what
+
+
+class LoopRefusedError(BaseException):
+    """The iterations of a loop differ, so one symbolic iteration cannot represent them; ``key`` identifies the loop.
+
+    It is no `Exception`, so that the traced code does not catch it.
+    """
+
+    def __init__(self, key: Hashable) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 class Step(NamedTuple):

@@ -1,0 +1,329 @@
+"""What rewritten code calls in place of loops, comprehensions and the builtins that consume or make sequences."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from types import GeneratorType
+from typing import Any
+
+from symbcast.arrays.loops.loop import Loop
+from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index
+from symbcast.arrays.loops.state import is_alike, step_of
+from symbcast.arrays.symbolic.dims import here
+from symbcast.arrays.symbolic.lists import Listed
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
+from symbcast.core.logic.formulas import at_most
+from symbcast.paths.runs.path import current
+from symbcast.paths.values.real import Real
+from symbcast.paths.values.size import Size, dim_of, is_whole, sized
+
+REPLACED: dict[str, Callable[..., Any]] = {}
+"""The functions that rewritten code calls, by the builtin's name. Each gets the function that the name refers to."""
+
+
+class _Items:
+    """The items of a generator that was consumed without finding repeated items."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+
+def _replaces(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    real = getattr(builtins, name)
+
+    def register(ours: Callable[..., Any]) -> Callable[..., Any]:
+        def called(function: Any, *args: Any, **options: Any) -> Any:
+            is_real = function is real or getattr(function, "__wrapped__", None) is real
+            if not is_real or current.get() is None:
+                return function(*args, **options)
+            found = ours(*args, **options)
+            if type(found) is _Items:
+                return function(found.items, **options)
+            return function(*args, **options) if found is NotImplemented else found
+
+        REPLACED[name] = called
+        return ours
+
+    return register
+
+
+def sequence_of(values: Any) -> Sequence | None:
+    """Return an iterable as a sequence whose length is a size; None for any other iterable."""
+    kind = type(values)
+    if kind is Sequence:
+        return values if isinstance(values, Sequence) else None
+    if kind is SymbolicArray and values.dims and not isinstance(values.dims[0], int):
+        return Sequence(values.dims[0], lambda index: _row(values, index))
+    if kind is Listed and not isinstance(values.base.dims[0], int):
+        return Sequence(values.base.dims[0], lambda index: values[index])
+    if kind in (list, tuple) and len(values) == 1 and type(values[0]) is Repeated:
+        repeated: Repeated = values[0]
+        return Sequence(repeated.count, lambda index: repeated.item(dim_of(index)))
+    return None
+
+
+def _row(array: SymbolicArray, index: Any) -> Any:
+    if type(index) is not Size:
+        return array[index]
+    return SymbolicArray(array.dims[1:], array.dtype, contents=array.contents.some, memory=array.memory)
+
+
+def loop(values: Any, key: Any, dead: tuple[str, ...] = ()) -> Iterator[Any]:
+    """Return the iterator of a ``for`` loop."""
+    path = current.get()
+    if path is None:
+        return iter(values)
+    if type(values) is GeneratorType:
+        return _of_generator(values, key, dead)
+    sequence = sequence_of(values)
+    tried = path.loops.tries.get(key, 0)
+    if sequence is not None and tried < 2:
+        return Loop(sequence, key, frozenset(dead), tried == 1)
+    if has_repeated(values):
+        return _each(values, key, dead)
+    return iter(values)
+
+
+def _each(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]:
+    for value in values:
+        if type(value) is Repeated:
+            value.refuse()
+        yield value
+
+
+def _of_generator(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]:
+    """Return the iterator over a generator: the items that it makes in loops over sizes are one repeated item."""
+    before = len(here().loops.running)
+    first = next(values, _END)
+    if first is _END:
+        return iter(())
+    if not any(known.frame is values.gi_frame for known in here().loops.running[before:]):
+        return chain([first], values)
+    return loop(collected(values, first), key, dead)
+
+
+_END = object()
+
+
+def collected(values: Any, first: Any = _END) -> list[Any]:
+    """Return the items of an iterable as a list; what it makes for a symbolic index is one repeated item."""
+    path = current.get()
+    if path is None or type(values) is not GeneratorType:
+        sequence = None if path is None else sequence_of(values)
+        if path is None or sequence is None or type(values) in (list, tuple):
+            return list(values)
+        return collected(_items(sequence))
+    found: list[Any] = []
+    frame = values.gi_frame
+    while True:
+        value = next(values, _END) if first is _END else first
+        first = _END
+        if value is _END:
+            return found
+        running = [known for known in path.loops.running if known.frame is frame]
+        if not running:
+            found.append(value)
+        elif any(known.passes > 1 for known in running):
+            if not found or type(found[-1]) is not Repeated or not is_alike(found[-1].value, value):
+                path.loops.refuse(running[-1].key)
+        else:
+            if any(known.has_decided() for known in running):
+                path.loops.refuse(running[-1].key)
+            count = multiply(*(known.count for known in running))
+            index = running[0].index if len(running) == 1 else None
+            if index is not None and is_alike(value, put_index(value, {index: 0})):
+                index = None
+            found.append(Repeated(value, count, index, running[0].key))
+
+
+def _items(sequence: Sequence) -> Iterator[Any]:
+    path = here()
+    key = path.place()
+    yield from loop(sequence, key)
+
+
+def _is_symbolic(*values: Any) -> bool:
+    return any(sequence_of(v) is not None for v in values)
+
+
+@_replaces("range")
+def range_of(*args: Any) -> Any:
+    if not any(type(a) is Size for a in args) or not all(map(is_whole, args)):
+        return NotImplemented
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    path = here()
+    low, high, by = dim_of(start), dim_of(stop), dim_of(step)
+    if path.ask(at_most(by, 0)):
+        if not isinstance(by, int):
+            return NotImplemented
+        if by == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        length = ceil_divide(subtract(low, high), -by)
+    else:
+        length = ceil_divide(subtract(high, low), by)
+    count = path.bounds.larger(length, 0)
+    if by != 1 and low == 0:
+        path.loops.batches.append((high, by))
+    return Sequence(count, lambda index: sized(add(low, multiply(by, dim_of(index))), path))
+
+
+@_replaces("zip")
+def zip_of(*values: Any, strict: bool = False) -> Any:
+    if strict or not _is_symbolic(*values):
+        return NotImplemented
+    sequences = [sequence_of(v) for v in values]
+    if any(s is None for s in sequences):
+        return NotImplemented
+    path = here()
+    known = [s for s in sequences if s is not None]
+    count = known[0].count
+    for other in known[1:]:
+        if other.count != count:
+            count = count if path.ask(at_most(count, other.count)) else other.count
+    return Sequence(count, lambda index: tuple(s.take(index) for s in known))
+
+
+@_replaces("enumerate")
+def enumerate_of(values: Any, start: Any = 0) -> Any:
+    sequence = sequence_of(values)
+    if sequence is None:
+        return NotImplemented
+    return Sequence(sequence.count, lambda index: (index + start, sequence.take(index)))
+
+
+@_replaces("reversed")
+def reversed_of(values: Any) -> Any:
+    sequence = sequence_of(values)
+    if sequence is None:
+        return NotImplemented
+    last = sized(subtract(sequence.count, 1), here())
+    return Sequence(sequence.count, lambda index: sequence.take(last - index))
+
+
+@_replaces("map")
+def map_of(function: Any, *values: Any) -> Any:
+    if not _is_symbolic(*values):
+        return NotImplemented
+    together = zip_of(*values)
+    if together is NotImplemented:
+        return NotImplemented
+    return Sequence(together.count, lambda index: function(*together.take(index)))
+
+
+@_replaces("float")
+def float_of(*values: Any) -> Any:
+    value = values[0] if values else 0.0
+    if type(value) is Size:
+        return Real.of(value)
+    if type(value) is SymbolicArray and not value.dims and value.dtype.kind in "biuf":
+        return SymbolicArray((), float)
+    return value if type(value) is Real else NotImplemented
+
+
+@_replaces("int")
+def int_of(*values: Any) -> Any:
+    value = values[0] if len(values) == 1 else None
+    if type(value) is Size:
+        return value
+    if type(value) is not SymbolicArray or value.dims or value.dtype.kind not in "biuf":
+        return NotImplemented
+    path, span = here(), value.span
+    if span is not None and path.bounds.is_at_least(span.low, 0):
+        found = path.data_size("integer")
+        path.suppose(at_most(span.low, found))
+        path.suppose(at_most(found, span.high))
+        return sized(found, path)
+    above, below = path.data_size("integer"), path.data_size("integer")
+    return sized(subtract(above, below), path)
+
+
+@_replaces("list")
+def list_of(*values: Any) -> Any:
+    return collected(values[0]) if values else []
+
+
+@_replaces("tuple")
+def tuple_of(*values: Any) -> Any:
+    return tuple(collected(values[0])) if values and type(values[0]) in (GeneratorType, Sequence) else NotImplemented
+
+
+@_replaces("len")
+def length_of(values: Any) -> Any:
+    if type(values) is Sequence:
+        return sized(values.count, here())
+    return sized(count_of(values), here()) if has_repeated(values) else NotImplemented
+
+
+@_replaces("sum")
+def sum_of(values: Any, start: Any = 0) -> Any:
+    if type(values) in (list, tuple) and not has_repeated(values):
+        return NotImplemented
+    items = _listed(values)
+    if items is NotImplemented:
+        return NotImplemented
+    path, total = here(), start
+    for item in items:
+        if type(item) is not Repeated:
+            total = total + item
+            continue
+        value = item.value
+        once = total + value
+        step = step_of(total, once, path)
+        if step is not None and type(once) in (int, Size):
+            total = step.at(item.count, path)
+        elif type(once) is SymbolicArray and is_alike(once, once + value):
+            total = put_index(once, {})
+        else:
+            item.refuse()
+    return total
+
+
+@_replaces("max")
+def max_of(*values: Any, **options: Any) -> Any:
+    return _extreme(values, options)
+
+
+@_replaces("min")
+def min_of(*values: Any, **options: Any) -> Any:
+    return _extreme(values, options)
+
+
+def _extreme(values: Any, options: Any) -> Any:
+    if len(values) != 1:
+        return NotImplemented
+    items = _listed(values[0])
+    if items is NotImplemented:
+        return NotImplemented
+    if not any(type(i) is Repeated for i in items):
+        return _Items(items)
+    if set(options) - {"default"}:
+        return _refuse(items)
+    kinds = {
+        (type(v), v.dims, v.dtype) for v in (i.value for i in items if type(i) is Repeated) if type(v) is SymbolicArray
+    }
+    if len(items) != 1 or len(kinds) != 1 or items[0].value.dims:
+        return _refuse(items)
+    return SymbolicArray((), items[0].value.dtype)
+
+
+def _refuse(items: Iterable[Any]) -> Any:
+    for item in items:
+        if type(item) is Repeated:
+            item.refuse()
+    return _Items(list(items))
+
+
+def _listed(values: Any) -> Any:
+    """Return the items of a generator or a sequence if some are repeated."""
+    if type(values) is GeneratorType:
+        items: list[Any] = collected(values)
+    elif has_repeated(values):
+        items = list(values)
+    elif type(values) is Sequence or (type(values) is SymbolicArray and _is_symbolic(values)):
+        items = collected(values)
+    else:
+        return NotImplemented
+    return items

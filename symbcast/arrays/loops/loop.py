@@ -1,0 +1,219 @@
+"""A ``for`` loop whose body runs for a symbolic index.
+
+Let S(k) be the variables after k iterations. The body is run from S(0) with an index i below the number of iterations
+n. If S(1) is like S(0), so is every S(k): a run follows only shapes, types and sizes. Otherwise S(k) is guessed: lists
+have k more items, integers and axes are S(0) + k*(S(1) - S(0)), other values are like those of S(1). The body is run
+again from S(i), and must lead to S(i + 1). By induction the guess holds for all k, and the code continues with S(n).
+
+The induction needs that nothing else differs between iterations. So questions about i, and steps that depend on data of
+the body, give up the loop: the exploration starts again, and iterates over numbers there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from symbcast.arrays.loops.repeated import Repeated, Sequence, put_index
+from symbcast.arrays.loops.state import ABSENT, Space, Step, contents_of, is_alike, opaque, spaces_of, step_of
+from symbcast.arrays.symbolic.dims import here
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import Comparison
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.paths.runs.steps import UntracedError
+from symbcast.paths.values.size import Size, sized
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+class Loop:
+    """The iterator that a rewritten ``for`` loop uses: its caller is the frame of the loop.
+
+    Attributes:
+        count: the number of iterations.
+        index: the symbol of the index, once the body runs for one.
+        passes: how often the body was started for the symbolic index.
+        frame: the frame of the loop.
+        key: identifies the loop in the code.
+    """
+
+    def __init__(self, sequence: Sequence, key: Any, dead: frozenset[str], is_peeled: bool) -> None:
+        self.count, self.key = sequence.count, key
+        self.passes = 0
+        self.frame: FrameType | None = None
+        self._take = sequence.take
+        self._is_peeled = is_peeled
+        self._dead = dead
+        self._path = here()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        path = self._path
+        if self.passes == 0:
+            if not path.ask(Comparison("<", 0, self.count)):
+                raise StopIteration
+            if self._is_peeled:
+                return self._peel()
+            return self._start(sys._getframe(1))
+        if self.passes == 1:
+            if self._advance():
+                return self._item()
+        elif self.passes == 2:
+            self._check()
+        self._end()
+        raise StopIteration
+
+    def _peel(self) -> Any:
+        """Return the first item; the symbolic index is that of the rest."""
+        take, self._is_peeled = self._take, False
+        self.count = subtract(self.count, 1)
+        self._take = lambda index: take(index + 1)
+        return take(0)
+
+    def is_checking(self) -> bool:
+        """Return whether the body runs from the guessed state: an error in it might need several iterations."""
+        return self.passes == 2
+
+    def has_decided(self) -> bool:
+        """Return whether the body took a branch that other iterations may not take."""
+        path = self._path
+        born = set(path.loops.born[self._born :])
+        asked = path.questions[self._asked :]
+        return any(q.is_open and not born.isdisjoint(symbols_in(q.formula)) for q in asked)
+
+    def _start(self, frame: FrameType) -> Any:
+        path = self._path
+        self.index = path.loop_index(self.key, subtract(self.count, 1))
+        self.frame = frame
+        path.loops.running.append(self)
+        self._asked, self._born = len(path.questions), len(path.loops.born)
+        self._spaces = spaces_of(frame)
+        self._before = [space.read() for space in self._spaces]
+        self._held = [{n: contents_of(v) for n, v in values.items()} for values in self._before]
+        self._steps: list[dict[str, Step]] = [{} for _ in self._spaces]
+        self._settled: list[dict[str, Any]] = [{} for _ in self._spaces]
+        self._lists: list[tuple[list[Any], int, list[Any]]] = []
+        return self._item()
+
+    def _item(self) -> Any:
+        self.passes += 1
+        return self._take(sized(self.index, self._path))
+
+    def _advance(self) -> bool:
+        """Guess the state after k iterations, and set that of i iterations; return whether it must be checked."""
+        for number, space in enumerate(self._spaces):
+            self._compare(number, space)
+        if not (any(self._steps) or any(self._settled) or self._lists):
+            return False
+        if self.has_decided():
+            self._refuse()
+        self._set(self.index, self._settled)
+        self._known = len(self._path.steps)
+        return True
+
+    def _compare(self, number: int, space: Space) -> None:
+        before, held = self._before[number], self._held[number]
+        for name, new in space.read().items():
+            old = before.get(name, ABSENT)
+            if old is ABSENT or (number == 0 and name in self._dead):
+                continue
+            if type(new) is SymbolicArray and type(old) is SymbolicArray and is_alike(old, new):
+                if held[name] != contents_of(new):  # the first iteration knew facts that later ones do not
+                    self._settled[number][name] = new if old is new else opaque(new)
+            elif old is new:
+                self._compare_items(held[name], new)
+            elif not is_alike(old, new):
+                step = step_of(old, new, self._path)
+                if step is not None:
+                    self._steps[number][name] = step
+                else:
+                    self._settled[number][name] = opaque(new)
+
+    def _compare_items(self, before: Any, now: Any) -> None:
+        if before is None or (len(before) == len(now) and is_alike(before, contents_of(now))):
+            return
+        kept = len(before)
+        if type(now) is not list or len(now) <= kept or not is_alike(before, now[:kept]):
+            self._refuse()
+        if all(now is not known for known, _, _ in self._lists):
+            self._lists.append((now, kept, now[kept:]))
+
+    def _set(self, count: Dim, settled: list[dict[str, Any]]) -> None:
+        for number, space in enumerate(self._spaces):
+            values = {n: s.at(count, self._path) for n, s in self._steps[number].items()}
+            space.write({**values, **settled[number]})
+        for held, kept, new in self._lists:
+            if len(new) > 1 and not all(is_alike(new[0], v) for v in new):
+                self._refuse()
+            if len(new) > 1 or not is_alike(new[0], put_index(new[0], {self.index: 0})):
+                index = self.index if len(new) == 1 else None
+                held[kept:] = [Repeated(new[0], multiply(count, len(new)), index, self.key)]
+            else:  # the last one is accessible
+                held[kept:] = [Repeated(new[0], subtract(count, 1), None, self.key), new[0]]
+
+    def _check(self) -> None:
+        """Compare the state after the second pass with the guess for i + 1 iterations."""
+        if self.has_decided() or len(self._path.steps) > self._known:
+            self._refuse()
+        after = add(self.index, 1)
+        for number, space in enumerate(self._spaces):
+            now = space.read()
+            for name, step in self._steps[number].items():
+                self._expect(step.at(after, self._path), now[name])
+            for name, value in self._settled[number].items():
+                self._expect(value, opaque(now[name]))
+            for name, old in self._before[number].items():
+                is_known = name in self._steps[number] or name in self._settled[number]
+                if not is_known and not (number == 0 and name in self._dead) and type(old) is not list:
+                    self._expect(opaque(old), opaque(now.get(name)))
+        for held, kept, new in self._lists:
+            added = held[kept + (1 if type(held[kept + 1]) is type(new[0]) and len(held) == kept + 2 else 2) :]
+            if len(added) != len(new) or not is_alike(new, added):
+                self._refuse()
+        self._set(self.count, [{} for _ in self._spaces])
+
+    def _expect(self, expected: Any, found: Any) -> None:
+        if not is_alike(expected, found):
+            self._refuse()
+
+    def _end(self) -> None:
+        """Leave the loop: what the last iteration assigned depends on the last index."""
+        last = {self.index: subtract(self.count, 1)}
+        for space in self._spaces:
+            values = {n: (v, put_index(v, last)) for n, v in space.read().items() if type(v) is not list}
+            space.write({n: new for n, (old, new) in values.items() if not is_alike(old, new)})
+        if self in self._path.loops.running:
+            self._path.loops.running.remove(self)
+        self.passes = 3
+
+    def _refuse(self) -> None:
+        self._path.loops.refuse(self.key)
+
+
+def check_ended(path: Any, error: Exception) -> None:
+    """Give up a loop whose body raised an error in a state that not all numbers of iterations reach."""
+    for known in path.loops.running:
+        if known.is_checking() and not isinstance(error, UntracedError):
+            path.loops.refuse(known.key)
+
+
+def check_value(path: Any, value: Any) -> None:
+    """Give up a loop whose index is in the shape of a result, or whose items are in a list that is returned."""
+    if type(value) is SymbolicArray or type(value) is Size:
+        dims = value.dims if type(value) is SymbolicArray else (value.dim,)
+        for symbol in symbols_of(d for d in dims if not isinstance(d, int)):
+            key, last = path.loops.varying.get(symbol, ("", None))
+            if last is not None:
+                path.loops.refuse(key)
+    elif type(value) is Repeated:
+        value.refuse()
+    elif type(value) in (list, tuple, dict):
+        for part in value.values() if type(value) is dict else value:
+            check_value(path, part)

@@ -1,0 +1,267 @@
+"""Rewrite the code of functions during a trace, so that their loops and comprehensions ask how to iterate.
+
+``for v in x`` becomes ``for v in loop(x, key, dead)``, a list comprehension a call of ``collected`` with a generator
+expression, and ``range``, ``zip``, ... calls of their replacements, which treat all other values as the builtins do.
+The code keeps its lines and columns. Only functions whose source is at hand are rewritten: those of the traced
+function's file, and those that it reaches through closures.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from symbcast.arrays.loops import builtins as ours
+from symbcast.arrays.loops.repeated import repeat
+
+_PREFIX = "symbcast replaces "
+_LOOPS = frozenset({dis.opmap["FOR_ITER"]})
+_CONSUMERS = frozenset({"list", "tuple", "sum", "max", "min", "map"})
+MAX_FUNCTIONS = 500
+
+
+@contextmanager
+def loops_of(function: Any) -> Iterator[bool]:
+    """Rewrite the loops of a function, and of the functions in its file; yield whether there are any."""
+    changed: list[tuple[FunctionType, CodeType]] = []
+    try:
+        for found in _functions(function):
+            code = found.__code__
+            if _has_loop(code):
+                new = _rewritten(code)
+                if new is not None:
+                    changed.append((found, code))
+                    found.__code__ = new
+        yield bool(changed)
+    finally:
+        for found, code in changed:
+            found.__code__ = code
+
+
+def _functions(function: Any) -> list[FunctionType]:
+    """Return the Python functions of a function's file, and those in closures of these."""
+    found: dict[int, FunctionType] = {}
+    waiting: list[Any] = [function, vars(type(function)).get("__call__")]
+    files: set[str] = set()
+    while waiting and len(found) < MAX_FUNCTIONS:
+        value = waiting.pop()
+        if isinstance(value, (MethodType, classmethod, staticmethod)):
+            waiting.append(value.__func__)
+        elif isinstance(value, property):
+            waiting.append(value.fget)
+        elif isinstance(value, partial):
+            waiting.append(value.func)
+        elif isinstance(value, FunctionType) and id(value) not in found:
+            space = value.__globals__
+            if str(space.get("__name__", "")).partition(".")[0] in ("symbcast", "numpy"):
+                continue
+            found[id(value)] = value
+            waiting.append(getattr(value, "__wrapped__", None))
+            waiting += [c.cell_contents for c in value.__closure__ or () if _is_full(c)]
+            file = value.__code__.co_filename
+            if file not in files:
+                files.add(file)
+                for held in list(space.values()):
+                    if isinstance(held, FunctionType) and held.__code__.co_filename == file:
+                        waiting.append(held)
+                    elif isinstance(held, type) and held.__module__ == space.get("__name__"):
+                        waiting += list(vars(held).values())
+    return list(found.values())
+
+
+def _is_full(cell: Any) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def _has_loop(code: CodeType) -> bool:
+    names = code.co_names
+    return (
+        dis.opmap["BINARY_OP"] in code.co_code[::2]
+        or not _LOOPS.isdisjoint(code.co_code[::2])
+        or any(n in names for n in _CONSUMERS)
+        or any(isinstance(c, CodeType) and _has_loop(c) for c in code.co_consts)
+    )
+
+
+@lru_cache(maxsize=1000)
+def _rewritten(code: CodeType) -> CodeType | None:
+    """Return the rewritten code of a function; None if its source is not at hand or does not belong to it."""
+    text = "".join(linecache.getlines(code.co_filename))
+    tops = _tops(text)
+    top = next((t for t in tops if _first(t) <= code.co_firstlineno <= (t.end_lineno or 0)), None)
+    if top is None:
+        return None
+    before = list(_codes(_compiled(top, code, text)))
+    number = next((n for n, c in enumerate(before) if _where(c) == _where(code)), None)
+    (again,) = (t for t in _tops(text, fresh=True) if _first(t) == _first(top) and t.col_offset == top.col_offset)
+    made = list(_codes(_compiled(_Rewriting(code.co_filename).visit(again), code, text)))
+    if number is None or len(made) != len(before):
+        return None
+    found = made[number]  # rewriting keeps the order of functions, lambdas and comprehensions
+    if (found.co_name, found.co_freevars) != (code.co_name, code.co_freevars):
+        return None
+    return _with_functions(found)
+
+
+def _first(node: ast.stmt) -> int:
+    first: int = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return first
+
+
+def _tops(text: str, *, fresh: bool = False) -> list[ast.stmt]:
+    return (_parsed.__wrapped__ if fresh else _parsed)(text)
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> list[ast.stmt]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return []
+
+
+def _compiled(node: ast.stmt, code: CodeType, text: str) -> CodeType:
+    import __future__
+
+    flags = 0
+    for name in __future__.all_feature_names:
+        flags |= getattr(__future__, name).compiler_flag & code.co_flags
+    # The compiler calls methods of names that the module imports in another way.
+    imports = [n for n in _tops(text) if isinstance(n, (ast.Import, ast.ImportFrom)) and n is not node]
+    tree = ast.fix_missing_locations(ast.Module([*imports, node], []))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # calls of a constant, which `_with_functions` replaces
+        found: CodeType = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    return found
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield value
+            yield from _codes(value)
+
+
+def _where(code: CodeType) -> Any:
+    return code.co_name, code.co_firstlineno, code.co_varnames, code.co_names, tuple(code.co_positions())
+
+
+def _with_functions(code: CodeType) -> CodeType:
+    """Return code in which the names of replacements, which are constants, are the functions themselves."""
+    return code.replace(co_consts=tuple(map(_constant, code.co_consts)))
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, CodeType):
+        return _with_functions(value)
+    if type(value) is str and value.startswith(_PREFIX):
+        return FUNCTIONS[value.removeprefix(_PREFIX)]
+    return value
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "loop": ours.loop,
+    "collected": ours.collected,
+    "repeat": repeat,
+    **ours.REPLACED,
+}
+
+
+class _Rewriting(ast.NodeTransformer):
+    """Replaces loops, list comprehensions and calls of builtins by name."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        dead = _dead_names(node)
+        self.generic_visit(node)
+        node.iter = self._looped(node.iter, dead)
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self.generic_visit(node)
+        made = ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node)
+        return self._call("collected", node, [made]) if self._is_plain(made) else node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        self.generic_visit(node)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        if not node.is_async:
+            node.iter = self._looped(node.iter, ())
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
+            key = _value(("repeat", self._file, node.lineno, node.col_offset))
+            return self._call("repeat", node, [node.left, node.right, key])
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ours.REPLACED:
+            found = self._call(node.func.id, node, [node.func, *node.args])
+            found.keywords = node.keywords
+            return found
+        return node
+
+    @staticmethod
+    def _is_plain(node: ast.GeneratorExp) -> bool:
+        """Return whether a comprehension may become a generator expression: no ``await``, ``yield`` or ``:=``."""
+        return not any(isinstance(n, (ast.Await, ast.NamedExpr)) for n in ast.walk(node)) and not any(
+            g.is_async for g in node.generators
+        )
+
+    def _looped(self, values: ast.expr, dead: tuple[str, ...]) -> ast.Call:
+        key = _value((self._file, values.lineno, values.col_offset))
+        return self._call("loop", values, [values, key, _value(dead)])
+
+    @staticmethod
+    def _call(name: str, at: ast.expr, args: list[ast.expr]) -> ast.Call:
+        call = ast.Call(ast.Constant(_PREFIX + name), args, [])
+        for node in (call, call.func, *args):
+            if not hasattr(node, "lineno"):
+                ast.copy_location(node, at)
+        return call
+
+
+def _value(value: Any) -> ast.Constant:
+    return ast.Constant(value)
+
+
+def _dead_names(node: ast.For) -> tuple[str, ...]:
+    """Return the names that the body assigns before it reads them, so that they carry nothing between iterations."""
+    targets = {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    dead, read = set(targets), set[str]()
+    for statement in node.body:
+        names = [n for n in ast.walk(statement) if isinstance(n, ast.Name)]
+        stored: set[str] = set()
+        if isinstance(statement, ast.Assign):
+            stored = {name for t in statement.targets for name in _stored(t)}
+        elif isinstance(statement, ast.For):
+            stored = _stored(statement.target)
+            names = [n for n in names if n.id not in stored]
+        read |= {n.id for n in names if isinstance(n.ctx, ast.Load)} - dead
+        dead |= stored - read
+    return tuple(sorted(dead))
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
