@@ -1,9 +1,11 @@
 """Buckets: the least padding, by brute force over all choices of valid shapes."""
 
 import itertools
+import json
 import random
 
 import pytest
+from documents import ROOT
 
 import symbcast as sb
 
@@ -102,6 +104,21 @@ def test_traffic_that_is_large_is_not_exact_but_sound():
     assert all(found.of(H=h, W=w) is not None for h, w in traffic)
     one = sb.Condition("H % 32 == 0 and W % 32 == 0").contract(H="32..1280", W="32..1280").buckets(1, traffic)
     assert found.waste < one.waste
+
+
+LENGTHS = json.loads((ROOT / "tests/data/lengths.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("lengths", LENGTHS, ids=lambda found: found["name"])
+def test_buckets_waste_less_than_as_many_powers_of_two(lengths):
+    traffic = dict(lengths["lengths"])
+    powers = {length: 1 << max(3, (length - 1).bit_length()) for length in traffic}
+    contract = sb.Condition("T % 8 == 0").contract(T="8..16384", form="steps")
+    found = contract.buckets(len({*powers.values()}), traffic)
+    whole = sum(length * count for length, count in traffic.items())
+    assert found.is_least
+    assert found.waste < 0.7 * (sum(powers[n] * count for n, count in traffic.items()) / whole - 1)
+    assert all(found.of(T=length) for length in traffic)
 
 
 WRONG = [
