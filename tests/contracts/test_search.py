@@ -130,6 +130,7 @@ WRONG = [
     ({"H": True}, sb.ShapeTypeError, "is not a range of sizes"),
     ({"H": "1..3 step 0"}, sb.ShapeTypeError, "step"),
     ({"H": 1 << 40}, sb.ShapeTypeError, "2147483648"),
+    ({"H": "1..1000000000"}, sb.ShapeTypeError, "over at most 16777216 sizes"),
     ({"form": "rows"}, sb.ShapeTypeError, "it is one of box, steps, profiles, list"),
     ({"most": 0}, sb.ShapeTypeError, "1 or more"),
 ]
@@ -170,3 +171,17 @@ def test_a_size_without_a_range_has_what_the_assumptions_allow():
     assert asked.contract().wanted == {"N": range(8, 4097, 8), "M": range(3, 6)}
     assert asked.contract(form="steps").size == 512 * 3
     assert sb.Condition("N == 5").contract().wanted == {"N": range(1, 4097)}  # a condition is not an assumption
+
+
+def test_answers_without_sizes_and_without_inputs():
+    assert sb.broadcast((2, 3), (2, 1)).contract().to("trtexec") == (
+        "--minShapes=A:2x3,B:2x1 --optShapes=A:2x3,B:2x1 --maxShapes=A:2x3,B:2x1"
+    )
+    assert sb.broadcast((2, 3), (2, 2)).contract().verdict is V.NEVER
+    assert sb.Condition("N >= 1 and N < 1").contract().verdict is V.NEVER
+    assert sb.explore_paths(lambda sizes: 1 // (sizes[0] % 3), "N").contract(N="0..9").boxes == ({"N": range(1, 3)},)
+
+
+def test_sizes_at_which_a_term_is_undefined_are_outside():
+    contract = sb.broadcast("N//M", "K").contract(N="0..20", M="0..5", K="0..5")
+    assert contract.boxes == ({"N": range(21), "M": range(1, 6), "K": range(1, 2)},)

@@ -24,6 +24,8 @@ DEFAULT = range(1, 4097)
 _TEXT = re.compile(r"\s*(\d+)\s*(?:\.\.\s*(\d+)\s*(?:step\s+(\d+)\s*)?)?", re.ASCII)
 _HINT = 'write a range such as "64..1280" or "64..1280 step 32", a size such as 224, or a Python range'
 _MOST = 1 << 31
+_WIDEST = 1 << 24
+"""A set of sizes is a mask with a bit for each: 2 MB."""
 
 
 def read_range(value: RangeLike) -> range:
@@ -67,6 +69,8 @@ def _checked(sizes: range, value: object) -> range:
         raise ShapeTypeError(
             value, "a range of sizes up to 2147483648", "give the largest size that a request can have"
         )
+    if sizes[-1] - sizes[0] >= _WIDEST:
+        raise ShapeTypeError(value, f"a range over at most {_WIDEST} sizes", "give the range that requests have")
     return range(sizes[0], sizes[-1] + 1, sizes.step if len(sizes) > 1 else 1)
 
 

@@ -22,7 +22,7 @@ def shapes(request: Request) -> str:
                 raise TargetError(
                     request.target,
                     f"it takes every size to be at least 1, and {name} can be {box[name][0]}",
-                    "want sizes from 1 on, or without a step from below it",
+                    "want sizes from 1 on",
                 )
             constraints += [f"{line.free} >= {line.low}", f"{line.free} <= {line.high}"]
     source = ["from jax import export", "", f"scope = export.SymbolicScope({constraints!r})"]
