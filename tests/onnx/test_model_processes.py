@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import onnx
 import pytest
 from model_files import started
 
@@ -23,6 +24,39 @@ def test_processes_change_nothing(jobs, models, capsys):
     alone = capsys.readouterr()
     assert run(["model", ".", "--format", "json", *jobs]) == Exit.USAGE
     assert capsys.readouterr() == alone
+
+
+@pytest.mark.parametrize(
+    ("large", "options", "processes"),
+    [(0, [], 1), (1, [], 1), (2, [], 6), (3, [], 6), (2, ["-j", "1"], 1), (0, ["-j", "0"], 6), (2, ["-j", "3"], 3)],
+)
+def test_several_large_files_are_checked_on_all_cores(large, options, processes, models, monkeypatch):
+    for name in ["always.onnx", "never.onnx", "sometimes.onnx"][:large]:
+        with Path(name).open("ab") as file:
+            file.truncate(2**20 + 1)
+    met = []
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+
+    def outcomes_of(asked, means, *_):
+        met.append(means.processes)
+        yield from ()
+
+    monkeypatch.setattr("symbcast.cli.commands.model.outcomes_of", outcomes_of)
+    run(["model", "always.onnx", "never.onnx", "sometimes.onnx", *options])
+    assert met == [processes]
+
+
+def test_large_files_have_the_same_answers_on_all_cores(models, capsys):
+    padding = onnx.TensorProto(name="padding", data_type=onnx.TensorProto.INT8, dims=[2**20], raw_data=bytes(2**20))
+    for name in ("always.onnx", "sometimes.onnx"):
+        model = onnx.load(name)
+        model.graph.initializer.append(padding)
+        onnx.save(model, name)
+    said = []
+    for options in ([], ["-j", "1"]):
+        run(["model", "always.onnx", "sometimes.onnx", "never.onnx", "--format", "json", *options])
+        said.append(capsys.readouterr())
+    assert said[0] == said[1]
 
 
 def test_processes_that_die_take_only_their_own_work_along():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
+
+LARGE = 2**20
+"""More than one file of more bytes than this is worth the start of processes, which takes about a second."""
 
 EPILOGUE = """Example: symbcast model encoder.onnx --assume "batch >= 1" --bind seq=128
 
@@ -46,7 +50,7 @@ def model(  # noqa: PLR0913 - each is an option
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     fail_on: FailOn = "sometimes",
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     timeout: float | None = None,
     results: str | None = None,
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -86,7 +90,8 @@ def model(  # noqa: PLR0913 - each is an option
     fail_on
         When to exit with 1: if models run only for some sizes or for none, just if for none, or also if undecided.
     jobs
-        The number of models to check at a time, each in its own process; 0 for one per core.
+        The number of models to check at a time, each in its own process; 0 for one per core. By default one per core
+        if more than one file is larger than 1 MiB, otherwise 1.
     timeout
         The time limit for one model in seconds; a model that takes longer is reported as timed out, without a verdict.
     results
@@ -114,7 +119,6 @@ def model(  # noqa: PLR0913 - each is an option
     known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
-    means = Means(_processes(jobs), timeout, dask)
     told_in: str = format if results is None else "json"
     with model_on_stdin("stdin") if STDIN in files else nullcontext("") as piped:
         # Workers elsewhere have other working directories.
@@ -122,6 +126,7 @@ def model(  # noqa: PLR0913 - each is an option
         found = model_files(given)
         if guard is not None and len(found) != 1:
             raise UsageError(f"--guard is the guard of one model: {len(found)} are given")
+        means = Means(_processes(jobs, found), timeout, dask)
         check_front_ends(found, runtime, confirm)
         written = targets(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
@@ -180,9 +185,13 @@ def check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -
             raise UsageError(f"--runtime {runtime}: it is {'one of ' * (len(known) > 1)}{' or '.join(known)}")
 
 
-def _processes(jobs: int) -> int:
-    if jobs < 0:
+def _processes(jobs: int | None, files: Sequence[str]) -> int:
+    """Return how many processes check files: as many as wanted, or what the sizes of the files suggest."""
+    if jobs is not None and jobs < 0:
         raise UsageError(f"-j {jobs}: give 1 or more processes, or 0 for one per core")
+    if jobs is None:
+        large = (path for path in map(Path, files) if path.is_file() and path.stat().st_size > LARGE)
+        jobs = 1 if len(list(islice(large, 2))) < 2 else 0
     return jobs or os.cpu_count() or 1
 
 
