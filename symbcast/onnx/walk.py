@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.deciders import Decider
@@ -19,6 +19,7 @@ from symbcast.graphs.walking.walk import MAX_DEPTH, Walk, Walkable
 from symbcast.graphs.walking.walker import GraphScope
 from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.operators.elementwise.intervals import with_intervals
+from symbcast.onnx.protobuf.constant import TensorConstant
 from symbcast.onnx.protobuf.functions import body_of
 from symbcast.onnx.protobuf.graph import nodes_of
 from symbcast.onnx.validity.opsets import key_of, normal
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from symbcast.core.logic.formulas import Formula
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.graph import Node
+    from symbcast.onnx.protobuf.graph import OnnxNode
     from symbcast.onnx.validity.models import Examined
 
 
@@ -60,6 +62,15 @@ class OnnxWalk(Walk):
                 yield
         finally:
             self._calls = calls
+
+    def node(self, node: Node, scope: GraphScope) -> None:
+        """Compute the outputs of a node and put them into the scope; a constant has nothing to ask or to derive."""
+        tensor = cast("OnnxNode", node).tensor if not self._functions and self.is_untimed else None
+        if tensor is None:
+            super().node(node, scope)
+            return
+        self._place(node, ())
+        scope.values[node.outputs[0]] = TensorConstant(tensor)
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

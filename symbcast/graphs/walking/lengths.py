@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.terms import Term
 from symbcast.graphs.requirements.lengths import long_ones
 from symbcast.graphs.values.contents import Elements
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.values.value import Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -51,5 +51,5 @@ class Lengths:
 
 def _dims_of(value: Value) -> Iterator[Dim]:
     yield from value.shape or ()
-    if isinstance(value.content, Elements):
+    if not isinstance(value, Constant) and isinstance(value.content, Elements):
         yield from (item for item in value.content.items if isinstance(item, Term))

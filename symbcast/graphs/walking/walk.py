@@ -188,6 +188,11 @@ class Walk:
             if name:
                 scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
+    @property
+    def is_untimed(self) -> bool:
+        """Whether the caller gave no limit in seconds."""
+        return current_budget() is None
+
     def _is_stopped(self, node: Node, inputs: Sequence[Value | None]) -> bool:
         """Return whether the caller's seconds are over; the nodes from this one on are then not analysed."""
         budget = current_budget()

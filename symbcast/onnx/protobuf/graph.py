@@ -77,6 +77,14 @@ class OnnxNode(Node):
         return found
 
     @property
+    def tensor(self) -> Any:
+        """The tensor that a node of type Constant holds, if it holds nothing else."""
+        if self.op_type != "Constant" or self.domain:
+            return None
+        attributes = self.raw.attribute
+        return attributes[0].t if len(attributes) == 1 and attributes[0].name == "value" else None
+
+    @property
     def held(self) -> tuple[int, ...] | None:
         """The shape of the tensor that a node of type Constant makes."""
         if self.op_type != "Constant" or self.domain:
