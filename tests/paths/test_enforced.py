@@ -32,7 +32,7 @@ def changes(x, scale=1.0):
 
 @sb.checked("N", enforce=True)
 def by_data(x):
-    return np.ones(int(x.sum()))
+    return np.ones(int(f"{x.sum():.0f}"))
 
 
 @sb.checked("N", returns="2*N", enforce=True)
