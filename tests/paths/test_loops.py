@@ -66,3 +66,9 @@ def test_only_a_later_iteration_may_fail():
 
     report = sb.trace(power, "N, M", sb.size("K"))
     assert [report.guard()(N=2, M=3, K=k) for k in range(4)] == [True, True, False, False]
+
+
+def test_an_index_by_data_is_bounded_by_its_axis():
+    report = sb.trace(lambda x: x[int(x.argmax())], "N")
+    assert report.complete
+    assert [report.guard()(N=n) for n in range(3)] == [False, True, True]

@@ -23,7 +23,7 @@ from symbcast.arrays.loops.repeated import repeat
 
 _PREFIX = "symbcast replaces "
 _LOOPS = frozenset({dis.opmap["FOR_ITER"]})
-_CONSUMERS = frozenset({"list", "tuple", "sum", "max", "min", "map"})
+_CONSUMERS = frozenset({"int", "float", "list", "tuple", "sum", "max", "min", "map"})
 MAX_FUNCTIONS = 500
 
 
