@@ -92,6 +92,22 @@ _OF_SHAPES = (
 )
 _SPACE = re.compile(r"(?<=[\w?)])\s+(?=[\w?(])")
 _CROSS = re.compile("(?<=[\\w?)])\\s*\u00d7\\s*(?=[\\w?(])")
+_IS = r"(?:is|are|must\s+be|should\s+be)\s+"
+_OF_WORDS = (
+    _slip(rf"\b({_NAME})\s+{_IS}(?:an?\s+)?even\b(?:\s+number)?", r"\1 % 2 == 0"),
+    _slip(rf"\b({_NAME})\s+{_IS}(?:an?\s+)?odd\b(?:\s+number)?", r"\1 % 2 == 1"),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:a\s+)?(?:multiple\s+of|divisible\s+by)\s+(\w+)", r"\1 % \2 == 0"),
+    _slip(rf"\b(\w+)\s+divides\s+({_NAME})", r"\2 % \1 == 0"),
+    _slip(rf"\b({_NAME})\s+{_IS}between\s+(\d+)\s+and\s+(\d+)", r"\2 <= \1 <= \3"),
+    _slip(rf"\b{_IS}(?:strictly\s+)?positive\b", ">= 1"),
+    _slip(rf"\b(?:{_IS})?at\s+least\b", ">="),
+    _slip(rf"\b(?:{_IS})?at\s+most\b", "<="),
+    _slip(rf"\b(?:{_IS})?(?:greater|larger|bigger|more)\s+than\b", ">"),
+    _slip(rf"\b(?:{_IS})?(?:less|smaller|fewer)\s+than\b", "<"),
+    _slip(rf"\b{_IS}not(?:\s+equal\s+to)?\b", "!="),
+    _slip(rf"\b{_IS}(?:equal\s+to|the\s+same\s+as)\b", "=="),
+)
+"""Relations as people say them."""
 _OF_FORMULAS = (
     _slip(r"([<>!=])\s+=(?!=)", r"\1="),
     _slip(r"=>", ">="),
@@ -104,6 +120,7 @@ _OF_FORMULAS = (
     _slip(r"\s*\|\|?\s*", " or "),
     _slip(r"[!~]\s*(?!=)", "not "),
     _slip(r"\b(?:AND|OR|NOT)\b", lambda found: found[0].lower()),
+    *_OF_WORDS,
     _slip(r"\b(?:is|equals)\b", "=="),
     _slip(rf"\b({_NAME})\s+in\s+(\d+)\s*\.\.\s*(\d+)", r"\2 <= \1 <= \3"),
 )
