@@ -38,7 +38,8 @@ class Check:
         self._ranges = ranges
         self.ranges = {name: ranges[s] for s, name in question.names.items()}
         self.failures: tuple[Failure, ...] = ()
-        self.reason = question.open
+        data = f"data must meet {' and '.join(question.data)}" if question.data else ""
+        self.reason = question.open or data
         if question.hidden:
             self.reason = "the condition is about sizes without a name"
         else:
@@ -50,6 +51,8 @@ class Check:
 
     def _verdict(self) -> Verdict:
         if not self.failures:
+            if self._question.data and not self._question.open:
+                return Verdict.SOMETIMES
             return Verdict.UNKNOWN if self.reason else Verdict.ALWAYS
         decision = decision_in(self._ranges, [self._question.formula])
         if decision is None or decision.impossible:

@@ -57,15 +57,21 @@ class Contract:
 
     @property
     def verdict(self) -> Verdict:
-        """ALWAYS: all sizes in the boxes work. NEVER: no wanted sizes work. UNKNOWN: see `reason`."""
+        """ALWAYS: all sizes in the boxes work. NEVER: no wanted sizes work. UNKNOWN: see `reason`.
+
+        SOMETIMES: all sizes in the boxes work if the data meet what `reason` says.
+        """
         if self.question.open or (not self.boxes and self._found.open):
             return Verdict.UNKNOWN
-        return Verdict.ALWAYS if self.boxes else Verdict.NEVER
+        if not self.boxes:
+            return Verdict.NEVER
+        return Verdict.SOMETIMES if self.question.data else Verdict.ALWAYS
 
     @property
     def reason(self) -> str:
-        """Why the verdict is unknown, or why the boxes may not be the largest; empty if nothing is open."""
-        return self.question.open or self._found.open
+        """Why the verdict is unknown, what data must meet, or why the boxes may not be the largest; else empty."""
+        data = f"data must meet {' and '.join(self.question.data)}" if self.question.data else ""
+        return self.question.open or "; ".join(filter(None, (data, self._found.open)))
 
     @property
     def is_largest(self) -> bool:
@@ -153,8 +159,8 @@ class Contract:
         return Contract(self.question, Wanted(ranges, wanted.typical), form, most)
 
     def require(self) -> None:
-        """Raise `UndecidedError` unless the contract is proved and has sizes."""
-        if self.verdict is not Verdict.ALWAYS:
+        """Raise `UndecidedError` unless the contract is proved, at least for suitable data, and has sizes."""
+        if self.verdict not in (Verdict.ALWAYS, Verdict.SOMETIMES):
             raise UndecidedError(self.reason or "no wanted sizes work")
 
     @one_call
@@ -229,6 +235,7 @@ _UNPROVED = "z3 did not prove the sizes that were found"
 _SHOWN = 8
 _HEADS = {
     Verdict.ALWAYS: "valid        all {count} combinations of sizes work, as z3 proved",
+    Verdict.SOMETIMES: "valid        all {count} combinations of sizes work with suitable data, as z3 proved",
     Verdict.NEVER: "valid        none of the wanted sizes work",
     Verdict.UNKNOWN: "valid        unknown",
 }

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.names import Namer
-from symbcast.core.logic.formulas import clauses
+from symbcast.core.logic.formulas import FALSE, AnyOf, Clashing, Compatible, all_of, any_of, clauses, expand
 from symbcast.core.solver.groups.normal_form import flattened, symbols_in
+from symbcast.core.text.printing import formula_text
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.inputs import Tensor
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
+
+
+def spelled_out(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
+    """Return formulas with the compatibility of two sizes as alternatives."""
+    pairs = (Compatible, Clashing)
+    parts = (part for formula in formulas for part in clauses(formula))
+    return tuple(c for part in parts for c in clauses(expand(part) if isinstance(part, pairs) else part))
+
+
+def alternatives(clause: Formula) -> tuple[Formula, ...]:
+    """Return the parts of a disjunction; of another formula, itself."""
+    return tuple(clause.parts) if isinstance(clause, AnyOf) else (clause,)
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class Question:
         aliases: Other names of sizes, with the names that the answer uses.
         open: Why the condition does not suffice, such as an unknown operator; empty if it does.
         find: Returns the findings, each with the text of its clause and the operation behind it.
+        data: What data must meet besides, as text; empty if the sizes suffice.
     """
 
     formula: Formula
@@ -40,6 +54,32 @@ class Question:
     aliases: Mapping[str, str]
     open: str
     find: Callable[[], Sequence[Any]]
+    data: tuple[str, ...] = ()
+
+    def for_all_data(self, required: Sequence[Formula]) -> Question:
+        """Return the question about sizes that work whatever the data are, as far as sizes can ensure that.
+
+        ``required`` are conditions that also mention sizes that data decide. Of alternatives, those about named sizes
+        alone suffice: of ``rate != 16000 or N >= 192``, ``N >= 192``.
+        """
+        ensured: list[Formula] = []
+        left: list[Formula] = []
+        for clause in flattened(spelled_out(required)):
+            own = any_of(part for part in alternatives(clause) if symbols_in(part).keys() <= self.names.keys())
+            (left if own == FALSE else ensured).append(clause if own == FALSE else own)
+        return replace(
+            self,
+            formula=all_of([self.formula, *ensured]),
+            condition=all_of([self.condition, *ensured]),
+            data=tuple(map(self._text, left)),
+        )
+
+    def with_suitable_data(self, required: Sequence[Formula]) -> Question:
+        """Return the question about sizes that work if the data meet what is required of them."""
+        return replace(self, data=tuple(map(self._text, required)))
+
+    def _text(self, clause: Formula) -> str:
+        return formula_text(clause)
 
     @cached_property
     def namer(self) -> Namer:

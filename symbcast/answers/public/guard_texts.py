@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.solver.budget import one_call
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
@@ -116,7 +117,11 @@ class Guards(ABC):
 
         formulas = self._guarded(True), self._guarded(False)
         question = Question(*formulas, self._shown, *self._tensors, self._other_names, self._open, self._found_clauses)
-        return contract_of(question, form, {**(ranges or {}), **more}, typical or {}, most)
+        wanted = form, {**(ranges or {}), **more}, typical or {}, most
+        found = contract_of(question.for_all_data(self._data), *wanted)
+        if self._data and found.verdict is Verdict.NEVER:  # with suitable data, some sizes may work
+            found = contract_of(question.with_suitable_data(self._data), *wanted)
+        return found
 
     @property
     def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
@@ -127,6 +132,11 @@ class Guards(ABC):
     def _other_names(self) -> Mapping[str, str]:
         """Other names of sizes, with the names that the answer uses."""
         return {}
+
+    @property
+    def _data(self) -> Sequence[Formula]:
+        """What must hold besides the condition, about sizes that data decide."""
+        return ()
 
     @property
     def _open(self) -> str:

@@ -42,8 +42,8 @@ TargetName: TypeAlias = Literal[
 EPILOGUE = """Example: symbcast contract detector.onnx --range H=64..1280 --form steps --to torch
 
 Exit status of contract: 0 the contract is proved (with --check: every size in the ranges works), 1 no wanted sizes \
-work, some in the ranges fail, or the target cannot express the contract, 2 wrong usage, or a file that cannot be \
-read, 3 not decided."""
+work, they work only with suitable data, some in the ranges fail, or the target cannot express the contract, 2 wrong \
+usage, or a file that cannot be read, 3 not decided."""
 
 
 def contract(  # noqa: PLR0913 - each is an option
@@ -134,19 +134,28 @@ def _report(
 
 def _shown(found: Contract) -> Exit:
     print_text(found.explain())
-    return {Verdict.ALWAYS: Exit.ALWAYS, Verdict.NEVER: Exit.FAILS}.get(found.verdict, Exit.UNDECIDED)
+    return _STATUS[found.verdict]
 
 
 def _written(found: Contract, target: str) -> Exit:
     if found.verdict is not Verdict.ALWAYS:
         print_text(found.explain(), sys.stderr)
-        return Exit.FAILS if found.verdict is Verdict.NEVER else Exit.UNDECIDED
+    if not found.boxes or found.verdict is Verdict.UNKNOWN:
+        return _STATUS[found.verdict]
     try:
         print_text(found.to(target))
     except TargetError as error:
         print_text(f"symbcast: {error}", sys.stderr)
         return Exit.FAILS
-    return Exit.ALWAYS
+    return _STATUS[found.verdict]
+
+
+_STATUS = {
+    Verdict.ALWAYS: Exit.ALWAYS,
+    Verdict.SOMETIMES: Exit.FAILS,
+    Verdict.NEVER: Exit.FAILS,
+    Verdict.UNKNOWN: Exit.UNDECIDED,
+}
 
 
 def _checked(found: Contract, ranges: dict[str, str]) -> Exit:

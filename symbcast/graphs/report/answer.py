@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -237,6 +237,10 @@ class GraphAnswer(ModuleAnswer):
     @property
     def _other_names(self) -> Mapping[str, str]:
         return self._checked.aliases
+
+    @property
+    def _data(self) -> Sequence[Formula]:
+        return self._checked.conditions.data
 
     @property
     def _open(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +12,7 @@ from symbcast.answers.public.conditions import Condition
 from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.effort import call as counted_call
 from symbcast.core.guesses import Guessable, meant
-from symbcast.core.logic.formulas import TRUE, Formula, all_of
+from symbcast.core.logic.formulas import TRUE, Formula, all_of, clauses
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.statement import about, of_answer
 from symbcast.core.program.whole.program import Program
@@ -220,6 +220,14 @@ class PathsAnswer(ModuleAnswer):
 
     def _guarded(self, with_assumptions: bool) -> Formula:
         return self._subject.guarded(True) if with_assumptions else self._conclusions.formula
+
+    @property
+    def _data(self) -> Sequence[Formula]:
+        return tuple(clauses(self.data_condition.formula))
+
+    @property
+    def _open(self) -> str:
+        return "" if self.complete else self.reason
 
     def _requirements(self) -> tuple[Requirement, ...]:
         return tuple(f.requirement for f in self.findings)

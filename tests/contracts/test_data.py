@@ -1,0 +1,49 @@
+"""Contracts of answers in which data decide too: sizes that work whatever the data are, or what data must meet."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symbcast as sb
+
+V = sb.Verdict
+MODELS = Path(__file__).parents[1] / "data/onnx/models"
+
+
+def test_sizes_that_fail_for_some_data_are_left_out():
+    """Silero's sampling rate is data: at 16000 a sequence of 96 fails, at 8000 it runs."""
+    pytest.importorskip("onnx")
+    report = sb.onnx.check(str(MODELS / "silero_vad.onnx.gz"), runtime="onnxruntime")
+    assert str(report.data_condition) == "sr != 16000 or sequence >= 192"
+    contract = report.contract(sequence="1..2000", batch="1..4")
+    assert contract.verdict is V.ALWAYS
+    assert contract.boxes == ({"batch": range(1, 5), "sequence": range(192, 2001)},)
+    assert contract.check(sequence="100..150").verdict is not V.ALWAYS
+
+
+def test_sizes_that_only_suitable_data_make_work_are_said_to():
+    report = sb.trace(lambda x: x[np.flatnonzero(x)].reshape(-1, 3), "N")
+    assert report.data_condition.formula is not True
+    contract = report.contract(N="1..64")
+    assert contract.verdict is V.SOMETIMES
+    assert contract.reason.startswith("data must meet ")
+    assert "with suitable data" in contract.explain()
+    assert contract.check(N="1..8").verdict is V.SOMETIMES
+    assert contract.to("json")
+
+
+def test_one_alternative_about_sizes_is_enough():
+    """Of ``count == M or count == 1 or M == 1`` only the last is about inputs."""
+    contract = sb.trace(lambda x, y: x[x > 0] + y, "N", "M").contract(N="1..8", M="1..8")
+    assert contract.verdict is V.ALWAYS
+    assert contract.boxes == ({"N": range(1, 9), "M": range(1, 2)},)
+
+
+def test_an_incomplete_trace_has_no_contract():
+    report = sb.trace(lambda x: [row.sum() for row in x], "N, D")
+    assert not report.complete
+    contract = report.contract(N="1..8")
+    assert contract.verdict is V.UNKNOWN
+    with pytest.raises(sb.UndecidedError):
+        contract.to("json")
