@@ -29,6 +29,7 @@ TOPICS = {
     "symbcast/core/program": "programs",
     "symbcast/operators": "operators",
     "symbcast/answers/guards": "guards",
+    "symbcast/answers/contracts": "contracts",
     "symbcast/onnx": "onnx",
     "symbcast/openvino": "openvino",
     "symbcast/stablehlo": "stablehlo",

@@ -30,5 +30,5 @@ def test_each_plot_is_shown_beneath_its_cell():
 def test_notebooks_are_kept_with_their_pictures(path):
     cells = [c for c in json.loads(path.read_text("utf-8"))["cells"] if c["cell_type"] == "code"]
     for cell in cells:
-        draws = "sb.notebook.plot" in "".join(cell["source"])
+        draws = any(call in "".join(cell["source"]) for call in ("sb.notebook.plot", "plt.show"))
         assert pictures_in(cell) == draws, "".join(cell["source"])

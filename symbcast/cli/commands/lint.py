@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from cyclopts import Parameter
+
 from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text
 from symbcast.cli.statuses import Exit
@@ -28,8 +30,8 @@ def lint(  # noqa: PLR0913 - each is an option
     min_size: int | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
-    no_cache: bool = False,
-    strict: bool = False,
+    no_cache: Annotated[bool, Parameter(negative=())] = False,
+    strict: Annotated[bool, Parameter(negative=())] = False,
     format: Literal["text", "json", "sarif", "github"] = "text",
 ) -> int:
     """Check the shape annotations of functions for all sizes; modules are imported and functions are called.

@@ -25,6 +25,7 @@ from symbcast.errors import DimensionError
 
 _TOKEN = re.compile(r"[^\W\d][\w.]*|\d+|\*\*|//|==|!=|<=|>=|\S", re.ASCII)
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*", re.ASCII)
+_MOST_CHARACTERS = 4_000
 _MOST_TOKENS = 400
 """Longer texts are left to the grammar, which recurses over nothing."""
 _MOST_NESTED = 30
@@ -84,7 +85,7 @@ def infix_formula(text: str) -> Formula | None:
 
 
 def _reader(text: str) -> _Infix | None:
-    if not text.isascii():
+    if len(text) > _MOST_CHARACTERS or not text.isascii():
         return None
     tokens = _TOKEN.findall(text)
     return _Infix(tokens) if 0 < len(tokens) <= _MOST_TOKENS else None
