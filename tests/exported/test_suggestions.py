@@ -35,7 +35,7 @@ def test_faults_of_known_models_are_found_at_the_smallest_sizes(name):
 
 SUGGESTED = {
     "unet": "{0: batch, 2: 4*_H, 3: 4*_W}",
-    "tcn": "{0: batch, 2: Dim.AUTO}",
+    "tcn": "{0: batch, 2: 8*_time + 6}",
     "fpn": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
     "segmenter": "{0: batch, 2: Dim.AUTO, 3: Dim.AUTO}",
     "spectrum": "{0: batch, 1: Dim.AUTO}",
