@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 collect_ignore = ["data"]
 if find_spec("torch") is None:  # scripts and helpers that load it as they are imported
     collect_ignore += [
+        "error_cases.py",
+        "exported/record_errors.py",
         "exported_models.py",
         "exported_others.py",
         "graph_runs.py",
