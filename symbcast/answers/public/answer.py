@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
-from symbcast.core.program.statements.public import Public
+from symbcast.core.program.statements.public import Public, condition_class
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
@@ -151,4 +151,4 @@ def _condition_class() -> type[Condition]:
     return Condition
 
 
-Public._condition_class = _condition_class
+condition_class.append(_condition_class)

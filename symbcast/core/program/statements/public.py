@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.whole.program import Program
 
 T = TypeVar("T")
 
+condition_class: list[Callable[[], Any]] = []
+"""Loads `symbcast.Condition`, the public form of conditions; appended by the layer that has it."""
+
 
 class Public(ABC):
     """A public answer. It shows what users need of the plain answer that it holds."""
 
     __slots__ = ()
-
-    _condition_class: ClassVar[Callable[[], Any]]
-    """Loads `symbcast.Condition`, the public form of conditions; set by the layer that has it."""
 
     @property
     @abstractmethod

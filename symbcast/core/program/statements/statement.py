@@ -14,7 +14,7 @@ from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, che
 from symbcast.core.program.sizes.premises import assumed
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
-from symbcast.core.program.statements.public import Public, plain_answer
+from symbcast.core.program.statements.public import Public, condition_class, plain_answer
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.budget import one_call
@@ -315,7 +315,7 @@ S = TypeVar("S", bound=Statement)
 
 def public(value: ConditionLike) -> Statement:
     """Return a condition in its public form."""
-    kind: type[Statement] = Public._condition_class()
+    kind: type[Statement] = condition_class[-1]()
     return kind(value)
 
 
