@@ -210,6 +210,13 @@ def test_a_binding_against_the_assumptions():
         result.evaluate(N=2, M=0)
 
 
+@pytest.mark.parametrize("rule", ["none", "pdpd", "unidirectional", "bidirectional"])
+@pytest.mark.parametrize("shapes", [("*b",), ("N", "3", "*b"), ("*b", "M", "*c, 2")])
+def test_wrong_number_of_shapes_where_a_rank_is_unknown(rule, shapes):
+    with pytest.raises(sb.RuleArgumentError, match=rf"takes 2 shapes .*, not {len(shapes)}; give one shape for each"):
+        sb.broadcast(*shapes, rule=rule)
+
+
 def test_wrong_number_of_shapes():
     with pytest.raises(sb.RuleArgumentError, match=r"takes 2 shapes \(data, target\), not 3"):
         sb.broadcast("N", "N", "N", rule="unidirectional")

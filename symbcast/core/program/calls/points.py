@@ -229,6 +229,7 @@ def _laid(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
 
     Each sequence may be cut at one place only, so that its axes are sizes of their own, as its rank is free.
     """
+    rule.check_number(len(dims))
     if next(rule.placement.rank_asks([0] * len(dims)), None) is not None:
         return None
     rests: dict[AxisSequence, Rest] = {}
