@@ -7,17 +7,17 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.answers.contracts.failures import Failure, failures_in, smallest_left
+from symbcast.answers.contracts.checks.failures import Failure, failures_in, smallest_left
 from symbcast.answers.contracts.proof import prove
-from symbcast.answers.contracts.search import Found, search
+from symbcast.answers.contracts.search.largest import Found, search
 from symbcast.answers.contracts.wanted import RangeLike, Wanted, range_text
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UndecidedError
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.buckets import Buckets, Traffic
-    from symbcast.answers.contracts.check import Check
+    from symbcast.answers.contracts.buckets.buckets import Buckets, Traffic
+    from symbcast.answers.contracts.checks.check import Check
     from symbcast.answers.contracts.question import Question
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.shapes import ShapeLike
@@ -113,7 +113,7 @@ class Contract:
         >>> check.verdict, check.ends_work, check.failures[0].sizes
         (<Verdict.SOMETIMES: 'sometimes'>, True, {'H': 65})
         """
-        from symbcast.answers.contracts.check import Check
+        from symbcast.answers.contracts.checks.check import Check
 
         given = Wanted.read(self.question.names, self._own({**(ranges or {}), **more}), {})
         return Check(
@@ -178,7 +178,7 @@ class Contract:
         >>> found.shapes, round(found.waste, 3)
         ([{'H': 64}, {'H': 320}], 0.06)
         """
-        from symbcast.answers.contracts.buckets import buckets_of
+        from symbcast.answers.contracts.buckets.buckets import buckets_of
 
         self.require()
         names = tuple(self._own(dict.fromkeys(sizes)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symbcast.answers.contracts.failures import Failure
+    from symbcast.answers.contracts.checks.failures import Failure
 
 FORMAT = "symbcast.contract"
 

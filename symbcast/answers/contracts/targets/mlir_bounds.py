@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.failures import decision_in
+from symbcast.answers.contracts.checks.failures import decision_in
 from symbcast.answers.contracts.targets.lines import lines_of
 from symbcast.core.logic.formulas import negate
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from symbcast.answers.contracts.grids import MOST_POINTS, fits, grid_of
+from symbcast.answers.contracts.search.grids import MOST_POINTS, fits, grid_of
 from symbcast.core.effort import charge
 from symbcast.core.solver.sets.congruences import bits
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.grids import Table
-    from symbcast.answers.contracts.space import Group
+    from symbcast.answers.contracts.search.grids import Table
+    from symbcast.answers.contracts.search.space import Group
     from symbcast.core.algebra.symbols import Symbol
 
     Point: TypeAlias = dict[Symbol, int]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.proof import within
-from symbcast.answers.contracts.space import set_of
+from symbcast.answers.contracts.search.space import set_of
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, negate
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge

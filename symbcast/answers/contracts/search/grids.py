@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.answers.contracts.masks import longest_run, mask_within
+from symbcast.answers.contracts.search.masks import longest_run, mask_within
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import all_of
 from symbcast.core.solver.evaluation.evaluation import may_be_undefined, predicate
@@ -18,7 +18,7 @@ from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.univariate import solve
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.space import Axis, Group
+    from symbcast.answers.contracts.search.space import Axis, Group
     from symbcast.core.algebra.symbols import Symbol
 
     Table: TypeAlias = "int | list[Table]"

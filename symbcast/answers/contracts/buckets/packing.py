@@ -21,7 +21,7 @@ from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.solver.budget import reason, share
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.space import Axis
+    from symbcast.answers.contracts.search.space import Axis
 
 Shape: TypeAlias = tuple[int, ...]
 Weights: TypeAlias = Mapping[Shape, float]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from symbcast.answers.contracts.failures import Failure, decision_in, ends_work, failures_in
-from symbcast.answers.contracts.fitting import Advice, advice_for, larger_sizes
+from symbcast.answers.contracts.checks.failures import Failure, decision_in, ends_work, failures_in
+from symbcast.answers.contracts.checks.fitting import Advice, advice_for, larger_sizes
 from symbcast.answers.contracts.wanted import range_text
 from symbcast.core.characters import sizes_text
 from symbcast.core.effort import EffortSpentError
@@ -16,7 +16,7 @@ from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.failures import Ranges
+    from symbcast.answers.contracts.checks.failures import Ranges
     from symbcast.answers.contracts.question import Question
 
 _ADVISED = 300_000

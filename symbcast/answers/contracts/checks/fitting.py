@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.space import set_of
+from symbcast.answers.contracts.search.space import set_of
 from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import Formula, at_most
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -15,7 +15,7 @@ from symbcast.core.solver.sets.size_sets import ALL, MAX_PERIOD, SizeSet
 from symbcast.core.solver.sets.univariate import narrow
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.failures import Failure, Ranges
+    from symbcast.answers.contracts.checks.failures import Failure, Ranges
     from symbcast.answers.contracts.question import Question
     from symbcast.core.algebra.symbols import Symbol
 
@@ -130,7 +130,7 @@ def _added(sizes: range, padded: list[int]) -> float:
 
 def larger_sizes(question: Question, failure: Failure, ranges: Ranges) -> Advice | None:
     """Return the smallest sizes that work and are not below those of a failure, where a clause ties several sizes."""
-    from symbcast.answers.contracts.failures import decision_in
+    from symbcast.answers.contracts.checks.failures import decision_in
 
     if failure.sizes is None:
         return None

@@ -9,11 +9,11 @@ from itertools import product
 from math import lcm, prod
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.grids import grid_of
-from symbcast.answers.contracts.growth import Growth
-from symbcast.answers.contracts.lists import listed, points_of, sampled
-from symbcast.answers.contracts.masks import longest_progression, longest_run, progression
-from symbcast.answers.contracts.space import Axis, Group, space_of
+from symbcast.answers.contracts.search.grids import grid_of
+from symbcast.answers.contracts.search.growth import Growth
+from symbcast.answers.contracts.search.lists import listed, points_of, sampled
+from symbcast.answers.contracts.search.masks import longest_progression, longest_run, progression
+from symbcast.answers.contracts.search.space import Axis, Group, space_of
 from symbcast.core.algebra.terms import Term, term
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, dims_of, negate
@@ -22,7 +22,7 @@ from symbcast.core.solver.groups.normal_form import flattened, put_in
 from symbcast.core.solver.sets.congruences import bits
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.grids import Score
+    from symbcast.answers.contracts.search.grids import Score
     from symbcast.answers.contracts.wanted import Wanted
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
@@ -220,7 +220,7 @@ def _box_formula(ranges: Mapping[Symbol, range]) -> Formula:
 
 def _members(group: Group) -> Iterator[Formula]:
     """Yield, for each size with gaps, that it is in one of its runs."""
-    from symbcast.answers.contracts.masks import runs
+    from symbcast.answers.contracts.search.masks import runs
 
     for s, axis in group.axes.items():
         if not axis.is_whole:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.masks import mask_within
+from symbcast.answers.contracts.search.masks import mask_within
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
 from symbcast.core.solver.groups.set_products import split

@@ -8,9 +8,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.answers.contracts.packing import Shape, least_padding
+from symbcast.answers.contracts.buckets.packing import Shape, least_padding
 from symbcast.answers.contracts.proof import prove
-from symbcast.answers.contracts.space import Axis, Group, space_of
+from symbcast.answers.contracts.search.space import Axis, Group, space_of
 from symbcast.answers.contracts.wanted import Wanted
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import all_of

@@ -1,0 +1,1 @@
+"""Buckets: padded shapes with the least padding."""

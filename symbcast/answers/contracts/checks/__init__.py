@@ -1,0 +1,1 @@
+"""Checks of ranges: failing sizes, and how requests are made to fit."""
