@@ -66,3 +66,35 @@ def largest_progression(row):
                 length += 1
             best = max(best, length)
     return best
+
+
+def largest_in_steps(rows):
+    """Return the most points of a product of two progressions: for each progression of rows, the longest in all."""
+    masks = [sum(1 << n for n, holds in enumerate(row) if holds) for row in rows]
+    best, known = 0, {}
+    for first in range(len(masks)):
+        for step in range(1, len(masks)):
+            common, length = -1, 0
+            for mask in masks[first::step]:
+                common, length = common & mask, length + 1
+                if common.bit_count() * length > best:
+                    if common not in known:
+                        known[common] = largest_progression([common >> n & 1 for n in range(len(rows[0]))])
+                    best = max(best, known[common] * length)
+    return best
+
+
+def tie(seed):
+    """Return a random condition that ties two sizes by an equality or by their remainders."""
+    chance = random.Random(seed)
+    step, factor = chance.choice((2, 3, 4, 6, 8)), chance.randint(1, 3)
+    return chance.choice(
+        (
+            f"b == {factor}*a + {chance.randint(0, 3)}",
+            f"a % {step} == b % {step}",
+            f"(a + {factor}*b) % {step} == {chance.randint(0, step - 1)}",
+            f"a*b % {step} == 0",
+            f"(a//2 + b) % {step} <= 1",
+            f"a + b == {chance.randint(5, 40)}",
+        )
+    )

@@ -3,7 +3,15 @@
 import itertools
 
 import pytest
-from random_conditions import MOST, condition, largest_of_one, largest_of_two, largest_progression
+from random_conditions import (
+    MOST,
+    condition,
+    largest_in_steps,
+    largest_of_one,
+    largest_of_two,
+    largest_progression,
+    tie,
+)
 
 import symbcast as sb
 
@@ -57,6 +65,43 @@ def test_boxes_of_one_and_two_sizes_are_the_largest(seed):
     elif len(names) == 2:
         assert contract.size == largest_of_two([rows[n : n + len(SIZES)] for n in range(0, len(rows), len(SIZES))])
     assert contract.is_largest == bool(contract.boxes)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_steps_of_two_sizes_are_the_largest(seed):
+    text = tie(seed) if seed % 2 else condition(seed, "ab")
+    text = f"{text} and ({condition(seed, 'ab')})" if seed % 4 == 3 else text
+    asked, sizes = sb.Condition(text), range(17)
+    names = [str(s) for s in asked.symbols]
+    holds, others = truth(text, "ab"), dict.fromkeys("ab", 0)
+    contract = asked.contract(dict.fromkeys(names, sizes), form="steps")
+    rows = [[holds(**{**others, names[0]: x, names[-1]: y}) for y in sizes] for x in sizes]
+    if len(names) == 2:
+        assert contract.size == largest_in_steps(rows)
+        assert contract.is_largest == bool(contract.boxes)
+    assert all(rows[point[names[0]]][point[names[-1]]] for box in contract.boxes for point in members(box))
+
+
+STEPS = [
+    # condition, arguments, boxes; each is proved to be the largest
+    ("H % 32 == W % 32", {}, {"H": range(32, 4097, 32), "W": range(32, 4097, 32)}),
+    ("H % 32 == W % 32", {"H": "1..40", "W": "1..40"}, {"H": range(1, 34, 32), "W": range(1, 34, 32)}),
+    ("H == W", {}, {"H": range(1, 2), "W": range(1, 2)}),
+    ("H == W", {"typical": {"H": [640]}}, {"H": range(640, 641), "W": range(640, 641)}),
+    ("W == 2*H", {"H": "3..40"}, {"W": range(6, 7), "H": range(3, 4)}),
+    ("total == past + seq", {}, {"total": range(2, 3), "past": range(1, 2), "seq": range(1, 2)}),
+    ("H*W % 64 == 0", {"H": "1..300"}, {"H": range(1, 301), "W": range(64, 4097, 64)}),
+    ("(H + W) % 8 == 3 and W % 2 == 0", {}, None),
+]
+
+
+@pytest.mark.parametrize(("text", "arguments", "box"), STEPS)
+def test_steps_of_tied_sizes(text, arguments, box):
+    contract = sb.Condition(text).contract(form="steps", **arguments)
+    assert box is None or contract.boxes == (box,)
+    assert contract.is_largest, contract.reason
+    holds = sb.Condition(text).guard()
+    assert all(holds(**point) for box in contract.boxes for point in itertools.islice(members(box), 500))
 
 
 DETECTOR = "(H <= 4 or H % 32 == 0 or H % 32 >= 29) and (W <= 4 or W % 32 == 0 or W % 32 >= 29)"

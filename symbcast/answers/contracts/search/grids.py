@@ -10,6 +10,8 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.search.masks import longest_run, mask_within
+from symbcast.answers.contracts.search.progressions import StepSearch
+from symbcast.answers.contracts.search.tables import Score, Table, is_any, is_within, meet, without
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import all_of
 from symbcast.core.solver.evaluation.evaluation import may_be_undefined, predicate
@@ -21,15 +23,11 @@ if TYPE_CHECKING:
     from symbcast.answers.contracts.search.space import Axis, Group
     from symbcast.core.algebra.symbols import Symbol
 
-    Table: TypeAlias = "int | list[Table]"
-    """A mask, or a table for each size of a symbol."""
     Box: TypeAlias = tuple[tuple[int, int], ...]
     """The first position and the length on each axis."""
 
 MOST_POINTS = 1 << 16
 MOST_ROWS = 1 << 11
-Score: TypeAlias = tuple[int, int]
-"""How many typical sizes a box contains, summed over its sizes, and how many points."""
 
 
 class Grid:
@@ -76,9 +74,23 @@ class Grid:
             return search.found[1] or None, False
         return search.found[1] or None, True
 
+    def largest_in_steps(self, at_least: Score) -> tuple[dict[Symbol, range] | None, bool]:
+        """Return the best box whose sizes may advance in steps; None if none has a better score than ``at_least``.
+
+        The second value says whether the search was completed.
+        """
+        search, is_complete = StepSearch([axis.typical for axis in self.axes], at_least), True
+        try:
+            search.best(self.table, 0)
+        except EffortSpentError:
+            is_complete = False
+        box = search.found[1]
+        sides = zip(self.symbols, self.axes, box, strict=True) if box else ()
+        return {s: axis.sizes(*part) for s, axis, part in sides} or None, is_complete
+
     def remove(self, box: Box) -> None:
         """Remove the points of a box."""
-        self.table = _without(self.table, box)
+        self.table = without(self.table, box)
 
     def ranges(self, box: Box) -> dict[Symbol, range]:
         """Return the sizes of a box."""
@@ -122,11 +134,11 @@ class _Search:
             return row
         found: tuple[Score, Box] = ((0, 0), ())
         for first, rows in enumerate(table):
-            if first and _is_within(rows, table[first - 1]):
+            if first and is_within(rows, table[first - 1]):
                 continue  # a box that begins here can be extended by the table before
             common, last = rows, first
-            while common and _any(common):
-                while last + 1 < len(table) and _is_within(common, table[last + 1]):
+            while common and is_any(common):
+                while last + 1 < len(table) and is_within(common, table[last + 1]):
                     last += 1
                 score, box = self.best(common, depth + 1)
                 length = last - first + 1
@@ -138,7 +150,7 @@ class _Search:
                 if last + 1 == len(table) or not self._can_beat(found[0], score, first, len(table), depth):
                     break
                 last += 1
-                common = _meet(common, table[last])
+                common = meet(common, table[last])
         return found
 
     def _can_beat(self, best: Score, score: Score, first: int, count: int, depth: int) -> bool:
@@ -149,33 +161,3 @@ class _Search:
 
     def _held(self, depth: int, position: int, length: int) -> int:
         return (self._typical[depth] >> position & ((1 << length) - 1)).bit_count()
-
-
-def _any(table: Table) -> bool:
-    return bool(table) if isinstance(table, int) else any(map(_any, table))
-
-
-def _meet(left: Table, right: Table) -> Table:
-    charge(1)
-    if isinstance(left, int) and isinstance(right, int):
-        return left & right
-    assert isinstance(left, list)
-    assert isinstance(right, list)
-    return [_meet(a, b) for a, b in zip(left, right, strict=True)]
-
-
-def _is_within(inner: Table, outer: Table) -> bool:
-    charge(1)
-    if isinstance(inner, int) and isinstance(outer, int):
-        return not inner & ~outer
-    assert isinstance(inner, list)
-    assert isinstance(outer, list)
-    return all(_is_within(a, b) for a, b in zip(inner, outer, strict=True))
-
-
-def _without(table: Table, box: Box) -> Table:
-    (position, length), *rest = box
-    if isinstance(table, int):
-        return table & ~(((1 << length) - 1) << position)
-    inside = range(position, position + length)
-    return [_without(rows, tuple(rest)) if n in inside else rows for n, rows in enumerate(table)]

@@ -8,17 +8,21 @@ asked about. A grown box cannot be extended in any direction, but another one ma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.core.algebra.symbols import Dummy, next_number
+from symbcast.core.algebra.terms import made_symbol
 from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, negate
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.solver.answer import SHORT_LIMIT, Satisfiability
 from symbcast.core.solver.evaluation.evaluation import predicate
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.linear.z3_solver import Session, on_worker
 
 if TYPE_CHECKING:
+    from symbcast.answers.contracts.search.space import Group
     from symbcast.core.algebra.symbols import Symbol
 
     Box: TypeAlias = tuple[tuple[int, int], ...]
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 _MOST_CORNERS = 4
 _SEEDS = 4
+_TYPICAL = 2
+"""How many typical sizes of each size are seeds."""
 
 
 class Growth:
@@ -52,6 +58,11 @@ class Growth:
         """Whether the box fills the bounds."""
         return self.best == self.whole
 
+    @property
+    def is_point(self) -> bool:
+        """Whether the box is one point."""
+        return self.best is not None and all(low == high for low, high in self.best)
+
     def run(self) -> None:
         """Search; `best` keeps what was found if the effort is spent."""
         on_worker(self._run)
@@ -70,20 +81,35 @@ class Growth:
     def _seeds(self) -> Iterator[tuple[int, ...]]:
         """Yield some points that work: typical ones, corners, the middle, or else one that z3 finds."""
         holds = predicate(self._formula, self.symbols)
-        found = 0
+        found: list[tuple[int, ...]] = []
         for point in dict.fromkeys(self._candidates()):
             charge(1)
             if holds(*point):
                 yield point
-                found += 1
-            if found == _SEEDS:
-                return
-        if not found:
-            session = Session(self.symbols, [self._formula, self._bounded(self.whole)], limit=SHORT_LIMIT)
-            answer = session.check()
-            self.is_empty = answer is Satisfiability.UNSATISFIABLE
+                found.append(point)
+            if len(found) == _SEEDS:
+                break
+        most = sum(map(bool, self._typical))
+        if found and max(map(self._held, found)) == most:
+            return
+        session = Session(self.symbols, [self._formula, self._bounded(self.whole)], limit=SHORT_LIMIT)
+        for fixed in (*self._typical_sizes(), *([] if found else [{}])):
+            answer = session.check([equal(s, size) for s, size in fixed.items()])
+            self.is_empty = not fixed and answer is Satisfiability.UNSATISFIABLE
             if answer is Satisfiability.SATISFIABLE:
-                yield tuple(session.model()[s] for s in self.symbols)
+                model = session.model()
+                yield tuple(model[s] for s in self.symbols)
+
+    def _held(self, point: tuple[int, ...]) -> int:
+        return sum(n in sizes for n, sizes in zip(point, self._typical, strict=True))
+
+    def _typical_sizes(self) -> Iterator[dict[Symbol, int]]:
+        """Yield typical sizes for which to seek points: some of all sizes at once, then each alone."""
+        known = {s: sizes[-_TYPICAL:] for s, sizes in zip(self.symbols, self._typical, strict=True) if sizes}
+        together = (dict(zip(known, chosen, strict=True)) for chosen in product(*known.values()))
+        yield from islice(together, _SEEDS) if len(known) > 1 else ()
+        for s, sizes in known.items():
+            yield from ({s: size} for size in sizes)
 
     def _candidates(self) -> Iterator[tuple[int, ...]]:
         yield from product(*(sizes[:2] or [low] for sizes, (low, _) in zip(self._typical, self.whole, strict=True)))
@@ -169,6 +195,30 @@ class Growth:
     def _score(self, box: Box) -> tuple[int, int]:
         held = sum(low <= n <= high for sizes, (low, high) in zip(self._typical, box, strict=True) for n in sizes)
         return held, prod(high - low + 1 for low, high in box)
+
+
+def has_single_points(group: Group) -> bool:
+    """Return whether it is proved that no two points of a group differ in one size only: each box is a point.
+
+    So it is where every size is a function of the others, as of ``H == W``.
+    """
+    return all(_is_determined(s, group) for s in group.axes)
+
+
+def _is_determined(s: Symbol, group: Group) -> bool:
+    if group.axes[s].low == group.axes[s].high:
+        return True
+    other = made_symbol(Dummy, s.name, next_number())
+    again = [put_in(clause, {s: other}) for clause in group.clauses if s in symbols_in(clause)]
+    ends = {**{t: (axis.low, axis.high) for t, axis in group.axes.items()}}
+    ends[other] = ends[s]
+    bounds = [part for t, (low, high) in ends.items() for part in (at_most(low, t), at_most(t, high))]
+    asked = [*group.clauses, *again, *bounds, at_most(s + 1, other)]
+    try:
+        found = on_worker(lambda: Session(tuple(ends), asked, limit=SHORT_LIMIT).check())
+    except EffortSpentError:
+        return False
+    return found is Satisfiability.UNSATISFIABLE
 
 
 def _contains(box: Box, point: tuple[int, ...]) -> bool:

@@ -5,34 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import product
-from math import lcm, prod
+from math import prod
 from typing import TYPE_CHECKING
 
+from symbcast.answers.contracts.search.classes import classes_of, regular_class, spread, thinned_group
 from symbcast.answers.contracts.search.grids import grid_of
-from symbcast.answers.contracts.search.growth import Growth
+from symbcast.answers.contracts.search.growth import Growth, has_single_points
 from symbcast.answers.contracts.search.lists import listed, points_of, sampled
 from symbcast.answers.contracts.search.masks import longest_progression, longest_run, progression
 from symbcast.answers.contracts.search.space import Axis, Group, space_of
-from symbcast.core.algebra.terms import Term, term
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, dims_of, negate
+from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, negate
 from symbcast.core.solver.budget import reason, share
-from symbcast.core.solver.groups.normal_form import flattened, put_in
 from symbcast.core.solver.sets.congruences import bits
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.search.grids import Score
     from symbcast.answers.contracts.wanted import Wanted
     from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
 
 SEARCHED = 1_000_000
 """Units of effort for the search."""
 GROUP = 400_000
 """Units for one group of tied sizes."""
-_MOST_PHASES = 24
-"""How many products of residue classes are tried for a group whose sizes advance in steps."""
+CLASSES = 200_000
+"""Units for boxes in residue classes, before all boxes of a small group are compared."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,8 @@ class _Searcher:
             ((symbol, axis),) = group.axes.items()
             yield from self._pieces_of_one(symbol, axis, count)
         elif self._form == "steps":
-            yield from _best(self._stepped(group))
+            piece = self._stepped(group)
+            yield from () if piece is None else (piece,)
         else:
             yield from self._pieces_of_several(group, count)
 
@@ -127,7 +124,7 @@ class _Searcher:
             if box is None:
                 return
             ranges = grid.ranges(box)
-            yield Piece(ranges, sum(_held(group.axes[s], sizes) for s, sizes in ranges.items()))
+            yield _piece(group, ranges)
             grid.remove(box)
 
     def _grown(self, group: Group, count: int) -> Iterator[Piece]:
@@ -149,30 +146,59 @@ class _Searcher:
             wide = {s: (axis.low, axis.high) for s, axis in group.axes.items()}
             growth = Growth(wide, [*group.clauses, *_members(group)], _typical(group))
             growth.run()
-        if not growth.is_largest and not growth.is_empty:
-            self._note(_GROWN)
         if growth.best is None:
+            self._note("" if growth.is_empty else _GROWN)
             return None
         ranges = {s: range(low, high + 1) for s, (low, high) in zip(growth.symbols, growth.best, strict=True)}
-        return Piece(ranges, sum(_held(group.axes[s], sizes) for s, sizes in ranges.items()))
+        found = _piece(group, ranges)
+        self._note("" if growth.is_largest or _is_only_point(found, group) else _GROWN)
+        return found
 
-    def _stepped(self, group: Group) -> Iterator[Piece]:
-        """Yield boxes whose sizes advance in steps: on residue classes of the divisors in the clauses."""
-        best: Score = 0, 0
-        for phases in _phases(group):
-            axes = {s: _thinned(axis, *phases[s]) for s, axis in group.axes.items()}
-            if not all(axis.mask for axis in axes.values()) or _most(axes) <= best:
-                continue
-            # The size is step*k + phase; k has the symbol of the size.
-            sizes = {s: _line(s, *phases[s]) for s in axes}
-            thinned = Group(axes, flattened(put_in(clause, sizes) for clause in group.clauses))
-            for piece in self._pieces_of_several(thinned, 1):
-                ranges = {s: _spread(piece.ranges[s], *phases[s]) for s in axes}
-                best = max(best, piece.score)
-                yield Piece(ranges, piece.held)
-            if best == (0, 0):
-                return  # steps of 1 come first: there are no points
-            self._note(_STEPPED)
+    def _stepped(self, group: Group) -> Piece | None:
+        """Return the best box whose sizes advance in steps: of all boxes, if the points can be listed."""
+        regular = {s: regular_class(axis) for s, axis in group.axes.items()}
+        if any(step > 1 for step, _ in regular.values()):
+            inner = self._stepped(thinned_group(group, regular))
+            if inner is None:
+                return None
+            return Piece({s: spread(inner.ranges[s], *regular[s]) for s in group.axes}, inner.held)
+        best, why = self._in_classes(group)
+        grid = grid_of(group) if why else None
+        if grid is None:
+            self._note(why)
+            return best
+        better, is_complete = grid.largest_in_steps((0, 0) if best is None else best.score)
+        self._note("" if is_complete else why)
+        return best if better is None else _piece(group, better)
+
+    def _in_classes(self, group: Group) -> tuple[Piece | None, str]:
+        """Return the best box found in residue classes, and why another one may be better; empty if none is."""
+        best: Piece | None = None
+        found = classes_of(group)
+        has_typical = any(_typical(group).values())
+        try:
+            with share(CLASSES):
+                for phases, points in found.classes:
+                    if best is None or has_typical or points > best.score[1]:
+                        piece, is_empty = self._in_class(group, phases)
+                        best = piece if piece is not None and (best is None or piece.score > best.score) else best
+                        if is_empty and phases == found.classes[0].phases:
+                            return None, ""
+        except EffortSpentError:
+            return best, _STEPPED
+        is_proved = best is not None and (best.score == (0, found.largest) or _is_only_point(best, group))
+        return best, "" if is_proved else _STEPPED
+
+    def _in_class(self, group: Group, phases: Mapping[Symbol, tuple[int, int]]) -> tuple[Piece | None, bool]:
+        """Return a large box in a product of residue classes, and whether these are proved to have no points."""
+        thin = thinned_group(group, phases)
+        if not all(axis.mask for axis in thin.axes.values()):
+            return None, True
+        inner = _Searcher("box")
+        found = next(inner._pieces_of_several(thin, 1), None)
+        if found is None:
+            return None, not inner._open
+        return _piece(group, {s: spread(found.ranges[s], *phases[s]) for s in group.axes}), False
 
     def _listed(self, groups: Sequence[Group], wanted: Wanted, most: int) -> Found:
         points = []
@@ -195,15 +221,14 @@ _BOXES_FOR_LISTS = 8
 """Boxes of a large group from which the sizes of a list are taken."""
 
 
-def _most(axes: Mapping[Symbol, Axis]) -> Score:
-    """Return the score of a box with all sizes of some axes."""
-    return sum(a.typical.bit_count() for a in axes.values()), prod(a.mask.bit_count() for a in axes.values())
+def _piece(group: Group, ranges: Mapping[Symbol, range]) -> Piece:
+    return Piece(ranges, sum(_held(group.axes[s], sizes) for s, sizes in ranges.items()))
 
 
-def _best(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    found = list(pieces)
-    if found:
-        yield max(found, key=lambda piece: piece.score)
+def _is_only_point(piece: Piece, group: Group) -> bool:
+    """Return whether a box is one point, and it is proved that no box of a group has more."""
+    held = sum(bool(axis.typical) for axis in group.axes.values())
+    return piece.score == (held, 1) and has_single_points(group)
 
 
 def _held(axis: Axis, sizes: range) -> int:
@@ -225,50 +250,6 @@ def _members(group: Group) -> Iterator[Formula]:
     for s, axis in group.axes.items():
         if not axis.is_whole:
             yield any_of(_box_formula({s: axis.sizes(*run)}) for run in runs(axis.mask))
-
-
-def _phases(group: Group) -> Iterator[dict[Symbol, tuple[int, int]]]:
-    """Yield the step and the residue to try for each symbol: 1, and each class of the divisors that it meets."""
-    choices: dict[Symbol, list[tuple[int, int]]] = {}
-    for s, axis in group.axes.items():
-        step = lcm(*(d for clause in group.clauses for d in _divisors(clause, s)), 1)
-        classes = range(step) if 1 < step <= axis.mask.bit_length() else ()
-        choices[s] = [(1, 0), *((step, r) for r in classes)]
-    for count, chosen in enumerate(product(*choices.values())):
-        if count == _MOST_PHASES:
-            return
-        yield dict(zip(choices, chosen, strict=True))
-
-
-def _divisors(clause: Formula, symbol: Symbol) -> Iterator[int]:
-    pending: list[Term] = [term(d) for d in dims_of(clause) if not isinstance(d, int)]
-    while pending:
-        for operation in pending.pop().operations():
-            pending.extend(operation.args)
-            divisor = operation.args[-1]
-            is_division = operation.kind in ("//", "%") and divisor.is_constant and divisor.constant > 0
-            if is_division and symbol in operation.args[0].dim().symbols():  # type: ignore[union-attr]
-                yield divisor.constant
-
-
-def _line(symbol: Symbol, step: int, phase: int) -> Dim:
-    return step * symbol + phase if step > 1 else symbol
-
-
-def _thinned(axis: Axis, step: int, phase: int) -> Axis:
-    """Return the quotients of the sizes in a residue class."""
-    if step == 1:
-        return axis
-    first = axis.low + (phase - axis.low) % step
-    positions = range(first - axis.low, axis.mask.bit_length(), step)
-    mask = sum((axis.mask >> p & 1) << n for n, p in enumerate(positions))
-    typical = sum((axis.typical >> p & 1) << n for n, p in enumerate(positions))
-    shift = (mask & -mask).bit_length() - 1 if mask else 0
-    return Axis(first // step + shift, mask >> shift, typical >> shift)
-
-
-def _spread(sizes: range, step: int, phase: int) -> range:
-    return range(sizes[0] * step + phase, sizes[-1] * step + phase + 1, step)
 
 
 def _best_products(pieces: Sequence[Sequence[Piece]], count: int) -> list[dict[Symbol, range]]:

@@ -11,8 +11,8 @@ from symbcast.core.effort import charge
 from symbcast.core.solver.sets.congruences import bits
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.search.grids import Table
     from symbcast.answers.contracts.search.space import Group
+    from symbcast.answers.contracts.search.tables import Table
     from symbcast.core.algebra.symbols import Symbol
 
     Point: TypeAlias = dict[Symbol, int]

@@ -102,24 +102,24 @@ def _longest_chain(mask: int, step: int, at_least: int) -> tuple[int, int]:
     return (found & -found).bit_length() - 1, length
 
 
-def longest_progression(mask: int, typical: int = 0) -> tuple[int, int, int]:
+def longest_progression(mask: int, typical: int = 0, at_least: int = 1) -> tuple[int, int, int]:
     """Return the arithmetic progression with the most typical sizes, then the most members: position, length, step.
 
     Of several, the one with the smallest step, then the first. It is exact: every step is tried until no larger one can
-    have more members.
+    have more members. If no typical size is in the mask, its length is 0 unless it has ``at_least`` so many members.
 
     >>> longest_progression(0b100100100100010), longest_progression(0b1), longest_progression(0)
     ((5, 4, 3), (0, 1, 1), (0, 0, 1))
     """
     wanted = typical & mask
-    return _with_typical(mask, wanted) if wanted else _longest(mask)
+    return _with_typical(mask, wanted) if wanted else _longest(mask, at_least)
 
 
-def _longest(mask: int) -> tuple[int, int, int]:
-    position, length = _longest_chain(mask, 1, 0)
+def _longest(mask: int, at_least: int) -> tuple[int, int, int]:
+    position, length = _longest_chain(mask, 1, at_least)
     best, step, width = (position, length, 1), 2, mask.bit_length()
-    while best[1] and step * best[1] < width:
-        position, length = _longest_chain(mask, step, best[1] + 1)
+    while mask.bit_count() >= at_least and step * max(best[1], at_least - 1) < width:
+        position, length = _longest_chain(mask, step, max(best[1] + 1, at_least))
         if length:
             best = position, length, step
         step += 1
