@@ -109,6 +109,25 @@ def test_a_file_that_is_there_stays_as_it_is(folder, files, capsys):
     assert not list(Path().glob(".*.part"))
 
 
+def test_a_page_is_written_for_one_model(folder, files, capsys):
+    pytest.importorskip("onnx")
+    assert run(["model", "sometimes.onnx", "--html", "pages/here.html"]) == Exit.FAILS
+    out, err = capsys.readouterr()
+    assert "runs only for some sizes" in out and err == "symbcast: the page is pages/here.html\n"
+    assert Path("pages/here.html").read_text().startswith("<!doctype html>")
+    for wrong in (
+        ["--html", "pages/here.html"],
+        ["--html", "pages"],
+        ["--html", "-"],
+        ["--html", "sometimes.onnx", "--overwrite"],
+        ["always.onnx", "--html", "two.html"],
+        ["--html", "a.html", "--results", "a.jsonl"],
+    ):
+        assert run(["model", "sometimes.onnx", *wrong]) == Exit.USAGE
+        assert capsys.readouterr().err.startswith("symbcast: --html ")
+    assert run(["model", "sometimes.onnx", "--html", "pages/here.html", "--overwrite"]) == Exit.FAILS
+
+
 @pytest.mark.parametrize("packed", ["", "gz", "txt", "json"])
 def test_a_model_is_read_from_standard_input(packed, folder, files, monkeypatch, capsys):
     onnx = pytest.importorskip("onnx")

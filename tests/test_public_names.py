@@ -37,8 +37,8 @@ MODULES = ["to_stablehlo"]
 """Of a broadcast it writes the operation itself, of other answers functions of sizes: the parameters differ."""
 
 GRAPHS = """
-    aliases assumptions data_condition data_sizes inputs json_schema min_size optionals outputs runtime sequences shapes
-    source
+    aliases assumptions data_condition data_sizes inputs json_schema min_size optionals outputs plot runtime sequences
+    shapes source
 """
 PATHS = "assumptions at cases complete data_condition data_sizes min_size paths shapes title unconfirmed unexplored"
 TRACES = f"{PATHS} arguments isolated json_schema name report"

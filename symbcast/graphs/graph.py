@@ -6,6 +6,7 @@ which nothing in this folder reads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.value import Value
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+_IN_PATH = re.compile(r"[./](?!\d+(?:[./]|$))")
 
 
 class Node:
@@ -77,6 +79,11 @@ class Node:
         return ""
 
     @property
+    def path(self) -> tuple[str, ...]:
+        """The modules around it, outermost first; those in its name, if the framework records nothing else."""
+        return module_path(self.title.rpartition("/")[0])
+
+    @property
     def line(self) -> Line | None:
         """The line of the user's code that it comes from."""
         return None
@@ -85,6 +92,15 @@ class Node:
     def title(self) -> str:
         """Its name in answers."""
         return self.name or (self.outputs[0] if self.outputs else "") or self.op_type
+
+
+def module_path(name: str) -> tuple[str, ...]:
+    """Return the modules in a name with slashes or dots; an index stays with the list that it is in.
+
+    >>> module_path("/encoder/layers.0.attention/0")
+    ('encoder', 'layers.0', 'attention/0')
+    """
+    return tuple(part for part in _IN_PATH.split(name.strip("/")) if part)
 
 
 class Graph:

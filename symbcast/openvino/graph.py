@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from symbcast.graphs.graph import Graph, Node
+from symbcast.graphs.graph import NOTHING, Graph, Node
 
 
 class OpenVinoNode(Node):
@@ -45,8 +45,10 @@ class OpenVinoNode(Node):
     def graphs(self) -> Mapping[str, Graph]:
         """The branches of an If, or the body of a loop."""
         names = BODIES.get(self.op_type, ())
+        if not names:
+            return NOTHING
         bodies = (self.raw.get_function(n) for n in range(2)) if len(names) > 1 else (self.raw.get_function(),)
-        return {name: OpenVinoGraph(body) for name, body in zip(names, bodies, strict=True)} if names else {}
+        return {name: OpenVinoGraph(body) for name, body in zip(names, bodies, strict=True)}
 
     @property
     def held(self) -> tuple[int, ...] | None:

@@ -47,6 +47,7 @@ def model(  # noqa: PLR0913 - each is an option
     format: Format = "text",
     guard: GuardIn = None,
     output: str | None = None,
+    html: str | None = None,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     fail_on: FailOn = "sometimes",
@@ -83,8 +84,10 @@ def model(  # noqa: PLR0913 - each is an option
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
         Where to write the ONNX model annotated with every known shape: a file, or a folder for several models.
+    html
+        Where to write a page with the answer and the model's graph, with shapes on its edges, for any browser.
     overwrite
-        Let --output replace existing files.
+        Let --output and --html replace existing files.
     confirm
         Run ONNX models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
     fail_on
@@ -105,8 +108,10 @@ def model(  # noqa: PLR0913 - each is an option
 
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
-    if overwrite and output is None:
-        raise UsageError("--overwrite lets --output replace a file: name the file with --output")
+    if overwrite and output is None and html is None:
+        raise UsageError("--overwrite lets --output or --html replace a file: name the file with one of these")
+    if html is not None and (results is not None or dask is not None):
+        raise UsageError("--html is the page of one model: leave --results and --dask out")
     if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
         raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
     if guard is not None and (format != "text" or results is not None):
@@ -126,6 +131,8 @@ def model(  # noqa: PLR0913 - each is an option
         found = model_files(given)
         if guard is not None and len(found) != 1:
             raise UsageError(f"--guard is the guard of one model: {len(found)} are given")
+        if html is not None:
+            check_page(html, found, overwrite)
         means = Means(_processes(jobs, found), timeout, dask)
         check_front_ends(found, runtime, confirm)
         written = targets(output, found, files, overwrite) if output is not None else {}
@@ -144,6 +151,7 @@ def model(  # noqa: PLR0913 - each is an option
                 called,
                 function or "",
                 guard,
+                html,
             )
             for path, target in ((path, written.get(path)) for path in found)
         ]
@@ -152,6 +160,18 @@ def model(  # noqa: PLR0913 - each is an option
         from symbcast.cli.models.recording import recorded
 
         return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
+
+
+def check_page(html: str, files: Sequence[str], overwrite: bool) -> None:
+    """Raise `UsageError` if a page cannot be written: of several models, or over a file that is to stay."""
+    if html in ("", STDIN):
+        raise UsageError(f"--html {html}: standard output carries the report; name a file, such as model.html")
+    if len(files) != 1:
+        raise UsageError(f"--html is the page of one model: {len(files)} are given")
+    if Path(html).is_dir():
+        raise UsageError(f"--html {html} is a folder; name a file in it, such as {Path(html) / 'model.html'}")
+    if is_there(html) and (not overwrite or Path(html).resolve() == Path(files[0]).resolve()):
+        raise UsageError(f"--html {html} already exists; name another{', or add --overwrite' * (not overwrite)}")
 
 
 def _check_options(timeout: float | None, results: str | None, resume: bool, format: Format) -> None:

@@ -38,7 +38,8 @@ class Job(NamedTuple):
     """A file to check, with the options of the check; ``target`` is the path of the annotated model, if one is written.
 
     ``called`` is its display name if that is not its path; ``function`` is the function to check, if one is named;
-    ``guard`` the language of the guard that is wanted instead of a report.
+    ``guard`` the language of the guard that is wanted instead of a report. ``html`` is the path of the page, if one is
+    written.
     """
 
     path: str
@@ -54,6 +55,7 @@ class Job(NamedTuple):
     called: str = ""
     function: str = ""
     guard: Language | None = None
+    html: str | None = None
 
     @property
     def source(self) -> str:
@@ -185,6 +187,8 @@ def _examined(job: Job, opened: _Opened, names: Names) -> FileOutcome:
     )
     if job.target is not None:
         found = _written(found, cast("Any", report).annotate(), job, Path(job.target))
+    if job.html is not None:
+        found = _pictured(found, report, Path(job.html))
     if job.guard is not None:
         left = sorted({left.node for left in report.unanalysed})
         remarks = [f"the guard does not cover {listed(left, limit=3)}: not analysed"] if left else []
@@ -218,6 +222,17 @@ def _told(run: Confirmation, report: GraphReport) -> Confirmed:
 
     text = Shortener(report.aliases).text(str(run))
     return Confirmed(run.sizes, run.expected, run.happened, run.agrees, run.reason, text)
+
+
+def _pictured(found: FileOutcome, report: GraphReport, target: Path) -> FileOutcome:
+    """Write the page of a model."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        report.plot().save(target)
+    except OSError as error:
+        problem = Problem(f"the page cannot be written to {target}: {error.strerror or error}")
+        return replace(found, problem=problem)
+    return replace(found, remarks=(*found.remarks, f"the page is {target}"))
 
 
 def _written(found: FileOutcome, model: Any, job: Job, target: Path) -> FileOutcome:

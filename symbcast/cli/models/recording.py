@@ -63,7 +63,7 @@ def _question(asked: Sequence[Job]) -> dict[str, Any]:
         return {}
     question = asked[0]._asdict()
     return {
-        **{key: question[key] for key in question if key not in ("path", "target", "called")},
+        **{key: question[key] for key in question if key not in ("path", "target", "called", "html")},
         "symbcast": __version__,
     }
 

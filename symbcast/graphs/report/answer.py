@@ -47,6 +47,7 @@ class GraphAnswer(ModuleAnswer):
         "fixes suggestions -> findings, which have fixes",
         "sarif to_sarif save -> to_dict(), or the command: symbcast model --format sarif",
         "is_dynamic -> inputs",
+        "draw picture graph diagram visualize visualise render show display to_html html netron -> plot()",
         base=Answer._meant,
     )
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from symbcast.answers.show.document import Document, Room
     from symbcast.core.shapes import Shape
+    from symbcast.graphs.pictures.picture import ModelPicture
 
 
 class GraphReport(GraphAnswer):
@@ -25,6 +26,15 @@ class GraphReport(GraphAnswer):
         from symbcast.graphs.report.document import WIDTH
 
         return render(self._document(), WIDTH)
+
+    def plot(self) -> ModelPicture:
+        """Return the graph as a picture, with shapes on its edges and the nodes to blame marked.
+
+        A notebook shows it; ``save("model.html")`` writes it as a page that opens in any browser.
+        """
+        from symbcast.graphs.pictures.picture import ModelPicture
+
+        return ModelPicture(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data for JSON, as `json_schema` describes it."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from symbcast.graphs.graph import Graph, Node
+from symbcast.graphs.graph import Graph, Node, module_path
 from symbcast.graphs.values.value import Value
 from symbcast.onnx.protobuf.constant import TensorConstant
 from symbcast.onnx.validity.opsets import normal
@@ -25,6 +27,8 @@ _FIELDS = {
 }
 """The kinds of attributes, and the field that each is in."""
 _GRAPH, _GRAPHS = 5, 10
+_SCOPES = "pkg.torch.onnx.name_scopes"
+"""The paths of all modules around a node, as a Python list that ends with the node."""
 
 
 class OnnxNode(Node):
@@ -75,6 +79,16 @@ class OnnxNode(Node):
                     (f"{attribute.name}.{n}", OnnxGraph(g, self.versions)) for n, g in enumerate(attribute.graphs)
                 )
         return found
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The modules around it: those that torch's exporter records, else those in its name."""
+        for entry in self.raw.metadata_props if hasattr(self.raw, "metadata_props") else ():
+            if entry.key == _SCOPES:
+                with suppress(ValueError, SyntaxError, TypeError, LookupError, RecursionError, MemoryError):
+                    scope = str(literal_eval(entry.value)[-2])
+                    return () if scope.startswith("_empty_nn_module_stack") else module_path(scope)
+        return super().path
 
     @property
     def tensor(self) -> Any:

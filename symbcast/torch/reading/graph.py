@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from symbcast.answers.report.outcomes import Line
-from symbcast.graphs.graph import NOTHING, Graph, Node
+from symbcast.graphs.graph import NOTHING, Graph, Node, module_path
 from symbcast.graphs.values.value import Value
 from symbcast.torch.reading.held import Held
 from symbcast.torch.reading.library import load
@@ -76,6 +76,11 @@ class TorchNode(Node):
         """The path of the node's module, such as ``layer1.0.conv1``; empty for the outermost."""
         stack = list((self.raw.meta.get("nn_module_stack") or {}).values())
         return str(stack[-1][0]) if stack else ""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The modules around it."""
+        return module_path(self.module)
 
     @cached_property
     def source(self) -> Source | None:

@@ -1,0 +1,262 @@
+"""The picture of a model as data: items in blocks, the values between them, and the requirements of nodes.
+
+Nodes whose inputs are all constants are left out, as they say nothing about sizes; their values are among the inputs of
+the nodes that take them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.answers.contracts.inputs import ELEMENT_TYPES
+from symbcast.core.characters import cut, listed, sizes_text, visible
+from symbcast.core.shapes import any_shape_of
+from symbcast.graphs.findings.sequences import described
+from symbcast.graphs.pictures.blocks import Block, folded
+from symbcast.graphs.report.document import condition_text, verdict_words
+from symbcast.graphs.report.shortening import Shortener
+from symbcast.graphs.values.value import sizes_known
+
+if TYPE_CHECKING:
+    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.graph import Graph, Node
+    from symbcast.graphs.report.answer import GraphAnswer
+    from symbcast.graphs.values.value import Value
+
+OPEN, MOST_OPEN = 60, 80
+"""The size of a graph that is unfolded as a whole, and how many items of a larger one blamed nodes may unfold."""
+FEW = 30
+"""Blocks are unfolded at first, from the outside, as long as no more items are shown."""
+MOST_ITEMS = 20_000
+"""Inner graphs are not drawn beyond this many items: functions that call each other grow without bound."""
+DEEPEST = 8
+LEAST_INNER = 3
+"""Inner graphs with fewer nodes, such as the sum inside a reduction, are not drawn."""
+_KINDS = 2
+"""How many operators the summary of a block names."""
+
+Item = dict[str, Any]
+
+
+def drawing(report: GraphAnswer) -> dict[str, Any]:
+    """Return the picture of a model as data for `json.dumps`.
+
+    ``items`` are nodes, inputs, outputs and blocks, each with the index of the block around it; ``values`` are what they
+    pass on, with the index of the text of their shape; ``open`` are the blocks that are unfolded at first.
+    """
+    drawer = _Drawer(report)
+    model = report._checked.model
+    drawer.graph(model.graph, -1, {}, list(model.input_names))
+    drawer.mark()
+    return {
+        "verdict": visible(verdict_words(report)),
+        "condition": visible(drawer.shortener.text(condition_text(report))),
+        "items": drawer.items,
+        "values": drawer.values,
+        "shapes": list(drawer.texts),
+        "findings": [drawer.finding(n, f) for n, f in enumerate(report.findings)],
+        "legend": drawer.shortener.legend(drawer.texts),
+        "open": _opened(drawer.items),
+    }
+
+
+class _Drawer:
+    """Collects the items and values of a picture."""
+
+    def __init__(self, report: GraphAnswer) -> None:
+        self.report = report
+        checked = report._checked
+        self.shortener = Shortener(checked.aliases)
+        self.items: list[Item] = []
+        self.values: list[list[Any]] = []
+        """Each value: its name, the index of its shape's text, its element type, and the item that makes it or -1."""
+        self.texts: dict[str, int] = {}
+        self._namer = self.shortener.namer(checked.env.shown)
+        self._nodes: dict[int, int] = {}
+        """The item of each node, by the node's identity."""
+        self._titles: dict[str, list[int]] = defaultdict(list)
+        self._known: dict[Any, str] = {}
+        self._calls: Counter[int] = Counter()
+        """How often an inner graph is run: the shapes in one that is run several times may differ."""
+        self._needed = {id(p.node) for p in checked.asker.places.values()}
+
+    # Items.
+
+    def graph(self, graph: Graph, parent: int, outer: Mapping[str, int], inputs: Sequence[str]) -> list[int]:
+        """Add the items of a graph to a block; return its output values. ``outer`` has the values around it."""
+        values = self.report._checked.walk.top.values if parent < 0 else self._inner(graph)
+        scope = dict(outer)
+        for name in inputs:
+            item = self._add(parent, n=name, k="input")
+            scope[name] = self._value(name, values.get(name), item)
+            self.items[item]["r"] = [scope[name]]
+        nodes = [n for n in graph.nodes if n.outputs] if parent < 0 else list(graph.nodes)
+        drawn = self._not_constant(nodes, scope, graph.outputs)
+        makers = {name: place for place, node in enumerate(drawn) for name in node.outputs if name}
+        uses = [[makers[name] for name in node.inputs if name in makers] for node in drawn]
+        around: list[tuple[Node, int]] = []
+        self._block(folded([node.path for node in drawn], uses), drawn, parent, around)
+        for node, item in around:
+            made = [self._value(name, values.get(name), item) for name in node.outputs if name]
+            scope.update(zip((name for name in node.outputs if name), made, strict=True))
+            self.items[item]["r"] = made
+        for node, item in around:
+            self.items[item]["i"] = [self._used(name, scope, values) for name in node.inputs if name]
+            self._inside(node, item, scope)
+        outputs = [self._used(name, scope, values) for name in graph.outputs]
+        for name, value in zip(graph.outputs, outputs, strict=True) if parent < 0 else ():
+            self._add(parent, n=name, k="output", i=[value])
+        return outputs
+
+    def _block(self, block: Block, nodes: Sequence[Node], parent: int, around: list[tuple[Node, int]]) -> None:
+        """Add the members of a block; collect each node with its item."""
+        for member in block.members:
+            if isinstance(member, Block):
+                inside = [nodes[place] for place in member.places()]
+                name = member.name or f"{_title(inside[0])} … {_title(inside[-1])}"
+                item = self._add(parent, n=name, k="block", s=_summary(inside))
+                self._block(member, nodes, item, around)
+                continue
+            node = nodes[member]
+            more = {"w": node.where} if node.where else {}
+            item = self._add(parent, n=_title(node), k="node", o=node.op_type, **more)
+            self._nodes[id(node)] = item
+            self._titles[node.title].append(item)
+            around.append((node, item))
+
+    def _inside(self, node: Node, item: int, scope: Mapping[str, int]) -> None:
+        """Put a node that runs graphs into a block with them; their outputs lead to it."""
+        graphs = {name: g for name, g in node.graphs.items() if len(g.nodes) >= LEAST_INNER or self._is_needed(g)}
+        if not graphs or len([*_around(self.items, item)]) > DEEPEST or len(self.items) > MOST_ITEMS:
+            return
+        block = self._add(self.items[item]["p"], n=_title(node), k="block", s=f"{node.op_type} and what it runs")
+        self.items[item]["p"] = block
+        for name, graph in graphs.items():
+            self._calls[id(graph)] += 1
+            branch = self._add(block, n=name, k="block", s=_summary(graph.nodes)) if len(graphs) > 1 else block
+            self.items[item]["i"] += self.graph(graph, branch, scope, graph.inputs)
+
+    def _is_needed(self, graph: Graph) -> bool:
+        return any(id(node) in self._needed for inner in graph.and_inner() for node in inner.nodes)
+
+    def _inner(self, graph: Graph) -> Mapping[str, Value]:
+        return self.report._checked.walk.inner if self._calls[id(graph)] == 1 else {}
+
+    def _not_constant(self, nodes: Sequence[Node], scope: Mapping[str, int], outputs: Sequence[str]) -> list[Node]:
+        """Return the nodes that take a value of an input or of another such node, and those that are blamed."""
+        alive, wanted, found = set(scope), {*outputs}, []
+        for node in nodes:
+            names = [name for name in node.inputs if name in alive]
+            if names or node.graphs or id(node) in self._needed or (wanted & {*node.outputs} and not node.held):
+                found.append(node)
+                alive.update(node.outputs)
+        return found
+
+    def _add(self, parent: int, **item: Any) -> int:
+        self.items.append({**item, "n": visible(self.shortener.text(item["n"])), "p": parent})
+        return len(self.items) - 1
+
+    # Values.
+
+    def _used(self, name: str, scope: Mapping[str, int], values: Mapping[str, Value]) -> int:
+        found = scope.get(name)
+        return self._value(name, values.get(name), -1) if found is None else found
+
+    def _value(self, name: str, value: Value | None, item: int) -> int:
+        text = visible("" if value is None else self._shape(value))
+        kind = "" if value is None else ELEMENT_TYPES.get(value.dtype, "")
+        self.values.append([visible(name), self.texts.setdefault(text, len(self.texts)), kind, item])
+        return len(self.values) - 1
+
+    def _shape(self, value: Value) -> str:
+        dims = sizes_known(value)
+        if dims is None:
+            return described(value, self._namer.dim)
+        if dims not in self._known:
+            self._known[dims] = self._namer.shape(any_shape_of(dims))
+        return self._known[dims]
+
+    # Requirements.
+
+    def mark(self) -> None:
+        """Mark the nodes that are to blame or were not checked, and say it of the blocks around them."""
+        for left in self.report.unanalysed:
+            for item in self._places(left.node):
+                self.items[item].setdefault("u", left.reason)
+        for number, finding in enumerate(self.report.findings):
+            for name in finding.origins or (finding.node,):
+                for item in self._places(name):
+                    self.items[item].setdefault("f", []).append(number)
+        for item, sign in [(n, sign) for n, found in enumerate(self.items) for sign in "fu" if sign in found]:
+            for around in _around(self.items, item):
+                self.items[around].setdefault("c", {"f": 0, "u": 0})[sign] += 1
+
+    def _places(self, name: str) -> Sequence[int]:
+        """Return the items of a node by its name in answers."""
+        place = self.report._checked.asker.places.get(name)
+        if place is not None and id(place.node) in self._nodes:
+            return [self._nodes[id(place.node)]]
+        return self._titles.get(name) or self._titles.get(name.rpartition(" (")[0], ())
+
+    def finding(self, number: int, finding: Finding) -> dict[str, Any]:
+        """Return a requirement for the list next to the picture."""
+        at = "" if finding.counterexample is None else sizes_text(finding.counterexample, 6)
+        there = finding.sizes_there
+        told = {
+            "words": finding.words,
+            "node": finding.node,
+            "op": finding.op_type,
+            "reason": finding.reason,
+            "text": finding.text,
+            "fails": f"{at}: {there}" if at and there else at or there,
+            "fix": finding.fix,
+        }
+        items = [n for n, item in enumerate(self.items) if number in item.get("f", ())]
+        return {**{key: visible(self.shortener.text(text)) for key, text in told.items()}, "items": items}
+
+
+def _title(node: Node) -> str:
+    """Return the name of a node below the modules around it."""
+    name, _, last = node.title.rpartition("/")
+    return last if name and last else node.title
+
+
+def _summary(nodes: Sequence[Node]) -> str:
+    """Return the number of nodes, and the most frequent operators."""
+    counts = Counter(node.op_type for node in nodes).most_common()
+    more = [f"{len(counts) - _KINDS} more"] if len(counts) > _KINDS else []
+    kinds = listed([*(f"{n} {cut(kind, 30)}" for kind, n in counts[:_KINDS]), *more])
+    return f"{len(nodes)} nodes: {kinds}" if len(nodes) > 1 else kinds
+
+
+def _opened(items: Sequence[Item]) -> list[int]:
+    """Return the blocks to unfold at first: all of a small graph; of a large one, those around blamed nodes.
+
+    They are unfolded as long as there is room, those of the first requirement first.
+    """
+    members: Counter[int] = Counter(item["p"] for item in items)
+    if len(items) <= OPEN:
+        return [n for n, item in enumerate(items) if item["k"] == "block"]
+    shown, found = members[-1], dict[int, None]()
+    for item in sorted((n for n, item in enumerate(items) if "f" in item), key=lambda n: (items[n]["f"][0], n)):
+        closed = [block for block in _around(items, item) if block not in found]
+        added = sum(members[block] for block in closed)
+        if shown + added <= MOST_OPEN:
+            shown += added
+            found.update(dict.fromkeys(closed))
+    for block in (n for n, item in enumerate(items) if item["k"] == "block"):  # outer blocks come before those inside
+        is_shown = items[block]["p"] in found or items[block]["p"] < 0
+        if is_shown and block not in found and shown + members[block] <= FEW:
+            shown += members[block]
+            found[block] = None
+    return sorted(found)
+
+
+def _around(items: Sequence[Item], item: int) -> Iterator[int]:
+    """Yield the blocks around an item, from the inside."""
+    around = items[item]["p"]
+    while around >= 0:
+        yield around
+        around = items[around]["p"]
