@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeAlias
 
 MOST = 24
@@ -105,7 +106,7 @@ def _runs(members: Sequence[Member], uses: Sequence[Sequence[int]]) -> list[list
     while ends[-1]:
         ends.append(before[ends[-1]])
     ends.reverse()
-    return [list(members[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    return [list(members[a:b]) for a, b in pairwise(ends)]
 
 
 def _crossing(members: Sequence[Member], uses: Sequence[Sequence[int]]) -> list[int]:

@@ -43,8 +43,8 @@ Item = dict[str, Any]
 def drawing(report: GraphAnswer) -> dict[str, Any]:
     """Return the picture of a model as data for `json.dumps`.
 
-    ``items`` are nodes, inputs, outputs and blocks, each with the index of the block around it; ``values`` are what they
-    pass on, with the index of the text of their shape; ``open`` are the blocks that are unfolded at first.
+    ``items`` are nodes, inputs, outputs and blocks, each with the index of the block around it; ``values`` are what
+    they pass on, with the index of the text of their shape; ``open`` are the blocks that are unfolded at first.
     """
     drawer = _Drawer(report)
     model = report._checked.model
@@ -198,7 +198,7 @@ class _Drawer:
         place = self.report._checked.asker.places.get(name)
         if place is not None and id(place.node) in self._nodes:
             return [self._nodes[id(place.node)]]
-        return self._titles.get(name) or self._titles.get(name.rpartition(" (")[0], ())
+        return self._titles.get(name) or self._titles.get(name.rpartition(" (")[0]) or ()
 
     def finding(self, number: int, finding: Finding) -> dict[str, Any]:
         """Return a requirement for the list next to the picture."""

@@ -118,7 +118,7 @@ _PAGE = """<!doctype html>
 <body>
 {answer}<main class="work">
 <div class="bar" role="toolbar" aria-label="the picture">
-<button type="button" data-does="out" aria-label="smaller">−</button>
+<button type="button" data-does="out" aria-label="smaller">&minus;</button>
 <button type="button" data-does="in" aria-label="larger">+</button>
 <button type="button" data-does="fit">Fit width</button>
 <button type="button" data-does="fold">Fold all</button>
