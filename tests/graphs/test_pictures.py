@@ -15,8 +15,8 @@ from kinds import ANSWERS
 
 import symbcast as sb
 from symbcast.graphs.graph import module_path
-from symbcast.graphs.pictures.blocks import MOST, Block, folded
-from symbcast.graphs.pictures.drawing import MOST_OPEN, OPEN, drawing
+from symbcast.graphs.report.pictures.blocks import MOST, Block, folded
+from symbcast.graphs.report.pictures.drawing import MOST_OPEN, OPEN, drawing
 
 DETECTOR = "tests/data/onnx/models/ppocr_v4_det.onnx.gz"
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from symbcast.answers.show.document import Document, Room
     from symbcast.core.shapes import Shape
-    from symbcast.graphs.pictures.picture import ModelPicture
+    from symbcast.graphs.report.pictures.picture import ModelPicture
 
 
 class GraphReport(GraphAnswer):
@@ -32,9 +32,10 @@ class GraphReport(GraphAnswer):
 
         A notebook shows it; ``save("model.html")`` writes it as a page that opens in any browser.
         """
-        from symbcast.graphs.pictures.picture import ModelPicture
+        from symbcast.answers.show.document import Room
+        from symbcast.graphs.report.pictures.picture import ModelPicture
 
-        return ModelPicture(self)
+        return ModelPicture(self, lambda: self._document(Room.PAGE))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data for JSON, as `json_schema` describes it."""

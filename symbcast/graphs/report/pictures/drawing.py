@@ -14,8 +14,8 @@ from symbcast.answers.contracts.inputs import ELEMENT_TYPES
 from symbcast.core.characters import cut, listed, sizes_text, visible
 from symbcast.core.shapes import any_shape_of
 from symbcast.graphs.findings.sequences import described
-from symbcast.graphs.pictures.blocks import Block, folded
 from symbcast.graphs.report.document import condition_text, verdict_words
+from symbcast.graphs.report.pictures.blocks import Block, folded
 from symbcast.graphs.report.shortening import Shortener
 from symbcast.graphs.values.value import sizes_known
 

@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symbcast.answers.show import html
-from symbcast.answers.show.document import Room
 from symbcast.core.characters import visible
 
 if TYPE_CHECKING:
-    from symbcast.graphs.report.report import GraphReport
+    from collections.abc import Callable
+
+    from symbcast.answers.show.document import Document
+    from symbcast.graphs.report.answer import GraphAnswer
 
 _HERE = Path(__file__).parent
 _HEIGHT = 640
@@ -43,13 +45,14 @@ class ModelPicture:
     '<!doctype html>'
     """
 
-    def __init__(self, report: GraphReport) -> None:
+    def __init__(self, report: GraphAnswer, answer: Callable[[], Document]) -> None:
         self._report = report
+        self._answer = answer
 
     @cached_property
     def html(self) -> str:
         """The whole page: the answer, and the picture below."""
-        answer, said = html.render(self._report._document(Room.PAGE)), html.text(self._told)
+        answer, said = html.render(self._answer()), html.text(self._told)
         return self._page(f'<details class="answer"><summary>{said}</summary>{answer}</details>\n')
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -69,7 +72,7 @@ class ModelPicture:
 
     @cached_property
     def _data(self) -> dict[str, object]:
-        from symbcast.graphs.pictures.drawing import drawing
+        from symbcast.graphs.report.pictures.drawing import drawing
 
         return drawing(self._report)
 
