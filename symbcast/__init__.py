@@ -4,29 +4,26 @@
 >>> sb.broadcast("N, 3", "M, 1").condition
 Condition('N == M or N == 1 or M == 1')
 
-Importing this package imports neither sympy nor z3: code that needs them is loaded on first use.
+Importing this package loads little more than its errors: each other name is loaded when it is first used. Neither sympy
+nor z3 is loaded until a question needs them.
 """
+
+from __future__ import annotations
 
 # Import this first, so that an interrupt during the imports below ends the command quietly.
 from symbcast.batch import interrupts as _interrupts  # noqa: F401  # isort: skip
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from symbcast.answers.public.answer import Answer
-from symbcast.answers.public.env import ShapeEnv
-from symbcast.answers.public.result import Result, broadcast
-from symbcast.core.broadcasting import Rule, rule, rules
-from symbcast.core.dimensions import Reader, readers
-from symbcast.core.guesses import MissingAttributeError, meant
+from symbcast.answers.public.supplies import supply
 from symbcast.core.program.operations.refusals import (
     BroadcastError,
     ConditionalBroadcastError,
     IncompatibleProgramError,
     IncompatibleShapesError,
 )
-from symbcast.core.shapes import Shape, shape
+from symbcast.core.supplied import supplied
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import (
     AssumptionError,
@@ -53,6 +50,8 @@ from symbcast.graphs.registry import Registered, register
 from symbcast.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symbcast import adapters, notebook
     from symbcast import jax as jax  # as onnx
     from symbcast import onnx as onnx  # not in __all__: a star import would load it, and with it the extra
@@ -61,17 +60,24 @@ if TYPE_CHECKING:
     from symbcast import strategies as strategies
     from symbcast import torch as torch
     from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
+    from symbcast.answers.public.answer import Answer
     from symbcast.answers.public.cases import Case, Cases
     from symbcast.answers.public.conditions import Condition
+    from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.public.expansion import Expansion
+    from symbcast.answers.public.result import Result, broadcast
     from symbcast.answers.public.solutions import Solution, broadcastable_to, solve
     from symbcast.arrays import IncompleteTraceWarning, array, check_promises, checked, size, trace
     from symbcast.core.algebra.sympy_functions import Unknown, symbol
+    from symbcast.core.broadcasting import Rule, rule, rules
+    from symbcast.core.dimensions import Reader
     from symbcast.core.program.statements.entailment import equivalent
+    from symbcast.core.shapes import Shape, shape
     from symbcast.linting import lint
     from symbcast.paths import explore_paths
 
 _LAZY = {
+    "Answer": "symbcast.answers.public.answer",
     "Case": "symbcast.answers.public.cases",
     "Cases": "symbcast.answers.public.cases",
     "Comparison": "symbcast.answers.comparison",
@@ -80,7 +86,12 @@ _LAZY = {
     "IncompleteTraceWarning": "symbcast.arrays",
     "Order": "symbcast.answers.comparison",
     "Relation": "symbcast.answers.comparison",
+    "Result": "symbcast.answers.public.result",
+    "Rule": "symbcast.core.broadcasting",
+    "Shape": "symbcast.core.shapes",
+    "ShapeEnv": "symbcast.answers.public.env",
     "Solution": "symbcast.answers.public.solutions",
+    "broadcast": "symbcast.answers.public.result",
     "broadcastable_to": "symbcast.answers.public.solutions",
     "solve": "symbcast.answers.public.solutions",
     "Unknown": "symbcast.core.algebra.sympy_functions",
@@ -93,11 +104,14 @@ _LAZY = {
     "lint": "symbcast.linting",
     "equivalent": "symbcast.core.program.statements.entailment",
     "relation": "symbcast.answers.comparison",
+    "rule": "symbcast.core.broadcasting",
+    "rules": "symbcast.core.broadcasting",
+    "shape": "symbcast.core.shapes",
     "symbol": "symbcast.core.algebra.sympy_functions",
     "trace": "symbcast.arrays",
 }
 
-_MEANT = meant(
+_MEANT = (
     "broadcast_shapes broadcast_arrays infer_shape result_shape -> broadcast(...).shape",
     'Dim dim Symbol symbols Var SymInt -> symbol("N"), or write sizes as text',
     'parse parse_shape TensorShape Dims -> shape("N, 3")',
@@ -131,9 +145,13 @@ _MEANT = meant(
 
 def _meant() -> dict[str, str]:
     """Return what guessed names mean: those of this module first, then attributes of answers and of programs."""
+    from symbcast.answers.public.env import ShapeEnv
+    from symbcast.answers.public.result import Result
+    from symbcast.core.guesses import meant
+
     answers = {name: f"broadcast(...), whose result has {use}" for name, use in Result._meant.items()}
     programs = {name: f"ShapeEnv(), which has {use}" for name, use in ShapeEnv._meant.items() if name not in answers}
-    return {**programs, **answers, **_MEANT}
+    return {**programs, **answers, **meant(*_MEANT)}
 
 
 __all__ = [
@@ -210,7 +228,8 @@ register(
 )
 register(Registered("torch", (".pt2",), "symbcast.torch.front_end:FRONT_END", ("torch",)))
 
-readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
+supply()
+supplied.readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
 
 
 if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
@@ -232,8 +251,11 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
         if module is None:
             if name.startswith("_"):
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from symbcast.core.guesses import MissingAttributeError
+
             raise MissingAttributeError(f"module {__name__!r}", name, _meant(), __dir__())
-        return getattr(import_module(module), name)
+        found = globals()[name] = getattr(import_module(module), name)
+        return found
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.core.text import infix, parser
+from symbcast.core.text import grammar, infix
 from symbcast.core.text.faults import Fault
 from symbcast.errors import DimensionError
 
@@ -67,10 +67,10 @@ shapes = st.tuples(
 def by_grammar(start, text):
     """Return what the grammar makes of a text, None where it refuses it."""
     try:
-        found = parser.run(start, text)
+        found = grammar.run(start, text)
         if start == "formula":
             return found
-        return tuple(parser._checked(placed) for placed in (found if start == "shape" else [found]))
+        return tuple(grammar._checked(placed) for placed in (found if start == "shape" else [found]))
     except (Fault, DimensionError):
         return None
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 _LONGEST_NAME = 200
 """Longer names are compared with none: it takes time in the square of the length."""
-_PLAIN = re.compile(r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|(\?|\.\.\.)\w+)")
+_PLAIN = r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|(\?|\.\.\.)\w+)"
+"""Compiled when a name that is not an ASCII identifier is shown: this takes a while."""
 
 
 def visible(text: str) -> str:
@@ -35,7 +36,7 @@ def clipped(text: str, width: int) -> str:
 
 def quoted(name: str) -> str:
     """Return a name as formulas have it: quoted if it is not a plain identifier."""
-    return name if _PLAIN.fullmatch(name) else repr(name)
+    return name if (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN, name) else repr(name)
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from symbcast.core.algebra.arithmetic import replaced
@@ -10,6 +10,7 @@ from symbcast.core.algebra.sequences import AxisSequence, is_sequence
 from symbcast.core.algebra.sizes import check_size, index_of
 from symbcast.core.algebra.symbols import Unknown, told_apart
 from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.supplied import supplied
 from symbcast.core.text import parse_dim
 from symbcast.errors import DimensionError, ShapeTypeError
 
@@ -23,9 +24,6 @@ class Reader(Protocol):
     def read_dim(self, value: Any, unknowns: int) -> Dim | None:
         """Return a size of the framework, None if it is not symbolic; ``unknowns`` numbers one without a name."""
 
-
-readers: dict[str, Callable[[], Reader]] = {}
-"""What loads the reader of a framework, by the package that its classes are of; the front ends put themselves here."""
 
 WANTED = "a shape"
 """What is wanted where a shape is."""
@@ -82,7 +80,7 @@ def _from_object(value: Any, unknowns: int) -> Dim:
         from symbcast.core.algebra.door import from_sympy
 
         return from_sympy(value)
-    if (load := readers.get(framework_of(value))) is not None:
+    if (load := supplied.readers.get(framework_of(value))) is not None:
         # Before `index`: torch would answer with one size for a symbolic one, and rely on it from then on.
         found = load().read_dim(value, unknowns)
         if found is not None:

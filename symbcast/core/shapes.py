@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
 from symbcast.core.algebra.arithmetic import replaced, value_of
 from symbcast.core.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence, sequences_of
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.algebra.terms import Dim, Term, symbols_of
-from symbcast.core.dimensions import WANTED, framework_of, read_dims, readers
+from symbcast.core.dimensions import WANTED, framework_of, read_dims
 from symbcast.core.guesses import Guessable, meant
+from symbcast.core.supplied import supplied
 from symbcast.core.text import parse_shape
 from symbcast.core.text.printing import shape_text
 from symbcast.errors import ShapeTypeError, UnknownRankError
@@ -83,12 +84,6 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         "is_static is_known is_fully_defined -> is_concrete",
         "broadcast broadcast_with merge merge_with -> symbcast.broadcast(shape, other)",
     )
-
-    html: ClassVar[Callable[[Sequence[Dim]], str]]
-    """Renders sizes as HTML; set by the renderer, which belongs to a higher layer."""
-
-    latex: ClassVar[Callable[[Sequence[Dim]], str]]
-    """Renders sizes as LaTeX; set by the renderer, too."""
 
     def __new__(cls, value: ShapeLike = ()) -> Shape:
         """Return the same shape as `shape`: its elements are always dimensions, and repr shows ``Shape('(N, 3)')``."""
@@ -198,10 +193,10 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         return f"Shape({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        return type(self).html(self.dims)
+        return supplied.shape_html(self.dims)
 
     def _repr_latex_(self) -> str:
-        return type(self).latex(self.dims)
+        return supplied.shape_latex(self.dims)
 
     def _key(self) -> tuple[Any, ...]:
         """Return the dimensions with every unknown replaced by its index among the unknowns and its bounds."""
@@ -326,7 +321,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         return from_dims(value)
     if str(type(value).__module__).startswith(_TOLD_BY_MODULE):
         if framework_of(value) in _OWN_SHAPES:
-            return shape(readers[framework_of(value)]().read(value))
+            return shape(supplied.readers[framework_of(value)]().read(value))
         if framework_of(value) == "symbcast":
             # A Result has a shape, but only under a condition, which would be lost if it were taken as an operand.
             hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.errors import MissingExtraError
@@ -34,6 +33,8 @@ class Registered(NamedTuple):
 
     def check(self) -> None:
         """Raise `MissingExtraError` if a module that the front end requires is not installed."""
+        from importlib.util import find_spec
+
         for module in self.requires:
             if find_spec(module) is None:
                 raise MissingExtraError("symbcast model", self.name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
-from symbcast.core.program.statements.public import Public, condition_class
+from symbcast.core.program.statements.public import Public
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
@@ -143,12 +143,3 @@ class Answer(Guessable, Guards, Public):
         if isinstance(other, Public):
             return equivalent(self._subject, other._subject)
         return says(self._subject, other)
-
-
-def _condition_class() -> type[Condition]:
-    from symbcast.answers.public.conditions import Condition
-
-    return Condition
-
-
-condition_class.append(_condition_class)

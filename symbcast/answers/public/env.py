@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.sequences import spoken_of
 from symbcast.core.guesses import meant
-from symbcast.core.program.operations.refusals import BroadcastError, IncompatibleProgramError
+from symbcast.core.program.operations.refusals import IncompatibleProgramError
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
@@ -323,11 +323,8 @@ def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
 
 
 @one_call
-def _words(error: BroadcastError) -> str:
+def message_of_refusal(error: IncompatibleProgramError) -> str:
+    """Return the message of an error about a program."""
     from symbcast.answers.show import program, text
 
-    assert isinstance(error, IncompatibleProgramError)
     return text.message(program.refusal(error.operation, error.operations, error.assumptions))
-
-
-IncompatibleProgramError.words = staticmethod(_words)

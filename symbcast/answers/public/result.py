@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.answers.public.answer import Answer
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from symbcast.answers.public.cases import Cases
     from symbcast.answers.public.expansion import Expansion
     from symbcast.answers.report.findings import Finding
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.broadcasting.constraints import Constraint
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.certificate import Certificate
@@ -404,26 +403,11 @@ def call_of(result: Result) -> Call:
 _new = object.__new__
 
 
-def _words(error: BroadcastError) -> str:
+def message_of_error(error: BroadcastError) -> str:
+    """Return the message of an error about a broadcast."""
     from symbcast.answers.show import call, text
 
     if error.result is None:
         return ""
     with asking(error.result):
         return text.message(call.headline(call_of(cast("Result", error.result)), error.binding))
-
-
-def _shape_html(dims: Sequence[Dim]) -> str:
-    from symbcast.answers.show import html, values
-
-    return html.render(values.shape_document(dims))
-
-
-def _shape_latex(dims: Sequence[Dim]) -> str:
-    from symbcast.answers.show import latex, values
-
-    return latex.render(values.shape_document(dims))
-
-
-BroadcastError.words = staticmethod(_words)
-Shape.html, Shape.latex = staticmethod(_shape_html), staticmethod(_shape_latex)

@@ -15,12 +15,14 @@ SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
 
 _MAX_EXPONENT = 16
 _KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})
-_PLAIN_NAME = re.compile(r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*")
+_PLAIN_NAME = r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*"
+"""Compiled for the first name that is not an ASCII identifier: this takes longer than most questions."""
 
 
 def name_text(name: str) -> str:
     """Return a name as written in text: quoted unless it is a plain identifier."""
-    return name if _PLAIN_NAME.fullmatch(name) and name not in _KEYWORDS else repr(name)
+    is_plain = (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN_NAME, name)
+    return name if is_plain and name not in _KEYWORDS else repr(name)
 
 
 def term_text(value: Term) -> str:

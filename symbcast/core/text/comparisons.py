@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.sequences import mentions_rest
-from symbcast.core.algebra.terms import Dim
-from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, all_of, any_of, dims_of, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, all_of, any_of, dims_of, negate
 from symbcast.core.text.dimensions import DimBuilder, PlacedDim
 from symbcast.core.text.faults import Fault
+from symbcast.core.text.meaning import compare
 
 if TYPE_CHECKING:
     from lark import Token
@@ -62,14 +62,3 @@ class FormulaBuilder(DimBuilder):
 
 def _formulas(parts: list[FormulaPart]) -> list[Formula]:
     return [p for p in parts if not isinstance(p, str)]
-
-
-def compare(operator: str, left: Dim, right: Dim) -> Formula:
-    """Return the comparison for an operator in the text."""
-    match operator:
-        case "==" | "!=" | "<=" | "<":
-            return Comparison(operator, left, right)
-        case ">=":
-            return Comparison("<=", right, left)
-        case _:
-            return Comparison("<", right, left)

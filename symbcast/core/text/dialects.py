@@ -9,8 +9,9 @@ from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.sequences import AxisSequence
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.text.dimensions import ANY_RANK, FITS, TOO_LARGE, PlacedDim, over, read_digits
+from symbcast.core.text.dimensions import FITS, TOO_LARGE, PlacedDim, over, read_digits
 from symbcast.core.text.faults import Fault
+from symbcast.core.text.templates import ANY_RANK
 
 NAMES = ("default", "mlir", "einops", "jaxtyping")
 

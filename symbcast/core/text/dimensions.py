@@ -13,16 +13,16 @@ from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Term, constant
 from symbcast.core.text.faults import Fault
+from symbcast.core.text.meaning import MAX_EXPONENT, MAX_POWER, said
 from symbcast.core.text.slips import SUPERSCRIPTS
+from symbcast.core.text.templates import ANY_RANK
 from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:
     from lark import Token
 
-MAX_EXPONENT = 16
 _MAX_DIGITS = len(str(2**MAX_BITS))
 _MAX_NESTING = 32
-MAX_POWER = 256
 TOO_LARGE = "a size is at most 2**63 - 1"
 FITS = "a size that fits in 64 bits"
 
@@ -82,18 +82,6 @@ def over(parts: Sequence[Part], dim: Dim, nesting: int = 0) -> PlacedDim:
     power = max(t.power for t in terms)
     lost = frozenset[Term]().union(*(t.lost for t in terms), said(t.dim for t in terms) - said((dim,)))
     return PlacedDim(dim, start, stop, depth, power, False, tuple(b for t in terms for b in t.bounds), lost)
-
-
-def said(dims: Iterable[Dim]) -> frozenset[Term]:
-    """Return the symbols in dimensions, and the operations in them that may be undefined."""
-    return frozenset[Term]().union(*(_said_by(d) for d in dims if not isinstance(d, int)))
-
-
-def _said_by(value: Term) -> frozenset[Term]:
-    if value.is_total:
-        return frozenset(value.symbols())
-    partial = [o for o in value.operations() if not o.is_total]
-    return frozenset(value.symbols()).union(partial, *(said(o.args) for o in partial))
 
 
 def divide(operator: str, left: PlacedDim, right: PlacedDim) -> PlacedDim:
@@ -234,10 +222,6 @@ class DimBuilder:
 
     def dim(self, parts: list[Part]) -> PlacedDim:
         return _term(parts[0])
-
-
-ANY_RANK = AxisSequence("...")
-"""The placeholder for a sequence without a name until a parse hands out fresh ones."""
 
 
 def _cut(token: str) -> tuple[str, int]:

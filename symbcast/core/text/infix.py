@@ -19,8 +19,7 @@ from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant
 from symbcast.core.logic.formulas import Compatible, Formula, all_of, any_of, negate
-from symbcast.core.text.comparisons import compare
-from symbcast.core.text.dimensions import MAX_EXPONENT, MAX_POWER, said
+from symbcast.core.text.meaning import MAX_EXPONENT, MAX_POWER, compare, said
 from symbcast.errors import DimensionError
 
 _TOKEN = re.compile(r"[^\W\d][\w.]*|\d+|\*\*|//|==|!=|<=|>=|\S", re.ASCII)

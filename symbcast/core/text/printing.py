@@ -21,7 +21,7 @@ Labels: TypeAlias = Mapping[Symbol, str]
 Order: TypeAlias = Mapping[Symbol, int] | None
 """The positions of symbols in sums; None to sort them by name."""
 
-_LABEL_OR_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+""")
+_LABEL_OR_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\?\w+"""
 _MIRRORED = {"<=": ">=", "<": ">"}
 
 
@@ -102,7 +102,7 @@ def _add_bounds(texts: list[str], label: str, bounds: str) -> None:
         if text == label:
             texts[place] = f"{label}:{bounds}"
             return
-        for found in _LABEL_OR_QUOTED.finditer(text):
+        for found in re.finditer(_LABEL_OR_QUOTED, text):
             if found[0] == label:
                 texts[place] = f"{text[: found.start()]}({label}:{bounds}){text[found.end() :]}"
                 return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from symbcast.core.algebra.sizes import index_of
@@ -74,6 +73,8 @@ def ratios(operator: str, name: str, value: Any) -> tuple[tuple[int, int], ...] 
 
 
 def _ratio(operator: str, name: str, value: Any) -> tuple[int, int]:
+    from fractions import Fraction
+
     try:
         found = (
             Fraction(*value) if _is_sequence(value) else Fraction(repr(value) if isinstance(value, float) else value)

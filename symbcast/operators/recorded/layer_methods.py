@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.shapes import Shape, ShapeLike
 from symbcast.operators.recorded.methods import Axes, ShapeFunctions, Size
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class LayerFunctions(ShapeFunctions):

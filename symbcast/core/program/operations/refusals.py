@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from symbcast.core.broadcasting import Rule
-from symbcast.core.program.operations.operation import Op
-from symbcast.core.shapes import Shape
-from symbcast.core.verdicts import Verdict
+from symbcast.core.supplied import supplied
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
-    pass
+    from symbcast.core.broadcasting import Rule
+    from symbcast.core.program.operations.operation import Op
+    from symbcast.core.shapes import Shape
+    from symbcast.core.verdicts import Verdict
 
 
 class Answer(Protocol):
@@ -40,9 +40,6 @@ class BroadcastError(SymbcastError, ValueError):
 
     __module__ = "symbcast"  # the module where users find it, for tracebacks
 
-    words: ClassVar[Callable[[BroadcastError], str]]
-    """Writes the message; `symbcast.answers.public` sets it, as that is a higher layer."""
-
     result: Answer | None
 
     def __init__(self, result: Answer, binding: Mapping[str, int] | None = None) -> None:
@@ -51,7 +48,7 @@ class BroadcastError(SymbcastError, ValueError):
         self.binding = dict(binding) if binding is not None else None
 
     def __str__(self) -> str:
-        return type(self).words(self)
+        return supplied.message(self)
 
 
 class IncompatibleShapesError(BroadcastError):

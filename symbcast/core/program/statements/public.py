@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
-from symbcast.core.program.calls.call import Call
-from symbcast.core.program.whole.program import Program
+if TYPE_CHECKING:
+    from symbcast.core.program.calls.call import Call
+    from symbcast.core.program.whole.program import Program
 
 T = TypeVar("T")
-
-condition_class: list[Callable[[], Any]] = []
-"""Loads `symbcast.Condition`, the public form of conditions; appended by the layer that has it."""
 
 
 class Public(ABC):

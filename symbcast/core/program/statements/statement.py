@@ -14,12 +14,13 @@ from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, che
 from symbcast.core.program.sizes.premises import assumed
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.condition_sizes import ConditionSizes, Formulas, Refutation, check_kinds
-from symbcast.core.program.statements.public import Public, condition_class, plain_answer
+from symbcast.core.program.statements.public import Public, plain_answer
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.simplification.simplification import simplified
+from symbcast.core.supplied import supplied
 from symbcast.core.text import parse_formula
 from symbcast.core.text.printing import formula_text, names_of
 from symbcast.core.verdicts import Verdict
@@ -315,7 +316,7 @@ S = TypeVar("S", bound=Statement)
 
 def public(value: ConditionLike) -> Statement:
     """Return a condition in its public form."""
-    kind: type[Statement] = condition_class[-1]()
+    kind: type[Statement] = supplied.condition_class()
     return kind(value)
 
 

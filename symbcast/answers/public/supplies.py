@@ -1,0 +1,49 @@
+"""What the public answers supply to the core; `symbcast` calls `supply` when it is imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symbcast.core.program.operations.refusals import BroadcastError, IncompatibleProgramError
+from symbcast.core.supplied import supplied
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symbcast.answers.public.conditions import Condition
+    from symbcast.core.algebra.terms import Dim
+
+
+def supply() -> None:
+    """Give the core the public form of conditions, the messages of errors, and displays of shapes."""
+    supplied.condition_class = _condition_class
+    supplied.message = _message
+    supplied.shape_html, supplied.shape_latex = _shape_html, _shape_latex
+
+
+def _condition_class() -> type[Condition]:
+    from symbcast.answers.public.conditions import Condition
+
+    return Condition
+
+
+def _message(error: BroadcastError) -> str:
+    if isinstance(error, IncompatibleProgramError):
+        from symbcast.answers.public.env import message_of_refusal
+
+        return message_of_refusal(error)
+    from symbcast.answers.public.result import message_of_error
+
+    return message_of_error(error)
+
+
+def _shape_html(dims: Sequence[Dim]) -> str:
+    from symbcast.answers.show import html, values
+
+    return html.render(values.shape_document(dims))
+
+
+def _shape_latex(dims: Sequence[Dim]) -> str:
+    from symbcast.answers.show import latex, values
+
+    return latex.render(values.shape_document(dims))
