@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeAlias
 
-from symbcast.cli.files import STDIN, read_stdin
 from symbcast.cli.options import AGAIN, GuardIn, MinSize, TextOrJson, guard_text
-from symbcast.cli.output import Format, print_json, print_text, show
+from symbcast.cli.output import print_text
 from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
-from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.cli.shapes import read_shapes, show_result, status_of
+from symbcast.cli.statuses import UsageError, checked
 from symbcast.core.broadcasting.registry import listed_rules
 from symbcast.core.program.sizes.assumptions import check_min_size
-
-if TYPE_CHECKING:
-    from symbcast.answers.public.result import Result
 
 Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
 _SPACED = ("einops", "jaxtyping")
@@ -62,7 +59,6 @@ def check(  # noqa: PLR0913 - each is an option
     """
     from symbcast.answers.public.result import broadcast as ask
     from symbcast.core.shapes import from_text
-    from symbcast.core.verdicts import Verdict
 
     if not shapes:
         raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
@@ -70,50 +66,8 @@ def check(  # noqa: PLR0913 - each is an option
     given = rule_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
     result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
-    verdict = result.verdict
     if guard is None:
-        _show(result, format)
+        show_result(result, format)
     else:
         print_text(guard_text(result, guard, format))
-    if verdict is Verdict.UNKNOWN:
-        return Exit.UNDECIDED
-    failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)
-    return Exit.FAILS if verdict in failing else Exit.ALWAYS
-
-
-def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
-    """Return the shapes as typed, with ``-`` replaced by the non-blank lines of standard input.
-
-    Raises `UsageError` for a blank shape, such as an unset shell variable. With ``is_blank_read``, blank text means
-    rank 0.
-    """
-    if list(shapes).count(STDIN) > 1:
-        raise UsageError("- is given twice, but standard input can be read only once")
-    for number, text in enumerate(shapes, 1):
-        if not text.strip() and not is_blank_read:
-            raise UsageError(
-                f'shape {number} is empty; write "()" for rank 0, or check that the variable it comes from is set'
-            )
-    return [line for text in shapes for line in (_lines() if text == STDIN else (text,))]
-
-
-def _lines() -> list[str]:
-    lines = [line.strip() for line in read_stdin().decode("utf-8", "surrogateescape").splitlines()]
-    found = [line for line in lines if line]
-    if not found:
-        raise UsageError("- reads shapes from standard input, which is empty; write one per line")
-    return found
-
-
-def _show(result: Result, format: Format) -> None:
-    from symbcast.answers.public.result import call_of
-    from symbcast.answers.show.call import document
-
-    call = call_of(result)
-    if format == "json":
-        from symbcast.answers.exchange.answers import result_to_dict
-        from symbcast.answers.show.json import render
-
-        print_json({**result_to_dict(call), "explanation": render(document(call))})
-        return
-    show(document(call))
+    return status_of(result.verdict, fails_if_sometimes=fail_on == "sometimes")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from symbcast.cli.commands.check import read_shapes
 from symbcast.cli.options import AGAIN, Assumed, MinSize, TextOrJson
 from symbcast.cli.output import Format, print_json, show
+from symbcast.cli.shapes import read_shapes
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.broadcasting.registry import is_known
 from symbcast.core.program.sizes.assumptions import check_min_size

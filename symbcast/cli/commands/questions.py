@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from symbcast.cli.commands.check import read_shapes
 from symbcast.cli.options import Assumed, MinSize, RuleName, TextOrJson
 from symbcast.cli.output import print_json, print_text, show
 from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
+from symbcast.cli.shapes import read_shapes
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.broadcasting.registry import listed_rules
 from symbcast.core.program.limits import check_limit
