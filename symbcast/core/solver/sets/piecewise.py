@@ -62,6 +62,10 @@ class OnClass:
 
     def pieces(self, value: Term) -> list[Piece]:
         """Return the pieces of a term, in order."""
+        whole = self._in_one_piece(value)
+        if whole is not None:
+            charge(_PIECE)
+            return [Piece(0, whole)]
         total = [Piece(0, [0])]
         for monomial, coefficient in value.coefficients.items():
             product = [Piece(0, [coefficient])]
@@ -70,6 +74,22 @@ class OnClass:
             total = _merged(total, product, _plus)
         charge(_PIECE * len(total))
         return [Piece(start, _trimmed(polynomial)) for start, polynomial in total]
+
+    def _in_one_piece(self, value: Term) -> Polynomial | None:
+        """Return a sum of multiples of atoms as one polynomial; None for products and where an atom has pieces."""
+        total = [0]
+        for monomial, coefficient in value.coefficients.items():
+            if len(monomial) > 1:
+                return None
+            found = self._atom(monomial[0]) if monomial else _ONE
+            if len(found) > 1:
+                return None
+            polynomial = found[0].value
+            if len(polynomial) > len(total):
+                total += [0] * (len(polynomial) - len(total))
+            for n, c in enumerate(polynomial):
+                total[n] += coefficient * c
+        return _trimmed(total)
 
     def _atom(self, atom: Atom) -> list[Piece]:
         if not isinstance(atom, Operation):
@@ -86,8 +106,13 @@ class OnClass:
             by = operation.args[1].constant
             return [Piece(start, _divided(polynomial, by, operation.kind)) for start, polynomial in found]
         for arg in rest:
-            found = list(_chosen(operation.kind, found, self.pieces(arg)))
+            other = self.pieces(arg)
+            chosen = _always_chosen(operation.kind, found, other)
+            found = list(_chosen(operation.kind, found, other)) if chosen is None else chosen
         return found
+
+
+_ONE = [Piece(0, [1])]
 
 
 def _divided(dividend: Polynomial, by: int, kind: str) -> Polynomial:
@@ -114,6 +139,16 @@ def _aligned(left: Sequence[Piece], right: Sequence[Piece]) -> Iterator[tuple[in
         while n + 1 < len(right) and right[n + 1].start <= start:
             n += 1
         yield start, stop, left[m].value, right[n].value
+
+
+def _always_chosen(kind: str, left: list[Piece], right: list[Piece]) -> list[Piece] | None:
+    """Return the operand that a min, max or join has for every k, if signs of coefficients show it; else None."""
+    if len(left) > 1 or len(right) > 1:
+        return None
+    difference = _plus(left[0].value, [-c for c in right[0].value] if kind != "join" else [-1])
+    if min(difference) >= 0 and (kind != "join" or difference[0]):
+        return right if kind == "min" else left
+    return left if max(difference) <= 0 and kind == "min" else right if max(difference) <= 0 and kind == "max" else None
 
 
 def _chosen(kind: str, left: Sequence[Piece], right: Sequence[Piece]) -> Iterator[Piece]:
