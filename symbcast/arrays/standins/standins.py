@@ -189,6 +189,8 @@ class StandIns:
     def _put_in(self) -> None:
         if self._meet is not None:
             self._meet(self)
+        if len(sys.modules) != len(self._modules):
+            _keep_builtins()
         for space in self._all_spaces():
             held = space.held
             if len(held) != space.count:
@@ -311,6 +313,19 @@ def _standin(real: Any, ours: Callable[..., Any], is_ours: Callable[..., bool]) 
         return ours(real, *args, **options)
 
     return standin
+
+
+_WITHOUT_ARRAYS = ("symbcast.core.", "symbcast.operators.", "symbcast.paths.")
+"""Modules of this package that never see an array."""
+_REPLACED = {name: vars(builtins)[name] for name in ("len", "min", "max")}
+
+
+def _keep_builtins() -> None:
+    """Give modules that never see an array the real builtins: their stand-ins took half the time of some traces."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_WITHOUT_ARRAYS) and isinstance(module, ModuleType):
+            for own, real in _REPLACED.items():
+                vars(module).setdefault(own, real)
 
 
 def _modules() -> list[tuple[str, ModuleType]]:
