@@ -55,9 +55,12 @@ def trace(
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
     refused_loops: Counter[Any] = Counter()
+    has_followed_loops = False
 
     def run(path: Any) -> Any:
+        nonlocal has_followed_loops
         path.loops.tries = refused_loops
+        path.takes_opaque = True
         path.hashes = False  # libraries such as einops cache results by shape
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
@@ -69,6 +72,8 @@ def trace(
             except Exception as error:
                 check_ended(path, error)
                 raise
+            finally:
+                has_followed_loops = has_followed_loops or bool(path.loops.varying)
             check_value(path, found)
             return found
 
@@ -89,9 +94,9 @@ def trace(
                 return confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home)
 
     with STANDINS.acting(reach), np.errstate(all="ignore"):
-        with loops_of(function) as has_loops:
+        with loops_of(function):
             found = followed()
-        if has_loops and not found.is_complete:  # one iteration may not represent the others
+        if has_followed_loops and not found.is_complete:  # one iteration may not represent the others
             found = followed()
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return TraceReport(scope, found, name, given.texts())

@@ -69,6 +69,13 @@ def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> Plac
     return best or (seen[0] if seen else NOWHERE)
 
 
+def own_frame(frame: FrameType | None, root: FrameType | None) -> FrameType | None:
+    """Return the innermost frame outside this package, at most the root; None if there is none."""
+    while frame is not None and frame is not root and _is_machinery(frame.f_code.co_filename):
+        frame = frame.f_back
+    return None if frame is root else frame
+
+
 def place_of_error(error: BaseException, root: FrameType | None, home: str) -> Place:
     """Return the innermost line of the user's own code in the traceback of an error."""
     trace = error.__traceback__

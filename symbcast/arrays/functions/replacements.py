@@ -25,7 +25,8 @@ from symbcast.arrays.symbolic.integers import Span
 from symbcast.arrays.symbolic.lists import Listed
 from symbcast.arrays.symbolic.patterns import Pattern
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
-from symbcast.core.algebra.arithmetic import ceil_divide, subtract
+from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
+from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.paths.runs.path import current
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
@@ -327,6 +328,20 @@ def root(real: Any, value: Any) -> Any:
     if value < 0:
         raise ValueError("math domain error")
     return Real.applied(real, [value], here(), zero_of=value)
+
+
+@stands_for(math.isqrt, is_ours=is_one)
+def integer_root(real: Any, value: Any) -> Any:
+    if type(value) is not Size:
+        return real(value)
+    path = here()
+    if path.ask(Comparison("<", value.dim, 0)):
+        raise ValueError("isqrt() argument must be nonnegative")
+    found = path.opaque(("isqrt", value.dim), 0, value.dim, ("isqrt", value.dim))
+    if found is None:
+        return real(path.number(value.dim))
+    path.suppose(at_most(multiply(found.dim, found.dim), value.dim))
+    return found
 
 
 @stands_for(math.log, math.log2, math.log10, is_ours=is_one)

@@ -92,7 +92,7 @@ def _of_numbers(ufunc: Any, values: Sequence[Any]) -> Any:
         # A NumPy number would call the ufunc again.
         return operation(*(int(v) if isinstance(v, np.integer) else v for v in values))
     zero_of = values[0] if ufunc.__name__ in ("divide", "sqrt", "square", "cbrt", "negative") else None
-    return Real.applied(lambda *at: ufunc(*at).item(), values, here(), zero_of)
+    return Real.applied(lambda *at: ufunc(*at).item(), values, here(), zero_of, ufunc.__name__)
 
 
 _OPERATIONS: dict[str, Any] = {

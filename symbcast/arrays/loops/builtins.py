@@ -228,6 +228,8 @@ def int_of(*values: Any) -> Any:
     value = values[0] if len(values) == 1 else None
     if type(value) is Size:
         return value
+    if type(value) is Real:
+        return value.rounded("trunc")
     if type(value) is not SymbolicArray or value.dims or value.dtype.kind not in "biuf":
         return NotImplemented
     path, span = here(), value.span

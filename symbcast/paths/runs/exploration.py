@@ -172,6 +172,7 @@ def _outcome(
         error.__context__ = error.__cause__ = None
     finally:
         path.root = None
+        path.turns.clear()
         current.reset(token)
     return Outcome(
         tuple(path.steps),

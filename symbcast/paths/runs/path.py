@@ -15,22 +15,24 @@ from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.broadcasting import Joined, find_rule
 from symbcast.core.effort import EffortSpentError, charge, share
 from symbcast.core.effort import current as effort_in_force
-from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Compatible, Formula, at_most, equal, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, at_most, negate
 from symbcast.core.program.facts.facts import Facts
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.answer import Satisfiability
-from symbcast.core.solver.evaluation.evaluation import UndefinedError, holds_at, size_at
+from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.satisfiability.incremental import Growing
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError
-from symbcast.operators.context import Context, Dims, evaluated
+from symbcast.operators.context import Dims, evaluated
 from symbcast.paths.places import Place, message_of, place_of, would_be_caught
 from symbcast.paths.runs.indices import Loops, is_linear
+from symbcast.paths.runs.numbers import Numbers
+from symbcast.paths.runs.opaque import OpaqueSizes
 from symbcast.paths.runs.steps import Alternative, Question, Step, UntracedError
-from symbcast.paths.values.size import sized
+from symbcast.paths.runs.turns import Turns, most_turns
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -44,7 +46,7 @@ _ASKED = 50
 """The fixed cost of each question, so that a run with endless questions is stopped."""
 
 
-class Path(Context):
+class Path(Numbers):
     """One run: its facts are the assumptions, its decisions and its requirements.
 
     A comparison that the facts decide is answered from them. Otherwise the run takes the answer that holds at the
@@ -63,6 +65,7 @@ class Path(Context):
         numbers: the places where sizes had to become numbers.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
         loops: what is known about loops over sizes.
+        takes_opaque: whether integers that are no terms may be symbols, and not numbers.
     """
 
     def __init__(
@@ -80,6 +83,8 @@ class Path(Context):
         self.pairs: list[tuple[Place, tuple[Dims, ...]]] = []
         self.home = ""
         self.loops = Loops()
+        self.takes_opaque = False
+        self.opaque_sizes = OpaqueSizes(self.loops)
         self.has_told = False
         self._handled = sys.exc_info()[1]
         self.hashes = True
@@ -90,6 +95,7 @@ class Path(Context):
         self._begun = begun
         self._data = data
         self._data_count: dict[Place, int] = {}
+        self.turns = Turns()
         self._facts = Facts(min_size)
         self._growing = Growing()
         for size, value in begun.sizes.items():
@@ -120,6 +126,8 @@ class Path(Context):
                 now, before = map(formula_text, (formula, question.formula))
                 self.diverged = f"it compares {now} where it compared {before} earlier"
                 self.fail_to_trace(self.diverged)
+            if question.is_open and not is_number:
+                self._check_turns(formula)
         else:
             question = self._answered(formula, is_number)
         self.questions.append(question)
@@ -130,6 +138,12 @@ class Path(Context):
             self.steps.append(Step("decide", held, self.place()))
             self._learn(held)
         return question.answer
+
+    def _check_turns(self, formula: Formula) -> None:
+        """End the path after too many turns of a loop whose end is an open question."""
+        symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
+        if self.turns.is_over(sys._getframe(1), self.root, symbols):
+            self.fail_to_trace(f"more than {most_turns(symbols)} turns of a loop, or nested calls, are not followed")
 
     def _answered(self, formula: Formula, is_number: bool) -> Question:
         """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
@@ -144,6 +158,9 @@ class Path(Context):
         if found is Satisfiability.UNSATISFIABLE:
             return Question(formula, answer, False)
         self.loops.check(symbols_in(formula))
+        self.opaque_sizes.refuse(formula)
+        if not is_number:
+            self._check_turns(formula)
         question = Question(formula, answer, True, is_number)
         turned = (*self.questions, question._replace(answer=not answer))
         steps = (*self.steps, Step("decide", other, self.place()))
@@ -162,45 +179,6 @@ class Path(Context):
             return self._growing.can_hold()
         return Satisfiability.UNKNOWN
 
-    def number(self, dim: Dim) -> int:
-        """Return a dimension as a number, and restrict this path to that number."""
-        if isinstance(dim, int):
-            return dim
-        self.check_current()
-        known = self._facts.dim(dim)
-        if isinstance(known, int):
-            return known
-        self.numbers.append(self.place())
-        while True:
-            value = self._value_to_try(dim)
-            if self.ask(equal(dim, value), is_number=True):
-                return value
-
-    def _value_to_try(self, dim: Dim) -> int:
-        number = len(self.questions)
-        if number < len(self._begun.questions):
-            begun = self._begun.questions[number].formula
-            if isinstance(begun, Comparison) and begun.left == dim and isinstance(begun.right, int):
-                return begun.right
-        self._meet(equal(dim, 0))
-        try:
-            return size_at(dim, self._growing.sizes)
-        except (ZeroDivisionError, UndefinedError):
-            self.fail_to_trace(f"{dim} has no value")
-
-    def shown(self, dim: Dim) -> int:
-        """Return a number that a dimension can be on this path, without deciding anything."""
-        self._meet(equal(dim, 0))
-        return size_at(dim, self._growing.sizes)
-
-    def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
-        """Return numbers for symbols, and restrict this path to them."""
-        return {s: self.number(s) for s in symbols}
-
-    def sized(self, dim: Dim) -> Any:
-        """Return a dimension as a number or size that code can compute with."""
-        return sized(dim, self)
-
     # Requirements.
 
     def require(self, formula: Formula, reason: str, error: type[Exception] = ValueError) -> None:
@@ -215,6 +193,10 @@ class Path(Context):
         if formula == FALSE or settled is False:
             raise error(reason)
         if self.loops.varying and self._requires_ends(formula, reason, error):
+            return
+        if self.opaque_sizes.are_in(formula):
+            if self._checked(negate(formula))[0] is not Satisfiability.UNSATISFIABLE:
+                self.opaque_sizes.refuse(formula)
             return
         if would_be_caught(sys._getframe(1), self.root):
             if not self.ask(formula):
@@ -300,18 +282,6 @@ class Path(Context):
                     self.bounds.learn(size, max(self.min_size, size.lower))
                 least = max(2, self.min_size, size.lower) if size.upper is None else size.lower
                 self._growing.start(size, least)
-
-    # Data.
-
-    def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
-        """Return a data-dependent number; runs get the same one for the same visit to the same line."""
-        place = self.place()
-        count = self._data_count[place] = self._data_count.get(place, 0) + 1
-        key = (place, count, what, lower, upper)
-        if key not in self._data:
-            self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
-        self.loops.add_data(self._data[key])
-        return self._data[key]
 
     # Loops.
 

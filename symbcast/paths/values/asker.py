@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -41,6 +41,17 @@ class Asker(Protocol):
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
         """Return the numbers that symbols stand for, and restrict this path to them."""
+
+    def opaque(
+        self, key: Hashable, low: Dim | None, high: Dim | None, origin: tuple[str, Any], *, is_even: bool = False
+    ) -> Any:
+        """Return an integer that sizes decide, of which only bounds are known; None if it must become a number.
+
+        Equal integers have equal keys; ``origin`` names the function that computed it, and its argument.
+        """
+
+    def origin(self, dim: Dim) -> tuple[str, Any]:
+        """Return the origin of an opaque integer; empty for other sizes."""
 
     def sized(self, dim: Dim) -> Any:
         """Return a dimension as a number or size that code can compute with."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
-from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, multiply
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import Comparison, equal
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.paths.values.asker import Arrays
+from symbcast.paths.values.powers import ROUNDINGS, power_of_two
+from symbcast.paths.values.ratios import Ratio, ratio_of_number
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -31,27 +34,32 @@ _BY_NAME: dict[str, tuple[Operator, bool]] = {
 }
 
 
-MAX_DENOMINATOR = 1 << 10
-MAX_NUMERATOR = 1 << 40
+_WAYS: dict[str, Callable[[Any], int]] = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round}
+_NAMES: dict[Any, str] = {
+    **{n: n for n in ("floor", "ceil", "trunc", "rint", "round", "sqrt")},
+    **dict.fromkeys(("log", "log2", "log10"), "log"),
+}
 
 
 class Real:
     """A number computed from sizes, such as ``n / 3`` or ``math.sqrt(n)``.
 
-    A quotient of sizes stays a quotient: it is rounded and compared exactly, as a float is if both sizes are below
-    2**53. If the value of any other real is needed, its sizes become numbers on this path.
+    Quotients of sizes, and sizes times numbers, stay ratios, which are rounded and compared as floats are
+    (`symbcast.paths.values.ratios`). Any other real is rounded to an integer of which only bounds are known. If its
+    value is needed, its sizes become numbers on this path.
     """
 
-    __slots__ = ("own_zero", "path", "ratio", "recipe", "symbols", "zero_of")
+    __slots__ = ("key", "origin", "own_zero", "path", "ratio", "recipe", "symbols", "zero_of")
     ndim, shape, size = 0, (), 1
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what is known about a number
         self,
         recipe: Recipe,
         symbols: Iterable[Symbol],
         path: Asker,
-        ratio: tuple[Dim, int] | None = None,
+        ratio: Ratio | None = None,
         zero_of: Any = None,
+        key: Hashable = None,
     ) -> None:
         self.recipe = recipe
         self.symbols = tuple(dict.fromkeys(symbols))
@@ -59,8 +67,12 @@ class Real:
         self.ratio = ratio
         self.zero_of = zero_of
         """A value that is 0 exactly where this number is, if known."""
-        self.own_zero = None if ratio is None else ratio[0]
+        self.own_zero = None if ratio is None else ratio.above
         """The same as a dimension, for Python's own numbers, where dividing by 0 is an error."""
+        self.key = key
+        """What computes it: reals of a path with equal keys are equal; None if unknown."""
+        self.origin: tuple[str, Any] = ("", None)
+        """The function that computed it, and its argument, if something is known about that."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -71,22 +83,39 @@ class Real:
     @classmethod
     def quotient(cls, above: Dim, below: Dim, path: Asker) -> Real:
         """Return ``above / below``."""
-        ratio = (above, below) if isinstance(below, int) and below > 0 else None
-        return cls(lambda at: size_at(above, at) / size_at(below, at), symbols_of((above, below)), path, ratio)
+        ratio = Ratio(above, 1, True).over(below) if isinstance(below, int) and below > 0 else None
+        symbols = symbols_of((above, below))
+        return cls(lambda at: size_at(above, at) / size_at(below, at), symbols, path, ratio, None, ("/", above, below))
 
     @classmethod
     def of(cls, size: Any) -> Real:
         """Return a size as a real number."""
         dim: Dim = size.dim
-        return cls(lambda at: float(size_at(dim, at)), symbols_of((dim,)), size.path, (dim, 1))
+        ratio = Ratio(dim, 1, True)
+        return cls(lambda at: float(size_at(dim, at)), symbols_of((dim,)), size.path, ratio, None, dim)
 
     @classmethod
-    def applied(cls, function: Callable[..., Any], values: Iterable[Any], path: Asker, zero_of: Any = None) -> Real:
-        """Return a function applied to numbers, some of them dependent on sizes."""
+    def applied(
+        cls,
+        function: Callable[..., Any],
+        values: Iterable[Any],
+        path: Asker,
+        zero_of: Any = None,
+        name: Hashable = None,
+    ) -> Real:
+        """Return a function applied to numbers, some of them dependent on sizes.
+
+        ``name`` identifies the function if the function object does not.
+        """
+        values = tuple(values)
         parts = [part_of(v) for v in values]
         symbols = [s for _, found in parts for s in found]
         recipes = [recipe for recipe, _ in parts]
-        return cls(lambda at: function(*[recipe(at) for recipe in recipes]), symbols, path, None, zero_of)
+        key = (name or function, *map(_key_of, values))
+        found = cls(lambda at: function(*[recipe(at) for recipe in recipes]), symbols, path, None, zero_of, key)
+        if len(values) == 1:
+            found.origin = _NAMES.get(name or getattr(function, "__name__", ""), ""), values[0]
+        return found
 
     def __repr__(self) -> str:
         return f"<a number of {', '.join(map(str, self.symbols))}>"
@@ -107,19 +136,21 @@ class Real:
         found = self._binary(function, above, below)
         if function is operator.truediv and type(found) is Real:
             found.zero_of = above
+            if type(above) is Real and above.ratio is not None and type(below) in (int, float):
+                found.ratio = above.ratio.over(below)
         return found
 
     def __add__(self, other: Any) -> Any:
-        return self._binary(operator.add, self, other)
+        return _plus(self._binary(operator.add, self, other), self.ratio, ratio_of(other))
 
     def __radd__(self, other: Any) -> Any:
-        return self._binary(operator.add, other, self)
+        return _plus(self._binary(operator.add, other, self), self.ratio, ratio_of(other))
 
     def __sub__(self, other: Any) -> Any:
-        return self._binary(operator.sub, self, other)
+        return _plus(self._binary(operator.sub, self, other), self.ratio, _negated(ratio_of(other)))
 
     def __rsub__(self, other: Any) -> Any:
-        return self._binary(operator.sub, other, self)
+        return _plus(self._binary(operator.sub, other, self), _negated(self.ratio), ratio_of(other))
 
     def __mul__(self, other: Any) -> Any:
         return self._multiplied(self._binary(operator.mul, self, other), other)
@@ -130,6 +161,7 @@ class Real:
     def _multiplied(self, found: Any, other: Any) -> Any:
         """Return a product; if the other factor is a nonzero constant, record that both are 0 at the same sizes."""
         if type(found) is Real and type(other) in (int, float) and other != 0 and math.isfinite(other):
+            found.ratio = None if self.ratio is None else self.ratio.times(other)
             found.own_zero = self.own_zero
         return found
 
@@ -149,7 +181,10 @@ class Real:
         return self._binary(operator.pow, self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return self._binary(operator.pow, other, self)
+        found = self._binary(operator.pow, other, self)
+        if type(found) is Real and type(other) in (int, float) and other == 2:
+            found.origin = ("power", self)
+        return found
 
     def __neg__(self) -> Real:
         return Real.applied(operator.neg, [self], self.path)
@@ -165,11 +200,12 @@ class Real:
             return NotImplemented
         if self.zero_of is not None and name in ("__eq__", "__ne__") and type(other) is int and other == 0:
             return getattr(operator, name)(self.zero_of, 0)
-        theirs = ratio_of(other)
-        if self.ratio is not None and theirs is not None:
+        ours, theirs = self.ratio, ratio_of(other)
+        if ours is not None and ours.is_exact and type(other) is float and math.isfinite(other):
+            theirs = Ratio(*other.as_integer_ratio(), True)
+        if ours is not None and theirs is not None and ours.compares_with(theirs):
             kind, turned = _BY_NAME[name]
-            (a, b), (c, d) = self.ratio, theirs
-            left, right = multiply(a, d), multiply(c, b)
+            left, right = multiply(ours.above, theirs.below), multiply(theirs.above, ours.below)
             return self.path.ask(Comparison(kind, right, left) if turned else Comparison(kind, left, right))
         return bool(getattr(operator, name)(self.value(), part_of(other)[0](self.path.values(part_of(other)[1]))))
 
@@ -204,24 +240,67 @@ class Real:
     def __int__(self) -> int:
         return int(self.value())
 
-    def _rounded(self, exact: Callable[[Dim, Dim], Dim], otherwise: Callable[[Any], int]) -> Any:
-        if self.ratio is None:
-            return otherwise(self.value())
-        return self.path.sized(exact(*self.ratio))
+    def rounded(self, way: Literal["floor", "ceil", "trunc", "round"]) -> Any:
+        """Return the number rounded to an integer: a term, or an integer of which only bounds are known."""
+        if self.origin[0] in ROUNDINGS and type(self.origin[1]) is Real:
+            return self.origin[1].rounded(ROUNDINGS[self.origin[0]])
+        if way == "trunc" and self.ratio is not None and self.path.bounds.is_at_least(self.ratio.above, 0):
+            way = "floor"
+        ratio = self.ratio
+        if ratio is not None and ratio.is_certain(way, self.path.bounds.is_at_least(ratio.above, 0)):
+            divide = floor_divide if way == "floor" else ceil_divide
+            return self.path.sized(divide(ratio.above, ratio.below))
+        name, of = self.origin
+        if name == "log" and hasattr(type(of), "dim") and self.path.ask(equal(of.dim, 0)):
+            raise OverflowError("cannot convert float infinity to integer")
+        found = None
+        if self.key is not None and name == "power":
+            found = power_of_two(self.path, of, ("power", 2, self.key))
+        elif self.key is not None:
+            found = self.path.opaque((way, self.key), *self._bounds(way), (way, self))
+        return _WAYS[way](self.value()) if found is None else found
+
+    def _bounds(self, way: str) -> tuple[Dim | None, Dim | None]:
+        """Return bounds of the rounded number."""
+        ratio, (name, of) = self.ratio, self.origin
+        if ratio is not None:
+            low, high = floor_divide(ratio.above, ratio.below), ceil_divide(ratio.above, ratio.below)
+            low, high = (low if way != "ceil" else high), (high if way != "floor" else low)
+            if not (ratio.floors and ratio.ceils):
+                low, high = subtract(low, 1), add(high, 1)
+            return self._from_zero(low, ratio.above), high
+        if not hasattr(type(of), "dim") or name not in ("sqrt", "log"):
+            return None, None
+        return 0, of.dim if name == "sqrt" else subtract(of.dim, 1)  # a logarithm of 0 is an error before
+
+    def _from_zero(self, low: Dim, above: Dim) -> Dim:
+        return maximum((low, 0)) if self.path.bounds.is_at_least(above, 0) else low
 
     def __floor__(self) -> Any:
-        return self._rounded(floor_divide, math.floor)
+        return self.rounded("floor")
 
     def __ceil__(self) -> Any:
-        return self._rounded(ceil_divide, math.ceil)
+        return self.rounded("ceil")
 
     def __trunc__(self) -> Any:
-        if self.ratio is not None and self.path.bounds.is_at_least(self.ratio[0], 0):
-            return self.__floor__()
-        return math.trunc(self.value())
+        return self.rounded("trunc")
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self.value(), digits) if digits is not None else round(self.value())
+        return round(self.value(), digits) if digits is not None else self.rounded("round")
+
+    def astype(self, dtype: Any, **_: Any) -> Any:
+        """Return the number in another type, as NumPy's numbers do."""
+        import numpy as np
+
+        return self.rounded("trunc") if np.dtype(dtype).kind in "iu" else self
+
+    def item(self) -> Real:
+        """Return the number."""
+        return self
+
+    def __format__(self, spec: str) -> str:
+        is_shown = not self.path.is_running() or self.path.is_for_message(sys._getframe(1))
+        return repr(self) if is_shown else format(self.value(), spec)
 
     @property
     def dtype(self) -> Any:
@@ -248,17 +327,29 @@ class Real:
         return NotImplemented if Arrays.apply is None else Arrays.apply(ufunc, method, *inputs, **options)
 
 
-def ratio_of(value: Any) -> tuple[Dim, int] | None:
-    """Return a number as a dimension divided by a positive number; None if it is not exactly such a quotient."""
+def ratio_of(value: Any) -> Ratio | None:
+    """Return a number as a ratio; None if it is not known as one."""
     if type(value) is Real:
         return value.ratio
     if hasattr(type(value), "dim"):
-        return value.dim, 1
-    if isinstance(value, float):
-        # Python rounds a quotient before comparing it. If the other number has few bits, the answer is the same.
-        above, below = value.as_integer_ratio() if math.isfinite(value) else (0, 0)
-        return (above, below) if 0 < below <= MAX_DENOMINATOR and abs(above) < MAX_NUMERATOR else None
-    return int(value), 1
+        return Ratio(value.dim, 1, True)
+    return ratio_of_number(value) if isinstance(value, (int, float)) else None
+
+
+def _plus(found: Any, left: Ratio | None, right: Ratio | None) -> Any:
+    if type(found) is Real and left is not None and right is not None:
+        found.ratio = left.plus(right)
+    return found
+
+
+def _negated(ratio: Ratio | None) -> Ratio | None:
+    return None if ratio is None else -ratio
+
+
+def _key_of(value: Any) -> Hashable:
+    if type(value) is Real:
+        return value.key
+    return value.dim if hasattr(type(value), "dim") else (type(value), value)
 
 
 def part_of(value: Any) -> tuple[Recipe, tuple[Symbol, ...]]:

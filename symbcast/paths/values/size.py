@@ -11,6 +11,7 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo,
 from symbcast.core.logic.formulas import Comparison, Formula, at_most, different, equal
 from symbcast.paths.places import is_formatting
 from symbcast.paths.values.asker import Arrays
+from symbcast.paths.values.powers import power_of_two
 from symbcast.paths.values.real import Real
 
 if TYPE_CHECKING:
@@ -110,7 +111,15 @@ class Size:
     def __rpow__(self, other: Any) -> Any:
         if isinstance(other, (float, Real)):
             return Real.applied(pow, [other, self], self.path)
-        return other ** self._number() if isinstance(other, int) else NotImplemented
+        return self._power_of(other) if isinstance(other, int) else NotImplemented
+
+    def _power_of(self, base: int) -> Any:
+        """Return a power of a number: an integer of which only bounds are known."""
+        if base < 2 or not self.path.bounds.is_at_least(self.dim, 0):
+            return base ** self._number()
+        key = ("power", base, self.dim)
+        found = power_of_two(self.path, self, key) if base == 2 else self.path.opaque(key, 1, None, ("power", self))
+        return base ** self._number() if found is None else found
 
     def __neg__(self) -> Any:
         return self._of(multiply(-1, self.dim))
@@ -144,7 +153,7 @@ class Size:
         return self * 2**other if type(other) is int and 0 <= other <= MAX_SHIFT else self._number() << other
 
     def __rlshift__(self, other: int) -> Any:
-        return other << self._number()
+        return self._power_of(2) if type(other) is int and other == 1 else other << self._number()
 
     def __rshift__(self, other: Any) -> Any:
         return self // 2**other if type(other) is int and 0 <= other <= MAX_SHIFT else self._number() >> other
@@ -214,9 +223,13 @@ class Size:
     def __deepcopy__(self, memo: Any) -> Size:
         return self
 
-    def bit_length(self) -> int:
-        """Return the bit length of the number on this path."""
-        return self._number().bit_length()
+    def bit_length(self) -> Any:
+        """Return the bit length: an integer of which only bounds are known."""
+        size = -self if self < 0 else self
+        if not hasattr(type(size), "dim"):
+            return size.bit_length()
+        found = self.path.opaque(("bits", size.dim), 0, size.dim, ("bits", size.dim))
+        return self._number().bit_length() if found is None else found
 
     def is_integer(self) -> bool:
         """Return True."""
