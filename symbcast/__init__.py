@@ -27,6 +27,7 @@ from symbcast.core.supplied import supplied
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import (
     AssumptionError,
+    AssumptionWarning,
     BindingError,
     ConcurrentUseError,
     DimensionError,
@@ -157,6 +158,7 @@ def _meant() -> dict[str, str]:
 __all__ = [
     "Answer",
     "AssumptionError",
+    "AssumptionWarning",
     "BindingError",
     "BroadcastError",
     "Case",

@@ -204,6 +204,13 @@ class AssumptionError(SymbcastError, ValueError):
         return f"{text}; {self.hint}" if self.hint else text
 
 
+class AssumptionWarning(UserWarning):
+    """An assumption of a program mentions no size of its operations, but a name that is close to one.
+
+    It is issued when the program is asked, as later operations may have the size.
+    """
+
+
 class BindingError(SymbcastError, ValueError):
     """Sizes given for symbols are missing, for unknown names, not sizes, or contradict the assumptions."""
 

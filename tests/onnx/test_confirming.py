@@ -24,7 +24,7 @@ def test_the_runtime_agrees(name):
     for confirmation in found:
         is_open = confirmation.finding is not None and name in DECIDED_BY_DATA
         assert confirmation.agrees is (None if is_open else True), str(confirmation)
-        assert bool(confirmation.reason) is (is_open or "which fails there too" in confirmation.reason)
+        assert bool(confirmation.reason) is (is_open or "fails before it" in confirmation.reason)
 
 
 def test_where_it_runs_and_where_it_fails():

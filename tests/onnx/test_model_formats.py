@@ -120,7 +120,7 @@ def test_what_is_about_data_and_what_the_runtime_denies_has_its_place_in_each_fo
     assert [r["level"] for r in found["results"]] == ["note", "error"]
     assert list(github.commands(outcome)) == [
         f"::notice file=m.onnx,title=TopK n::{text}%0Afails at N=1, K=2".replace("\n", "%0A"),
-        "::error file=m.onnx,title=the model::ONNX Runtime DISAGREES: at N=1 it runs; error; it failed",
+        "::error file=m.onnx,title=the model::ONNX Runtime DISAGREES: at N=1 it should run; it failed: error",
     ]
 
 

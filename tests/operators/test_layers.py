@@ -189,7 +189,7 @@ WRONG = [
     (lambda e: e.batch_norm("N, M", "M", "M", "M", "M", "M"), "takes at most 5 shapes"),
     (lambda e: e.resize("N, M"), "either sizes or scales must be given"),
     (lambda e: e.resize("N, M", "N, M", scales=(1, 2)), "either sizes or scales must be given"),
-    (lambda e: e.resize("N, M", scales=(1,)), "there must be 2 sizes"),
+    (lambda e: e.resize("N, M", scales=(1,)), "there must be 2 scales, not 1"),
     (lambda e: e.resize("N", scales=(0,)), "must be above 0"),
     (lambda e: e.resize("N", scales=(float("nan"),)), "is not a number"),
     (lambda e: e.resize("N, M", "N, M", axes=(0, 0)), "no axis may be named twice"),

@@ -157,7 +157,7 @@ def test_programs_without_requirements():
     made = Page(env._repr_html_())
     assert env.verdict is sb.Verdict.NEVER
     assert made.tables == [
-        [["impossible", "first: numpy of (N,), (2,) asks N == 1 or N == 2require_1: require N >= 3"]]
+        [["impossible", "first: numpy of (N,), (2,) requires N == 1 or N == 2require_1: require N >= 3"]]
     ]
 
 

@@ -27,9 +27,9 @@ def rule_text(rule: Rule) -> str:
     'pdpd(axis=1)'
     """
     if not rule.parameters:
-        return rule.called
-    attributes = ", ".join(f"{name}={value!r}" for name, value in rule.attributes().items())
-    return f"{rule.called}({attributes})" if attributes else rule.called
+        return rule.written_name
+    attributes = ", ".join(f"{name}={value!r}" for name, value in rule.written_attributes().items())
+    return f"{rule.written_name}({attributes})" if attributes else rule.written_name
 
 
 def operand_names(result: Call) -> list[str]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from inspect import currentframe
+from types import FunctionType
 from typing import TYPE_CHECKING, NoReturn
+from warnings import warn
 
 from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.sequences import spoken_of
+from symbcast.core.characters import quoted
 from symbcast.core.guesses import meant
 from symbcast.core.program.operations.refusals import IncompatibleProgramError
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError
+from symbcast.errors import AssumptionWarning, ShapeTypeError
 from symbcast.operators.recorded.layer_methods import LayerFunctions
 
 if TYPE_CHECKING:
@@ -55,6 +59,8 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
     (Shape('(T,)'), Shape('(T, T)'))
     """
 
+    _links_checked = -1
+    """The number of operations when `_subject` last compared the names in assumptions with theirs."""
     _meant = meant(
         "concatenate cat -> concat(...)",
         "permute swapaxes moveaxis -> transpose(...)",
@@ -100,7 +106,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         """
         from symbcast.answers.show import program, text, values
 
-        document = program.document(self._program)
+        document = program.document(self._subject)
         return text.render(values.with_tiers(document, self._program.tiers) if trace else document)
 
     @one_call
@@ -143,7 +149,16 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
     @property
     def _subject(self) -> Program:
-        return self._program
+        program = self._program
+        if program.assumptions and self._links_checked != program.length:
+            self._links_checked = program.length
+            self._warn_of_mistyped_names()
+        return program
+
+    def _warn_of_mistyped_names(self) -> None:
+        for text, close in self._program.mistyped_assumptions().items():
+            said = f"the assumption {text!r} mentions no size of the operations; did you mean {quoted(close)}?"
+            warn(said, AssumptionWarning, stacklevel=_frames_inside())
 
     @property
     def _length(self) -> int:
@@ -223,7 +238,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         program = self._program
         op = _broadcast_named(program, operation)
         if self.verdict is Verdict.NEVER:
-            raise IncompatibleProgramError(op, self.conflict, [a.text for a in self.assumptions])
+            raise IncompatibleProgramError(op, self.conflict, [a.text for a in program.needed_assumptions()])
         assert op.rule is not None
         place = Place.of(op.rule, list(map(len, op.laid)), operand, axis, program.open_axes(op))
         found = program.stretch(op, place.operand, place.axis)
@@ -305,6 +320,25 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an environment has no truth value: compare its .verdict")
+
+
+def _name_methods() -> None:
+    """Name the inherited methods after the class that users know: Python's errors show it."""
+    for base in ShapeEnv.__mro__[1:]:
+        for name, found in vars(base).items():
+            if isinstance(found, FunctionType) and base.__module__.startswith("symbcast.operators"):
+                found.__qualname__ = f"ShapeEnv.{name}"
+
+
+_name_methods()
+
+
+def _frames_inside() -> int:
+    """Return the number of frames of symbcast above the caller's line, as `warn` counts them."""
+    frame, count = currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("symbcast"):
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def program_of(env: ShapeEnv) -> Program:

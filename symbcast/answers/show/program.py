@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.names import Namer, axis_text, rule_text
@@ -30,13 +30,15 @@ from symbcast.answers.show.document import (
     words,
 )
 from symbcast.answers.show.operands import TONES
+from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.sequences import spoken_of
 from symbcast.core.characters import clipped, listed, sizes_text, visible
-from symbcast.core.logic.formulas import FALSE, all_of, dims_of
+from symbcast.core.logic.formulas import FALSE, Comparison, all_of, dims_of
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.operations.operation import Op
     from symbcast.core.program.whole.answers import Requirement
     from symbcast.core.program.whole.program import Program
@@ -94,7 +96,7 @@ def conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
     """Return the operations of a conflict, each with its requirements."""
     shown = operations[:SHOWN]
     texts = [f"{op_name(o)}: {_op_kind(o, namer)}" for o in shown]
-    lines = [t if o.kind == "require" else f"{t} asks {_asks(o, namer)}" for t, o in zip(texts, shown, strict=True)]
+    lines = [t if o.kind == "require" else f"{t} {_asks(o, namer)}" for t, o in zip(texts, shown, strict=True)]
     if len(operations) > len(shown):
         lines.append(f"and {len(operations) - len(shown)} more")
     return lines
@@ -107,14 +109,16 @@ def op_name(op: Op) -> str:
 
 def _op_kind(op: Op, namer: Namer) -> str:
     """Return an operation's kind, with its operands."""
-    operands = ", ".join(map(namer.shape, op.operands))
+    shapes = [operand.dims for operand in op.operands]
+    written = shapes if op.rule is None else op.rule.written_operands(shapes)
+    operands = ", ".join(map(namer.shape, written))
     if op.rule is not None:
         return f"{rule_text(op.rule)} of {operands}"
     return f"equality of {operands}" if op.kind == "equal" else f"{op.kind} {visible(op.text)}"
 
 
 def _asks(op: Op, namer: Namer) -> str:
-    """Return an operation's requirements as text; for an impossible one, the reason."""
+    """Return that an operation requires something, or why it is impossible."""
     from symbcast.core.solver.groups.normal_form import flattened
 
     for constraint in op.constraints:
@@ -125,9 +129,27 @@ def _asks(op: Op, namer: Namer) -> str:
                 if origin.axis is not None and origin.rank
                 else ""
             )
-            sizes = " beside ".join(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement))))
-            return f"impossible: {where}{f'{sizes}: ' if sizes else ''}{constraint.reason}"
-    return namer.formula(all_of(flattened(c.requirement for c in op.constraints)))
+            own = {namer.dim(d) for operand in op.operands for d in operand.dims}
+            sizes = _clashing(list(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement)))), own)
+            return f"is impossible: {where}{f'{sizes}: ' if sizes else ''}{constraint.reason}"
+    asked = flattened(c.requirement for c in op.constraints)
+    return f"requires {namer.formula(all_of(map(_without_difference, asked)))}"
+
+
+def _without_difference(formula: Formula) -> Formula:
+    """Return a difference held against 0 as two sizes held against each other: ``H >= 3`` for ``H - 3 >= 0``."""
+    match formula:
+        case Comparison(operator, 0, right) if not isinstance(right, int) and right.constant < 0:
+            return Comparison(operator, -right.constant, add(right, -right.constant))
+    return formula
+
+
+def _clashing(sizes: Sequence[str], own: Container[str]) -> str:
+    """Return the sizes that clash as text; empty for a remainder or a difference, which is held against 0."""
+    if "0" in sizes and "0" not in own:
+        return ""
+    others = [size for size in sizes if size != "1"]
+    return " beside ".join(others if len(others) > 1 else sizes)
 
 
 def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, room: Room) -> Iterator[Field]:
@@ -196,6 +218,6 @@ def _sizes_there(op: Op, constraint: Constraint, bound: Mapping[Any, int]) -> st
     if op.kind == "require" or None in values:
         return ""
     distinct = list(dict.fromkeys(map(str, values)))
-    clashing = [v for v in distinct if v != "1"]
-    shown = clashing if len(clashing) > 1 else distinct
-    return f", {' beside '.join(shown)}" if len(shown) > 1 else ""
+    own = {str(size) for operand in op.operands for size in dims_at(operand.dims, bound)}
+    shown = _clashing(distinct, own) if len(distinct) > 1 else ""
+    return f", {shown}" if shown else ""

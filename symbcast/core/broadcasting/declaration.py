@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
-from typing import ClassVar, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 from symbcast.core.broadcasting.parameters import AttributeValue, Parameter
 from symbcast.core.characters import closest
@@ -80,6 +80,19 @@ class Declaration(ABC):
         """Return the attributes that differ from their defaults, as they would be written in a call."""
         given: dict[str, AttributeValue] = {p.name: getattr(self, p.name) for p in self.parameters}
         return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
+
+    @property
+    def written_name(self) -> str:
+        """The name that the caller used, for messages."""
+        return self.called
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """Return the attributes for a message, by the parameters that a caller writes."""
+        return self.attributes()
+
+    def written_operands(self, shapes: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Return the operands for a message, as a caller writes them."""
+        return shapes
 
     def with_attributes(self, changed: Mapping[str, AttributeValue]) -> Self:
         """Return a copy of the rule with some attributes changed."""

@@ -30,10 +30,12 @@ from symbcast.graphs.report.answer import GraphAnswer
 
 LARGEST = 1 << 28
 """The largest tensor with which a model is run, in elements."""
-LONGEST = 400
+LONGEST = 800
 
 _AT_NODE = re.compile(r"running (\w+) node\. Name:'([^']*)'")
-_WHERE_IN_RUNTIME = re.compile(r"\S*onnxruntime_src\S* ")
+_WHERE_IN_RUNTIME = re.compile(r"\S*\.(?:h|hpp|inl|cc|cpp):\d+ ")
+_FUNCTION = re.compile(r"(?:[\w<>:&*~ ]*::[^()]*\((?:[^()]|\([^()]*\))*\)(?: const)?|\w+) ")
+_CONDITION = re.compile(r".*? was false\. ?")
 _TAKEN_IN = "_inlfunc_"
 _AT_LOADED_NODE = re.compile(r"Node ?\(([^()]*)\) Op ?\((\w+)\)")
 
@@ -55,10 +57,13 @@ class Confirmation(NamedTuple):
 
     def __str__(self) -> str:
         word = {True: "agrees", False: "DISAGREES", None: "not confirmed"}[self.agrees]
-        expected = "it runs" if self.finding is None else f"{cut(self.expected, 44)} fails"
-        why = f"; {self.reason}" if self.reason else ""
-        happened = _WHERE_IN_RUNTIME.sub("", self.happened.rpartition("Status Message: ")[2])
-        return f"{word}: at {sizes_text(self.sizes)} {expected}; {clipped(happened, 160)}{why}"
+        if self.finding is None:
+            expected = "it runs" if self.agrees else "it should run"
+        else:
+            expected = f"{cut(self.expected, 44)} {'fails' if self.agrees else 'should fail'}"
+        why = f"{',' if self.agrees else ';'} {self.reason}" if self.reason else ""
+        happened = "" if self.happened in ("ran", "not run") else f": {clipped(_in_plain_words(self.happened), 160)}"
+        return f"{word}: at {sizes_text(self.sizes)} {expected}{why}{happened}"
 
 
 class _Trial(NamedTuple):
@@ -217,9 +222,7 @@ def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, found:
     ops = [op for op in report._checked.env.operations if op.kind != "assume" and broken(op, trial.sizes) is not None]
     failing = [places[op.origin] for op in ops if op.origin in places]
     if any(_is_called(name, p.node.name) if name else kind == p.op_type for p in failing):
-        other = (
-            "" if not name or _is_called(name, places[finding.node].node.name) else f"at {name}, which fails there too"
-        )
+        other = "" if not name or _is_called(name, places[finding.node].node.name) else f"and {name} fails before it"
         return _error(found), True, other
     return _error(found), None, f"it failed earlier, at another node, {name or kind}" if kind else "it names no node"
 
@@ -237,6 +240,24 @@ def _node_of(error: str) -> tuple[str, str]:
         return name, kind
     loaded = _AT_LOADED_NODE.search(error)
     return (loaded[1], loaded[2]) if loaded else ("", "")
+
+
+def _in_plain_words(error: str) -> str:
+    """Return the message of a runtime's error, without the file, function and condition of its source.
+
+    >>> _in_plain_words("/src/helper.h:60 void ort::Append(ptrdiff_t) axis == 1 was false. Cannot broadcast 2 by 3")
+    'Cannot broadcast 2 by 3'
+    >>> _in_plain_words("Status Message: matmul_helper.h:59 Compute MatMul dimension mismatch")
+    'MatMul dimension mismatch'
+    """
+    text = error.rpartition("Status Message: ")[2]
+    place = _WHERE_IN_RUNTIME.match(text)
+    if place is None:
+        return text
+    rest = text[place.end() :]
+    function = _FUNCTION.match(rest)
+    message = rest[function.end() :] if function else rest
+    return _CONDITION.sub("", message, count=1) or message
 
 
 def _error(found: Ran) -> str:

@@ -129,7 +129,7 @@ def quotient_scale(above: Dim, below: Dim, rounding: Rounding) -> Scale | None:
 def resize(context: Context, dims: Dims, axes: Sequence[int], sizes: Sequence[Dim]) -> Dims:
     """Return a shape with new sizes on some axes; if an axis is named twice, the last size counts."""
     if len(sizes) != len(axes):
-        context.refuse(f"there must be {len(axes)} sizes")
+        context.refuse(f"there must be {len(axes)} sizes, not {len(sizes)}")
     found = list(dims)
     for axis, size in zip(axes, sizes, strict=True):
         found[context.axis(axis, len(dims))] = size

@@ -18,7 +18,7 @@ def transpose(context: Context, dims: Dims, order: Sequence[int] | None) -> Dims
     if order is None:
         return dims[::-1]
     if sorted(order) != list(range(len(dims))):
-        context.refuse(f"perm {list(order)} must name each of the {len(dims)} axes once")
+        context.refuse(f"the order {list(order)} must name each of the {len(dims)} axes once")
     return tuple(dims[n] for n in order)
 
 

@@ -78,5 +78,6 @@ def ends_of(
     if isinstance(given, int):
         return [(given, given)] * rank
     if len(given) != rank:
-        context.refuse(f"{name} must be one number, or {rank}: one, or a pair, for each axis")
+        axes = "1 axis" if rank == 1 else f"{rank} axes"
+        context.refuse(f"{name} has {len(given)} entries for {axes}; write one number, or one or a pair for each axis")
     return [(e, e) if isinstance(e, int) else e for e in given]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
+from symbcast.core.broadcasting import AttributeValue, Parameter
 from symbcast.core.broadcasting import Kind as AttributeKind
-from symbcast.core.broadcasting import Parameter
 from symbcast.core.broadcasting.unknown_rank import known_rank, place_of
 from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.networks.attention import attend, broadcast_stack, grouped_stack
@@ -147,7 +147,9 @@ class Resize(Operator):
         if self.scales is None:
             return resize(context, dims, axes, shapes[1])
         scales = [Scale(*pair, exact=True) for pair in self.scales]
-        sizes = [s.times(dims[a]) for a, s in zip(axes, scales, strict=False)]
+        if len(scales) != len(axes):
+            context.refuse(f"there must be {len(axes)} scales, not {len(scales)}")
+        sizes = [s.times(dims[a]) for a, s in zip(axes, scales, strict=True)]
         return resize(context, dims, axes, [size for size in sizes if size is not None])
 
 
@@ -185,6 +187,16 @@ class Recurrent(Operator):
     batch_first: bool
     part: int
 
+    @property
+    def written_name(self) -> str:
+        """``rnn``, ``gru`` or ``lstm``."""
+        return self.cell.lower()
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """Those that all three take."""
+        found = self.attributes()
+        return {name: found[name] for name in ("layers", "bidirectional", "batch_first") if name in found}
+
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """All axes: data have three."""
         return [Reach(rank=3) if place_of(s) is not None and n == 0 else None for n, s in enumerate(shapes)]
@@ -202,8 +214,10 @@ class Recurrent(Operator):
         return found[self.part] if self.part < len(found) else context.refuse(f"there is no output {self.part}")
 
     def _layer(self, context: Context, dims: Dims, sizes: Dims) -> Layer:
-        if len(dims) != 3 or len(sizes) not in (1, 2):
-            context.refuse("data must have three axes, and the sizes be a hidden size and an optional projection")
+        if len(dims) != 3:
+            context.refuse(f"data must have three axes, not {len(dims)}")
+        if len(sizes) not in (1, 2):
+            context.refuse("the sizes must be a hidden size and an optional projection")
         axes = "NT" if self.batch_first else "TN"
         at = dict(zip(axes, dims, strict=False))
         return Layer(

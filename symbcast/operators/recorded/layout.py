@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.broadcasting import Parameter
 from symbcast.core.broadcasting.unknown_rank import place_of
@@ -17,6 +17,7 @@ from symbcast.operators.recorded.operator import Operator, reading, recorded
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting import AttributeValue
 
 
 @recorded
@@ -29,6 +30,16 @@ class Reshape(Operator):
     kinds = reading(inferred=kind.axes_or_all, copied=kind.wholes)
     inferred: tuple[int, ...] | None
     copied: tuple[int, ...]
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """Only whether zeros copy: which sizes are inferred is part of the target."""
+        return {"zero_copies": True} if self.copied else {}
+
+    def written_operands(self, shapes: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """The target with -1 for an inferred size and 0 for a copied one."""
+        data, target = shapes
+        written = dict.fromkeys(self.copied, 0) | dict.fromkeys(self.inferred or (), -1)
+        return data, [written.get(n, written.get(n - len(target), d)) for n, d in enumerate(target)]
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """None: a sequence of axes is passed on unchanged from the data to the target."""

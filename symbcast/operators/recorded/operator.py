@@ -21,6 +21,7 @@ from symbcast.operators.reach import Reach, ReachError, is_of_each_axis, is_shap
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting import AttributeValue
 
 Reader = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, in normal form; raises `OperatorError` for an invalid value."""
@@ -63,6 +64,12 @@ class Operator(Rule):
     @abstractmethod
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         """Return the output shape for some shapes, and state the requirements on them."""
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """Return the attributes for a message; one axis is written as a number."""
+        found = self.attributes()
+        axes = found.get("axes")
+        return {**found, "axes": axes[0]} if isinstance(axes, tuple) and len(axes) == 1 else found
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """Return the reach into each operand; None for an operand whose rank must be known."""
@@ -145,7 +152,7 @@ class _OneOperation(Context):
         self.bounds = Bounds({})
 
     def refuse(self, reason: str) -> NoReturn:
-        raise OperatorError(self.operator.name, reason)
+        raise OperatorError(self.operator.written_name, reason)
 
     def emission(self, shapes: Sequence[Dims], rule: str, attributes: Mapping[str, Any]) -> Emission:
         """Return the emission of a rule that the operator applies."""

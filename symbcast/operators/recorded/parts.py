@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.core.algebra.arithmetic import add
@@ -19,6 +19,7 @@ from symbcast.operators.selecting.indexing import gather, indexable
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting import AttributeValue
     from symbcast.core.logic.formulas import Formula
 
 
@@ -79,6 +80,11 @@ class Split(Operator):
     axis: int
     count: int
     part: int
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """A number of parts is written as ``parts``."""
+        found = {name: value for name, value in self.attributes().items() if name == "axis"}
+        return {"parts": self.count, **found} if self.count > 1 else found
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """The axis that is split."""

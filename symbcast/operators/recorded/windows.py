@@ -172,5 +172,6 @@ def _each(context: Context, given: int | tuple[int, ...], rank: int, name: str) 
     if isinstance(given, int):
         return (given,) * rank
     if len(given) != rank:
-        context.refuse(f"{name} must be one number, or {rank}: one for each axis")
+        axes = "1 axis" if rank == 1 else f"{rank} axes"
+        context.refuse(f"{name} has {len(given)} numbers for {axes}; write one number, or one for each axis")
     return given

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def top_k(context: Context, dims: Dims, axis: int, count: Dim) -> Dims:
     """Return the shape of the ``count`` greatest elements along an axis, which must have at least that many."""
     place = context.axis(axis, len(dims))
-    context.at_most(count, dims[place], f"k must be at most the size of axis {place}")
+    context.at_most(count, dims[place], f"the count must be at most the size of axis {place}")
     context.is_size(count, "k must not be negative")
     return (*dims[:place], count, *dims[place + 1 :])
 

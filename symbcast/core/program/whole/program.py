@@ -12,9 +12,12 @@ from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.core.broadcasting.outputs import open_axes
 from symbcast.core.logic.formulas import all_of
 from symbcast.core.program.operations.operation import Kind, Op, emission_of
+from symbcast.core.program.sizes.links import mistyped
 from symbcast.core.program.whole.arguments import OneOrShape, as_bound, as_shape, check_origin
+from symbcast.core.program.whole.needed import needed_assumptions
 from symbcast.core.program.whole.repeats import Key, key_of
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 
@@ -241,6 +244,16 @@ class Program:
         if clause is not None:
             return self._recording.ask_all(lambda answers: answers.breaking(clause))
         return self._recording.ask(lambda answers: answers.counterexample())
+
+    def mistyped_assumptions(self) -> dict[str, str]:
+        """Return assumptions that mention no size of the operations, with a size whose name is close."""
+        sizes = dict.fromkeys(s for op in self.operations for shape in op.operands for s in symbols_of(shape.dims))
+        required = (s for op in self.operations if op.kind == "require" and op.formula for s in symbols_in(op.formula))
+        return dict(mistyped(self.assumptions, [*sizes, *required], self.shown)) if sizes else {}
+
+    def needed_assumptions(self) -> list[Assumption]:
+        """Return the assumptions that the conflict needs."""
+        return self._recording.ask_all(lambda answers: needed_assumptions(answers.trace, answers.conflict))
 
     @property
     def conflict(self) -> tuple[Op, ...]:

@@ -23,6 +23,7 @@ from symbcast.core.program.operations.operation import Kind, Op
 from symbcast.core.program.operations.refusals import IncompatibleProgramError
 from symbcast.core.program.sizes.names import Names
 from symbcast.core.program.whole.answers import Answers, check_assumptions, check_sizes, extent
+from symbcast.core.program.whole.needed import needed_assumptions
 from symbcast.core.program.whole.plain import Plain, PlainAnswers
 from symbcast.core.program.whole.repeats import Key, is_repeatable
 from symbcast.core.program.whole.trace import Trace
@@ -287,8 +288,8 @@ class Recording:
             return trace.ops[-1]
         if self.on_conflict == "record":
             return trace.ops[-1]
-        assumptions = [a.text for a in trace.assumptions]
         conflict = Answers(trace).conflict
+        assumptions = [a.text for a in needed_assumptions(trace, conflict or (trace.ops[-1],))]
         dropped = trace.drop_last()
         raise IncompatibleProgramError(dropped, conflict or (dropped,), assumptions)
 

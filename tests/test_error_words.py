@@ -1,0 +1,145 @@
+"""Errors in the words of the caller: each call with its whole message, and no parameter in it that the call lacks."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pytest
+
+import symbcast as sb
+
+OPERATIONS = [
+    # One operation, given as a call; the message, without the line that repeats which operation cannot hold.
+    ('reshape("7", (2, -1))', "reshape of (7,), (2, -1) is impossible: the size at -1 must be a whole number"),
+    (
+        'reshape("7", (2, 3))',
+        "reshape of (7,), (2, 3) is impossible: 7 beside 6: the number of elements must stay the same",
+    ),
+    (
+        'reshape("7, 3", (0, 2), zero_copies=True)',
+        "reshape(zero_copies=True) of (7, 3), (0, 2) is impossible: 3 beside 2: "
+        "the number of elements must stay the same",
+    ),
+    ('split("7", 2)', "split(parts=2) of (7,) is impossible: the size must be a multiple of 2, the number of parts"),
+    ('split("7", (3, 3))', "split of (7,), (3, 3) is impossible: 6 beside 7: the parts must add up to the size"),
+    ('squeeze("2, N", 0)', "squeeze(axes=0) of (2, N) is impossible: 2 beside 1: axis 0 must be 1 to be removed"),
+    ('top_k("3", 5)', "top_k of (3,), (5,) is impossible: 5 beside 3: the count must be at most the size of axis 0"),
+    ('expand("3", "4")', "expand of (3,), (4,) is impossible: 3 beside 4: the size must be 1 or the target's"),
+    (
+        'conv("N, 3, 2", "8, 3, 3")',
+        "conv of (N, 3, 2), (8, 3, 3) is impossible: the window must fit into the padded input",
+    ),
+    (
+        'conv("N, 3, H", "8, 3, 3", bias="4")',
+        "conv of (N, 3, H), (8, 3, 3), (4,) is impossible: 8 beside 4: there must be one bias for each output channel",
+    ),
+    ('pool("N, 3, 2", "3")', "pool of (N, 3, 2), (3,) is impossible: the window must fit into the padded input"),
+    ('stack(["3", "4"])', "stack of (3,), (4,) is impossible: 4 beside 3: stacked tensors must have the same shape"),
+    (
+        'layer_norm("N, 3", "4")',
+        "layer_norm of (N, 3), (4,) is impossible: 4 beside 3: scale must have the shape of the normalised axes",
+    ),
+    (
+        'group_norm("N, 6, H", 4)',
+        "group_norm(groups=4) of (N, 6, H) is impossible: the channels must be a multiple of the 4 groups",
+    ),
+    (
+        'attention("B, 2, 4", "B, 3, 4", "B, 3, 4", mask="2, 5")',
+        "attention of (B, 2, 4), (B, 3, 4), (B, 3, 4), (2, 5) is impossible: 5 beside 3: "
+        "the size must be 1 or the target's",
+    ),
+    ('equal("N, 3", "N, 4")', "equality of (N, 3), (N, 4) is impossible: axis 1 (-1): 3 beside 4: sizes must be equal"),
+]
+REFUSALS = [
+    ('transpose("N, M, K", (1, 0))', "transpose: the order [1, 0] must name each of the 3 axes once"),
+    ('transpose("N, M", (0, 2))', "transpose: axis 2 must be one of the 2 axes"),
+    ('reshape("N, 4", (-1, -1))', "reshape: at most one size may be -1"),
+    ('pad("3", (2, 2))', "pad: widths has 2 entries for 1 axis; write one number, or one or a pair for each axis"),
+    (
+        'conv("N, 3, H, W", "8, 3, 3, 3", strides=(1, 2, 3))',
+        "conv: strides has 3 numbers for 2 axes; write one number, or one for each axis",
+    ),
+    ('resize("N, 3", scales=(2.0,))', "resize: there must be 2 scales, not 1"),
+    ('resize("N, 3, H, W", "2")', "resize: there must be 4 sizes, not 1"),
+    ('lstm("T, B", 4)', "lstm: data must have three axes, not 2"),
+    ('gru("T, B, 3, 2", 4)', "gru: data must have three axes, not 4"),
+    ('transpose("N, M", perm=(1, 0))', "ShapeEnv.transpose() got an unexpected keyword argument 'perm'"),
+    ('squeeze("2, N", dim=0)', "ShapeEnv.squeeze() got an unexpected keyword argument 'dim'"),
+    ('conv("N, 3, H", "8, 3, 3", stride=2)', "ShapeEnv.conv() got an unexpected keyword argument 'stride'"),
+    ('gather("N, 3", "K", axis=2)', "gather: axis 2 must be one of the 2 axes"),
+    ('einsum("ij,jk->ik", "2, 3", "4")', "einsum: the term 'jk' must have one letter for each of 1 axes"),
+]
+CLASHES = [
+    # What is assumed, an operation, one that clashes with it, and the message.
+    (
+        [],
+        'equal("N", "6")',
+        'reshape("N", (4, -1))',
+        ["(N,), (6,) requires N == 6", "(N,), (4, -1) requires N % 4 == 0"],
+    ),
+    ([], 'equal("H", "2")', 'conv("N, 3, H", "8, 3, 3")', ["requires H == 2", "(8, 3, 3) requires H >= 3"]),
+    ([], 'equal("N", "7")', 'squeeze("N, 2", 0)', ["requires N == 7", "squeeze(axes=0) of (N, 2) requires N == 1"]),
+    ([], 'equal("N", "3")', 'top_k("N", 5)', ["requires N == 3", "top_k of (N,), (5,) requires N >= 5"]),
+    (["M >= 2", "K >= 3"], 'broadcast("N", "3")', 'equal("N", "5")', ["N == 1 or N == 3", "requires N == 5"]),
+    (["N >= 1", "N <= 100"], 'broadcast("N", "3")', 'equal("N", "5")', ["N == 1 or N == 3", "requires N == 5"]),
+    (["M >= 4"], 'broadcast("N", "3")', 'equal("N", "M")', ["N == 1 or N == 3", "requires N == M", "assuming M >= 4"]),
+    (
+        ["K >= 9", "M == 2*k", "k >= 2"],
+        'broadcast("N", "3")',
+        'equal("N", "M")',
+        ["N == 1 or N == 3", "requires N == M", "assuming M == 2*k"],
+    ),
+]
+
+
+def call(env, text):
+    return eval(f"env.{text}", {"env": env})
+
+
+@pytest.mark.parametrize(("text", "said"), OPERATIONS, ids=[text[:40] for text, _ in OPERATIONS])
+def test_an_operation_that_cannot_hold(text, said):
+    with pytest.raises(sb.IncompatibleProgramError) as caught:
+        call(sb.ShapeEnv(), text)
+    (line,) = str(caught.value).splitlines()[1:]
+    assert line.partition(": ")[2] == said
+    assert parameters(said) <= parameters(text) | {"parts", "axes", "groups"}, "these are given by their position"
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSALS, ids=[text[:40] for text, _ in REFUSALS])
+def test_an_operation_that_is_refused(text, said):
+    with pytest.raises((sb.OperatorError, TypeError)) as caught:
+        call(sb.ShapeEnv(), text)
+    assert str(caught.value) == said
+
+
+def parameters(text):
+    """Return the names that are written before an equals sign."""
+    return set(re.findall(r"(\w+)=(?!=)", text))
+
+
+@pytest.mark.parametrize(("assume", "first", "second", "said"), CLASHES, ids=[row[2][:40] for row in CLASHES])
+def test_operations_that_clash_name_the_assumptions_that_they_need(assume, first, second, said):
+    env = sb.ShapeEnv(assume=assume)
+    call(env, first)
+    with pytest.raises(sb.IncompatibleProgramError) as caught:
+        call(env, second)
+    lines = str(caught.value).splitlines()[1:]
+    assert len(lines) == len(said) and all(line.endswith(end) for line, end in zip(lines, said, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("assume", "close"),
+    [("n >= 2", "N"), ("bacth >= 2", "batch"), ("M >= 2", None), ("s2 >= 2", None), ("N >= 2", None)],
+)
+def test_a_mistyped_assumption_of_a_program_is_warned_of_when_it_is_asked(assume, close):
+    env = sb.ShapeEnv(assume=assume)
+    env.broadcast("N, batch, s1", "N, batch, 3")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert env.verdict is sb.Verdict.SOMETIMES
+        assert env.explain().startswith("1 operation") and str(env.condition)
+    said = [str(w.message) for w in caught]
+    expected = f"the assumption {assume!r} mentions no size of the operations; did you mean {close}?"
+    assert said == ([expected] if close else [])
+    assert all(w.category is sb.AssumptionWarning and w.filename == __file__ for w in caught)
