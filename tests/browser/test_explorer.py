@@ -384,3 +384,72 @@ GROUNDS = """(it) => {
   for (let place = it; place; place = place.parentElement) found.push(getComputedStyle(place).backgroundColor);
   return found;
 }"""
+
+
+def test_undo_and_the_state_as_text(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (_, explored):
+        undo, redo = (explored.get_by_role("button", name=name) for name in ("Undo", "Redo"))
+        state = explored.get_by_label("state")
+        assert undo.is_disabled() and redo.is_disabled()
+        start = state.input_value()
+        assert start == '{"shapes":["N, 3","M, 1"]}'
+        explored.get_by_label("shape of B").press("End")
+        explored.get_by_label("shape of B").press_sequentially("23")
+        explored.get_by_label("rule").select_option("pdpd")
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "M, 123", rule="pdpd")')
+        later = state.input_value()
+        undo.click()
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "M, 123")')
+        undo.click()
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "M, 1")')
+        assert undo.is_disabled() and state.input_value() == start
+        redo.click()
+        redo.click()
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "M, 123", rule="pdpd")')
+        assert state.input_value() == later
+        state.fill('{"shapes": ["K", "3"], "sizes": {"K": 7}}')
+        expect_text(explored.locator(".binding"), "Worked out at K=7")
+        for junk in ("", "{", '{"shapes": 3}', '{"shape": ["N"]}', '["N"]'):
+            state.fill(junk)
+            assert state.get_attribute("aria-invalid") == "true"
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("K", "3")')
+        undo.click()
+        expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "M, 123", rule="pdpd")')
+
+
+def test_the_map_is_saved_as_an_image(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (page, explored):
+        with page.expect_download() as found:
+            explored.get_by_role("button", name="Save image").click()
+        assert found.value.suggested_filename == "broadcast.png"
+        assert found.value.path().read_bytes()[:4] == b"\x89PNG"
+        explored.get_by_label("shape of A").fill("3")
+        explored.get_by_label("shape of B").fill("3")
+        answered(page, "always")
+        explored.get_by_role("button", name="Save image").click()
+        expect_text(explored.locator(".call"), "the shapes have no symbols")
+
+
+def test_nothing_is_off_a_narrow_page(browser: Browser, lab: Lab) -> None:
+    shapes = '"batch_size, channels, height, width, depth", "channels, height//4*4, width//4*4, depth"'
+    call = f'sb.notebook.explore({shapes}, over=["height", "width"], up_to=32, compare_with="pdpd(axis=1)")'
+    with explorer(browser, lab, call) as (page, explored):
+        for width in (400, 260):
+            explored.evaluate("(root, width) => { root.style.width = `${width}px`; }", width)
+            page.wait_for_timeout(300)
+            assert explored.evaluate(OUTSIDE) == [], width
+            is_whole = explored.locator(".map").evaluate("(it) => it.scrollWidth <= it.clientWidth")
+            assert is_whole or width < 300
+        explored.locator(".map").scroll_into_view_if_needed()
+        keep(page, "explorer-narrow")
+
+
+# What scrolls sideways inside its own part of the page can be reached there.
+OUTSIDE = """(root) => {
+  const edge = root.getBoundingClientRect().right + 1;
+  const isScrolled = (it) => /auto|scroll/.test(getComputedStyle(it).overflowX);
+  const scrolls = (it) => it !== root && (isScrolled(it) || scrolls(it.parentElement));
+  return [...root.querySelectorAll('*')]
+    .filter((it) => it.getBoundingClientRect().width && it.getBoundingClientRect().right > edge && !scrolls(it))
+    .map((it) => `${it.tagName}.${it.className} ${it.getBoundingClientRect().right - edge}`);
+}"""

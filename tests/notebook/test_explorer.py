@@ -403,3 +403,14 @@ def test_a_map_goes_up_to_4096_in_steps() -> None:
     assert shown["up_to"] == 4096
     assert shown["steps"] == "N: 0 to 4096, every 128th size; M: 0 to 4096, every 128th size"
     assert all(len(sizes) == 33 for sizes in shown["sizes"])
+
+
+def test_the_map_is_saved(tmp_path) -> None:
+    pytest.importorskip("matplotlib")
+    explorer = sb.notebook.explore("N, 3", "M, 1")
+    explorer.save(tmp_path / "map.svg")
+    assert "fails on axis 0" in (tmp_path / "map.svg").read_text()
+    for shapes, why in ((["3", "3"], "the shapes have no symbols"), (["N,, 1", "3"], "a field is invalid")):
+        explorer.shapes = shapes
+        with pytest.raises(sb.BindingError, match=why):
+            explorer.save(tmp_path / "none.svg")

@@ -31,6 +31,10 @@ class View {
       "change:answer": () => this.showAnswer(),
     };
     for (const [event, listener] of Object.entries(this.listeners)) model.on(event, listener);
+    this.history = new History(model, () => this.showHistory());
+    this.receive = (content, buffers) => this.showImage(content, buffers);
+    model.on("msg:custom", this.receive);
+    this.showHistory();
     this.showShapes();
     this.showRule();
     this.showText(this.assume, "assume");
@@ -42,6 +46,9 @@ class View {
 
   leave() {
     for (const [event, listener] of Object.entries(this.listeners)) this.model.off(event, listener);
+    this.model.off("msg:custom", this.receive);
+    this.history.leave();
+    this.resized.disconnect();
   }
 
   set(name, value) {
@@ -87,6 +94,11 @@ class View {
     this.working = element("div", { class: "working", "aria-live": "polite" });
     this.call = element("code", { class: "call-text" });
     this.copied = element("span", { class: "hint", role: "status" });
+    const tool = (text, listener) => element("button", { type: "button", onclick: listener }, text);
+    this.undo = tool("Undo", () => this.history.undo());
+    this.redo = tool("Redo", () => this.history.redo());
+    this.save = tool("Save image", () => this.askImage());
+    this.state = this.input("state", "the text of a state", () => this.readState());
     this.root = element(
       "div",
       { class: "symbcast-explorer", role: "group", "aria-label": "broadcast explorer" },
@@ -133,8 +145,10 @@ class View {
           { type: "button", class: "copy-explorer", onclick: () => this.copy("explorer_call") },
           "Copy explorer",
         ),
+        this.save,
         this.copied,
       ),
+      element("div", { class: "tools" }, this.undo, this.redo, this.line("state", this.state)),
     );
     const { works, fault, fails } = this.model.get("page").colours;
     this.root.style.setProperty("--works", works);
@@ -144,6 +158,14 @@ class View {
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
     });
+    this.resized = new ResizeObserver(() => {
+      const map = this.checked?.map;
+      if (map && this.map.style.getPropertyValue("--cell") !== `${this.cellWidth(map)}px`) {
+        this.drawn = "";
+        this.showMap(this.checked);
+      }
+    });
+    this.resized.observe(this.root);
     el.append(this.root);
   }
 
@@ -422,19 +444,25 @@ class View {
     return this.checked.sizes.find(([found]) => found === name)[1];
   }
 
+  /** As wide as the page has room for: no part of a usual map is outside a narrow one. */
+  cellWidth({ sizes: [xs] }) {
+    const room = Math.min(400, (this.root.clientWidth || 480) - 80);
+    return Math.max(9, Math.min(26, Math.floor(room / xs.length)));
+  }
+
   drawMap(map) {
     const [xs, ys = [null]] = map.sizes;
     const [x, y] = map.axes.map((name) => this.label(name));
     // Many cells are small: no numbers are in them then, and not all sizes beside them.
     const digits = Math.max(...map.sizes.flat().map((size) => String(size).length));
-    const width = Math.max(13, Math.min(26, Math.floor(400 / xs.length)));
+    const width = this.cellWidth(map);
     const every = Math.ceil((4 + 7 * digits) / width);
     this.map.style.setProperty("--cell", `${width}px`);
     this.map.style.setProperty("--tick", `${8 + 7 * Math.max(2, digits)}px`);
     this.map.classList.toggle("small", width < 20);
     this.cells = map.rows.map((row, j) => row.map((cell, i) => this.cell(map, cell, xs[i], ys[j])));
     const rows = this.cells.map((row, j) => {
-      const head = ys[j] === null || (width < 16 && j % 2) ? "" : String(ys[j]);
+      const head = ys[j] === null || j % Math.ceil(14 / width) ? "" : String(ys[j]);
       return element("div", { class: "row", role: "row" }, element("div", { class: "tick y" }, head), ...row);
     });
     const ticks = xs.map((x, i) => element("div", { class: "tick x" }, i % every ? "" : String(x)));
@@ -589,6 +617,48 @@ class View {
     const range = element("input", { id, type: "range", min: 0, oninput: (event) => set(event.target.valueAsNumber) });
     const number = this.number({ "aria-label": `size of ${label}` }, held, set);
     return element("div", { class: "line" }, element("label", { class: "label", for: id }, label), range, number);
+  }
+
+  // The way back, and the state as text.
+
+  showHistory() {
+    this.undo.disabled = !this.history.past.length;
+    this.redo.disabled = !this.history.future.length;
+    if (this.focused(this.state) && !readState(this.state.value)) return;
+    this.state.value = this.history.now;
+    this.showStateFault(false);
+  }
+
+  readState() {
+    const found = readState(this.state.value);
+    this.showStateFault(!found);
+    if (found) this.history.put(found);
+  }
+
+  showStateFault(isFaulty) {
+    const place = this.state.parentElement.querySelector(".fault");
+    place.hidden = !isFaulty;
+    place.replaceChildren(...(isFaulty ? [element("span", { class: "message" }, "this is no state of an explorer")] : []));
+    if (isFaulty) this.state.setAttribute("aria-invalid", "true");
+    else this.state.removeAttribute("aria-invalid");
+  }
+
+  // The picture, which Python draws.
+
+  askImage() {
+    this.copied.textContent = "drawing…";
+    this.wanted = true;
+    this.model.send({ kind: "image" });
+  }
+
+  showImage({ kind, error, name }, buffers) {
+    if (kind !== "image" || !this.wanted) return;
+    this.wanted = false;
+    this.copied.textContent = error || `saved as ${name}`;
+    if (error) return;
+    const url = URL.createObjectURL(new Blob([buffers[0]], { type: "image/png" }));
+    element("a", { href: url, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
   }
 
   // The call.

@@ -18,6 +18,7 @@ from symbcast.notebook.surveys import survey_of
 if TYPE_CHECKING:
     from symbcast.answers.comparison import Comparison
     from symbcast.answers.public.result import Result
+    from symbcast.notebook.figures.picture import Picture
 
 _NOTE = "This is an explorer: run the notebook to change the shapes."
 
@@ -34,13 +35,20 @@ def page(result: Result, looking: Looking, comparison: Comparison | None = None)
 
 def _picture(result: Result, looking: Looking) -> str:
     try:
-        from symbcast.notebook.figures.layout import picture
         from symbcast.notebook.figures.picture import image
+
+        made = picture_of(result, looking)
     except ImportError:
         # The text is complete without the picture.
         return html.element("div", html.text(str(MissingExtraError("the picture", "notebook"))))
+    return image(b64encode(made.as_png()), "image/png", made.description)
+
+
+def picture_of(result: Result, looking: Looking) -> Picture:
+    """Return the map of a result that has symbols as a figure; raises `ImportError` without matplotlib."""
+    from symbcast.notebook.figures.layout import picture
+
     found = survey_of(asked := subject_of(result), shown_section(asked, looking, decided=True))
     rank = len(next(iter(found.shapes), ()))
     axis = looking.shade if looking.shade in range(rank) else telling_axis([found.shapes])
-    made = picture(result, found, axis)
-    return image(b64encode(made.as_png()), "image/png", made.description)
+    return picture(result, found, axis)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 from anywidget import AnyWidget
@@ -14,9 +15,10 @@ from symbcast.answers.comparison import Comparison
 from symbcast.answers.public.result import Result, call_of
 from symbcast.answers.show.call import summary
 from symbcast.core.characters import clipped, visible
+from symbcast.errors import BindingError, MissingExtraError, SymbcastError
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES
 from symbcast.notebook.explorer.question import Question, rule_info
-from symbcast.notebook.explorer.static import page
+from symbcast.notebook.explorer.static import page, picture_of
 from symbcast.notebook.explorer.view import (
     Looking,
     answered,
@@ -27,6 +29,9 @@ from symbcast.notebook.explorer.view import (
     rules_data,
 )
 from symbcast.notebook.sections import Section
+
+if TYPE_CHECKING:
+    from symbcast.notebook.figures.picture import Picture
 
 _HERE = Path(__file__).parent
 
@@ -43,7 +48,7 @@ class Explorer(AnyWidget):
     here, and is updated when the user types. ``result`` is the answer.
     """
 
-    _esm = _HERE / "explorer.js"
+    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("history.js", "explorer.js"))
     _css = _HERE / "explorer.css"
 
     shapes = traitlets.List(traitlets.Unicode()).tag(**_FIELD)
@@ -88,6 +93,7 @@ class Explorer(AnyWidget):
         import_module("symbcast.core.solver.linear.z3_solver")
         self.observe(self._ask, [f.name for f in fields(Question)])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
+        self.on_msg(self._answer_page)
 
     @traitlets.validate("rule")
     def _rule_name(self, proposal: Any) -> str:
@@ -97,6 +103,32 @@ class Explorer(AnyWidget):
     def result(self) -> Result | None:
         """The answer for the fields' contents; None while any of them is invalid."""
         return self._result
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the map as an image; the end of the name selects the format, such as ``.png`` or ``.svg``.
+
+        Raises `BindingError` if there is no map: without symbols, or while a field is invalid.
+        """
+        self._picture().savefig(path, bbox_inches="tight")
+
+    def _picture(self) -> Picture:
+        if self._result is None or not self._result.symbols:
+            what = "a field is invalid" if self._result is None else "the shapes have no symbols"
+            raise BindingError(f"there is no map to save: {what}", "change the shapes")
+        return picture_of(self._result, self._looking())
+
+    def _answer_page(self, _: Any, content: Any, __: Any) -> None:
+        """Send the image that the page asks for, or the reason why there is none."""
+        if not isinstance(content, dict) or content.get("kind") != "image":
+            return
+        try:
+            data = self._picture().as_png()
+        except ImportError:
+            self.send({"kind": "image", "error": str(MissingExtraError("the picture", "notebook"))})
+        except SymbcastError as error:
+            self.send({"kind": "image", "error": str(error)})
+        else:
+            self.send({"kind": "image", "name": "broadcast.png"}, [data])
 
     def _ask(self, _: Any = None) -> None:
         shapes, attributes = tuple(self.shapes), dict(self.attributes)
