@@ -7,6 +7,8 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.algebra.arithmetic import replacing
+from symbcast.core.effort import remembered
 from symbcast.core.logic.formulas import (
     AllOf,
     AnyOf,
@@ -19,12 +21,13 @@ from symbcast.core.logic.formulas import (
     clauses,
     different,
     equal,
+    with_dims,
 )
 from symbcast.core.solver.sets.congruences import MAX_PERIOD, PeriodTooLongError, moduli, nodes, of_mask, without
 from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.residue_formulas import Context, by_cases, literal_count, residues_formula
 from symbcast.core.solver.sets.size_sets import ALL, Segment, SizeSet, normal
-from symbcast.core.solver.sets.univariate import solve
+from symbcast.core.solver.sets.univariate import ONE_NAME, solve
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -85,10 +88,16 @@ def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[
 
 def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
     """Return the description of a set; None if its patterns are too large for one."""
+    found = _described_of_one_name(members, within)
+    return None if found is None else with_dims(found, replacing({ONE_NAME: symbol}))
+
+
+@remembered(1024)
+def _described_of_one_name(members: SizeSet, within: SizeSet) -> Formula | None:
     if sum(len(n.branches) for s in members.segments for n in nodes(s.pattern)) > _BRANCHES:
         return None
     try:
-        return _described(symbol, members, within)
+        return _described(ONE_NAME, members, within)
     except PeriodTooLongError:
         return None
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.arithmetic import replacing
 from symbcast.core.algebra.operations import operate, substitute
-from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, term
+from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, symbols_of, term
 from symbcast.core.effort import charge, remembered
 from symbcast.core.logic.formulas import (
     AllOf,
@@ -23,7 +24,9 @@ from symbcast.core.logic.formulas import (
     Compatible,
     Formula,
     Operator,
+    dims_of,
     expand,
+    with_dims,
 )
 from symbcast.core.solver.sets.congruences import Pattern, PeriodTooLongError, inverse, of_mask
 from symbcast.core.solver.sets.monotone import by_thresholds
@@ -49,9 +52,34 @@ def solve(formula: Formula) -> SizeSet:
     Raises `NotPeriodicError` if the answer would not be finite exceptions plus residue classes of a short period.
     """
     try:
-        return _solve(formula)
+        return _solve(formula) if _is_linear(formula) else _solve_renamed(under_one_name(formula))
     except PeriodTooLongError as error:
         raise NotPeriodicError(f"a period above {MAX_PERIOD}") from error
+
+
+ONE_NAME = Symbol("n")
+"""The symbol under which formulas about one symbol are solved: those that differ only in names are solved once."""
+
+
+def under_one_name(formula: Formula) -> Formula:
+    """Return a formula with its only symbol called `ONE_NAME`; unchanged if more than the name is known of it."""
+    symbols = symbols_of(dims_of(formula))
+    if len(symbols) != 1 or type(symbols[0]) is not Symbol:
+        return formula
+    return with_dims(formula, replacing({symbols[0]: ONE_NAME}))
+
+
+def _is_linear(formula: Formula) -> bool:
+    """Return whether a formula compares a symbol with an integer."""
+    if type(formula) is not Comparison:
+        return False
+    left, right = formula.left, formula.right
+    return (type(right) is Symbol and isinstance(left, int)) or (type(left) is Symbol and isinstance(right, int))
+
+
+@remembered(4096)
+def _solve_renamed(formula: Formula) -> SizeSet:
+    return _solve(formula)
 
 
 _CLASS = 10
