@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import lcm
 from typing import Any
 from weakref import WeakValueDictionary
 
 import sympy
+from sympy.core.basic import Basic
 
 from symbcast.core.algebra.operations import extremum_terms, floordiv_terms, join_terms, mention, modulo_terms
 from symbcast.core.algebra.sequences import SequenceSymbol
@@ -265,9 +266,21 @@ def _division_written(operation: Operation) -> sympy.Expr:
         return (floordiv if operation.kind == "//" else mod)(above, below)
     if operation.kind == "%":
         # For a symbol, sympy would search for two milliseconds and find nothing.
-        return sympy.Mod(above, below, evaluate=not dividend.is_Symbol)
+        return _unevaluated(sympy.Mod, above, below) if dividend.is_Symbol else sympy.Mod(above, below)
     # sympy's floor would spend a millisecond searching for integer parts; a term's dividend has none.
-    return sympy.floor(above / below, evaluate=False)
+    return _unevaluated(sympy.floor, above / below)
+
+
+def _unevaluated(function: Any, *args: sympy.Expr) -> sympy.Expr:
+    """Return what ``function(*args, evaluate=False)`` does, which takes 0.2 ms to find the number of arguments."""
+    made: Any = Basic.__new__(function, *args)
+    made.nargs = _arities(function)
+    return made
+
+
+@cache
+def _arities(function: Any) -> Any:
+    return function.nargs
 
 
 def _sympy_is_exact(dividend: Term, divisor: Term) -> bool:

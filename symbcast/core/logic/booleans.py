@@ -124,6 +124,9 @@ def _sorted(parts: Iterable[Boolean]) -> list[Boolean]:
     found = list(parts)
     keys = [_plain_key(part) for part in found]
     if None in keys:
+        counts = [_nodes(part) for part in found]
+        if len(set(counts)) == len(counts):  # sympy's own key takes longest
+            return [part for _, part in sorted(zip(counts, found, strict=True), key=_first)]
         return sorted(found, key=lambda part: (_nodes(part), default_sort_key(part)))
     return [part for _, part in sorted(zip(keys, found, strict=True), key=_first)]
 
