@@ -239,7 +239,7 @@ def test_fix_works(shapes, options):
         assert "fix" not in explain(result).split()
         return
     edit = best_edit(plain_answer(result))
-    said = change.text if edit is None else edit.text
+    said = change.text if edit is None else edit[0].text
     assert said in explain(result)
     assert said in headline(result)
     expected = sb.Verdict.SOMETIMES if change.text.endswith("valid for some sizes then") else sb.Verdict.ALWAYS

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import axis_text
 from symbcast.core.algebra.sequences import is_sequence
-from symbcast.core.logic.formulas import FALSE, dims_of, holds
+from symbcast.core.logic.formulas import FALSE, Compatible, dims_of, holds
 from symbcast.core.reasons import PAST_END, SIZE
+from symbcast.core.solver.masks.masks import joint_verdict
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -159,5 +160,7 @@ class Alignment:
         asked = set(requirements)
         if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):
             return self.result.verdict  # exactly the question that was already decided
+        if self.result.is_plain and all(isinstance(r, Compatible) for r in requirements):
+            return joint_verdict([r.dims for r in requirements if isinstance(r, Compatible)])
         assert self.result.scope is not None and self.result.scope.knowledge is not None
         return Decision(self.result.scope.knowledge, requirements).verdict

@@ -16,7 +16,7 @@ from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.broadcasting import AtRight, find_rule
 from symbcast.core.characters import clipped, listed
 from symbcast.core.logic.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
-from symbcast.core.program.calls.call import Call
+from symbcast.core.program.calls.call import NOTHING, ZERO, Call
 from symbcast.core.reasons import Remedy
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.text.printing import labels_of
@@ -53,7 +53,7 @@ class Fix:
         """Return the answer to the changed question."""
         min_size = result.scope.min_size if result.scope is not None else 0
         assume = [*result.assumptions, *self.assume]
-        return Call.asked(self.operands, self.rule, {}, assume, min_size)
+        return Call.asked(self.operands, self.rule, {}, assume or NOTHING, min_size or ZERO)
 
 
 def fix(result: Call) -> Fix | None:

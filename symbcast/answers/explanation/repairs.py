@@ -19,14 +19,13 @@ from symbcast.core.broadcasting import Rule
 from symbcast.core.characters import clipped
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.limits import check_limit
-from symbcast.core.program.statements.statement import Statement, public
 from symbcast.core.shapes import Shape, any_shape_of, is_open
-from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.core.program.sizes.assumptions import Assumption
+    from symbcast.core.program.statements.statement import Statement
 
 TRIED = 40
 """How many changes are checked."""
@@ -137,28 +136,42 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
     return tuple(repair for _, repair in sorted(found, key=lambda pair: not pair[0]))[:limit]
 
 
-def best_edit(result: Call) -> Repair | None:
-    """Return the likeliest repair if it realigns an operand and makes the broadcast always valid."""
-    first = next(iter(_ranked(result)), None)
-    if first is None or first.kind in ("assume", "rule", "slice"):
+def best_edit(result: Call) -> tuple[Fix, Mapping[str, str]] | None:
+    """Return the likeliest repair and its code, if it realigns an operand and makes the broadcast always valid.
+
+    Any edit is likelier than an assumption or another rule: it costs less than 0, as more sizes meet their like.
+    """
+    first = min(_edits(result), key=lambda edit: edit.cost, default=None)
+    if first is None or first.kind == "slice":
         return None
-    repair = _decided(result, first, _count(result))
-    return repair if repair is not None and repair.verdict is Verdict.ALWAYS else None
+    fix, code = first.make()
+    answer = _improved(result, fix, _count(result))
+    return (fix, code) if answer is not None and answer.verdict is Verdict.ALWAYS else None
 
 
-def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
-    """Return a change with the answer to the changed question; None if it is not an improvement."""
-    fix, made = candidate.make()
+def _improved(result: Call, fix: Fix, surprising: int) -> Call | None:
+    """Return the answer to a changed question; None if it is not an improvement."""
     try:
         answer = fix.ask(result)
         verdict = answer.verdict
     except SymbcastError:
         return None
     is_better = verdict is Verdict.ALWAYS or (verdict is Verdict.SOMETIMES and result.verdict is Verdict.NEVER)
-    if not is_better or (result.verdict is Verdict.ALWAYS and _count(answer) >= surprising):
+    is_as_surprising = result.verdict is Verdict.ALWAYS and _count(answer) >= surprising
+    return answer if is_better and not is_as_surprising else None
+
+
+def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
+    """Return a change with the answer to the changed question; None if it is not an improvement."""
+    fix, made = candidate.make()
+    answer = _improved(result, fix, surprising)
+    if answer is None:
         return None
+    verdict = answer.verdict
     text = fix.text if verdict is Verdict.ALWAYS else f"{fix.text}; valid for some sizes then"
     assume = tuple(a.text for a in fix.assume)
+    from symbcast.core.program.statements.statement import public
+
     return Repair(candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, public(answer), made)
 
 
@@ -198,6 +211,8 @@ def _pair(fix: Fix, code: Mapping[str, str]) -> tuple[Fix, Mapping[str, str]]:
 
 def _is_of_axes(assumption: Assumption) -> bool:
     """Return whether an assumption is about sequences of axes, which no variable of a program holds."""
+    from symbcast.core.solver.groups.normal_form import symbols_in
+
     return any(isinstance(s, SequenceSymbol) for s in symbols_in(assumption.formula))
 
 
@@ -223,7 +238,8 @@ def _edits(result: Call) -> Iterator[_Candidate]:
         return
     known = max((sum(not is_sequence(d) for d in s) for s in shapes), default=0)
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
-    laid = [(n, v) for n in editable for v in views(shapes[n], known if is_open(result.operands[n]) else longest)]
+    movable = [n for n in editable if _may_meet_more(shapes, n)]
+    laid = [(n, v) for n in movable for v in views(shapes[n], known if is_open(result.operands[n]) else longest)]
     # A slice is likely only if no placement of the whole operand is.
     found = list(_gaining(shapes, laid)) or list(
         _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
@@ -250,6 +266,21 @@ def _gaining(
         gained = _meetings(made) - now
         if gained > 0:
             yield position, edit, made, gained
+
+
+def _may_meet_more(shapes: Sequence[Sequence[Dim]], position: int) -> bool:
+    """Return whether a size of an operand, other than 1, meets none of its like now, but occurs in another operand.
+
+    Only then more sizes can meet an equal size once the operand is rearranged.
+    """
+    others = [s for n, s in enumerate(shapes) if n != position]
+    own = shapes[position]
+    for back, size in zip(range(len(own), 0, -1), own, strict=True):
+        if size == 1 or any(back <= len(s) and s[-back] == size for s in others):
+            continue
+        if any(size in s for s in others):
+            return True
+    return False
 
 
 def _meetings(shapes: Sequence[Sequence[Dim]]) -> int:

@@ -13,7 +13,6 @@ from symbcast.core.algebra.sequences import Rest, axis_of, is_sequence, rank_of
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import Compatible, Formula, all_of, at_most, different, equal
 from symbcast.core.shapes import is_open
-from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -225,6 +224,8 @@ class _Valid:
 
     def smallest(self, formulas: Sequence[Formula]) -> dict[str, int] | None:
         """Return the smallest valid sizes at which formulas hold; None if there are none."""
+        from symbcast.core.solver.decision.decision import Decision
+
         result, ranked = self._result, self._ranked
         if ranked is not None:
             found = Decision(ranked.knowledge, [*ranked.asked, *formulas]).witness()

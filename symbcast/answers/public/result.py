@@ -12,7 +12,7 @@ from symbcast.core.program.calls.call import JOINS, NOTHING, ZERO, Call
 from symbcast.core.program.calls.operands import plain_dims
 from symbcast.core.program.operations.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
 from symbcast.core.shapes import Shape, ShapeLike, sizes_of
-from symbcast.core.solver.budget import asking, check_budget, limited, one_call
+from symbcast.core.solver.budget import asking, check_budget, current, limited, one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, UndecidedError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from symbcast.answers.explanation.repairs import Repair
     from symbcast.answers.explanation.surprises import Surprise
     from symbcast.answers.public.cases import Cases
+    from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.expansion import Expansion
     from symbcast.answers.report.findings import Finding
     from symbcast.core.broadcasting.constraints import Constraint
@@ -77,7 +78,7 @@ def broadcast(
             call = _new(Call)
             call._dims = cast("tuple[tuple[int, ...], ...]", shapes)
             made = _new(Result)
-            made._call = call
+            made._call, made._condition = call, None
             return made
         dims = []
         for shape_ in shapes:
@@ -90,7 +91,7 @@ def broadcast(
             call._dims = tuple(dims)
             call._tier = JOINS
             made = _new(Result)
-            made._call = call
+            made._call, made._condition = call, None
             return made
     seconds = check_budget(budget)
     with limited(seconds):
@@ -105,7 +106,7 @@ class Result(Answer):
     It has no truth value: use its `verdict`, or `require` it.
     """
 
-    __slots__ = ("__weakref__", "_call", "_certificate")
+    __slots__ = ("__weakref__", "_call", "_certificate", "_condition")
 
     _meant = meant(
         "output out result shapes output_shape dims -> shape",
@@ -127,6 +128,7 @@ class Result(Answer):
 
     def __init__(self, call: Call) -> None:
         self._call = call
+        self._condition: Condition | None = None
 
     @property
     def _subject(self) -> Call:
@@ -177,6 +179,19 @@ class Result(Answer):
     def shape(self) -> Shape | None:
         """The output shape wherever the condition holds; None if it holds nowhere."""
         return self._call.shape
+
+    @property
+    def condition(self) -> Condition:
+        """The sizes at which the shapes broadcast: necessary and sufficient under the assumptions, and irredundant.
+
+        It does not repeat the assumptions. Clauses that were not proved necessary are in ``unproven``.
+        """
+        if self._condition is not None:
+            return self._condition
+        found = super().condition
+        if current() is None and self._call.budget is None:
+            self._condition = found  # no clock can have stopped it
+        return found
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -350,10 +365,9 @@ class Result(Answer):
         N != 1 and M == 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
         """
         from symbcast.answers.public.cases import Cases
-        from symbcast.answers.public.conditions import Condition
         from symbcast.answers.questions.division import cases_of_call
 
-        return cases_of_call(Cases, self._call, Condition(self), limit)
+        return cases_of_call(Cases, self._call, self.condition, limit)
 
     @one_call
     def to_dict(self) -> ResultData:

@@ -96,9 +96,10 @@ def _fix(result: Call) -> str:
     """Return the suggested change: the surely intended edit of an operand, else one that makes the shapes broadcast."""
     edit = best_edit(result)
     if edit is not None:
-        return f"{edit.text}: {edit.code['numpy']}"
-    change = fix(result)
-    return change.text if change is not None else ""
+        change, code = edit
+        return f"{change.text}: {code['numpy']}"
+    found = fix(result)
+    return found.text if found is not None else ""
 
 
 def answer_fields(result: Call) -> Iterator[Field]:

@@ -154,6 +154,11 @@ class Call:
         return tuple(map(shape_of, self._dims)) if self._open is None else self._open.operands
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it joins names and integers by NumPy's rule, without assumptions: then masks decide it."""
+        return self._tier == JOINS
+
+    @property
     def is_open(self) -> bool:
         """Whether the rank of some operand is unknown."""
         return self._open is not None

@@ -8,7 +8,7 @@ conditions are exact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.logic.formulas import FALSE, Formula
@@ -152,6 +152,18 @@ class Masks:
             return tuple({id(size): size for size in column if type(size) is not int}.values())
         wanted = {id(self.names[n]) for n in bits(mask)}
         return tuple({id(size): size for size in column if id(size) in wanted}.values())
+
+
+def joint_verdict(joins: Iterable[Sequence[Size]]) -> Verdict:
+    """Return the verdict of some joins of names and integers together.
+
+    >>> joint_verdict([("N", 1), (3, 1, 3)]), joint_verdict([("N", 3)]), joint_verdict([("N", "M"), (3, 4)])
+    (<Verdict.ALWAYS: 'always'>, <Verdict.SOMETIMES: 'sometimes'>, <Verdict.NEVER: 'never'>)
+    """
+    found = [{size for size in sizes if size != 1} for sizes in joins]
+    if any(sum(type(size) is int for size in sizes) > 1 for sizes in found):
+        return _NEVER
+    return _SOMETIMES if any(len(sizes) > 1 for sizes in found) else _ALWAYS
 
 
 def _verdict(masks: list[int], numbers: list[int]) -> Verdict:
