@@ -14,6 +14,7 @@ from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, che
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import limited
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.graphs.inputs.aliases import aliases_of, without_aliases
 from symbcast.graphs.inputs.given import Given, read_given
@@ -131,12 +132,22 @@ def _learned(front_end: FrontEnd, model: Model, asked: Asked, longest: int) -> _
     found, known = walked(None), 0
     for _ in range(MAX_WALKS - 1):
         if found.asker.names_cases:
-            learn_from_refuted(found.asker)
+            learn_from_refuted(found.asker, partial(_runs_nowhere, front_end, model, asked, found.asker))
         learned = found.asker.learned_count
         if learned == known or not found.asker.bounds.answers_more():
             break
         found, known = walked(found.asker), learned
     return found
+
+
+def _runs_nowhere(front_end: FrontEnd, model: Model, asked: Asked, asker: Asker, case: Assumption) -> bool:
+    """Return whether a walk through a model shows that it runs at no sizes at which an assumption holds."""
+    known = (Assumption(at_most(low, s)) for s in asker.given if (low := asker.bounds.least(s)))
+    try:
+        found = _walked_with_short_sizes(front_end, model, asked._replace(assume=(*asked.assume, *known, case)), LONG, None)
+    except AssumptionError:
+        return True
+    return found.env.verdict is Verdict.NEVER
 
 
 def _walked_with_short_sizes(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import Atom, Operation, Term, constant, term
-from symbcast.core.logic.formulas import AllOf, Comparison, Formula
+from symbcast.core.logic.formulas import AllOf, Comparison, Formula, at_most
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.terms import Dim
 
 
 def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
@@ -31,6 +32,11 @@ def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int
             yield from _not_below_0(room - constant(operator == "<"), bounds)
             if operator == "==":
                 yield from _not_below_0(-room, bounds)
+
+
+def positive_sizes(size: Dim, bounds: Bounds, given: Container[Symbol]) -> list[tuple[Symbol, int]]:
+    """Return lower bounds of the given sizes where a dimension is not 0."""
+    return [(s, least) for s, least in least_sizes(at_most(1, size), bounds) if s in given]
 
 
 def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
