@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate
-from symbcast.core.solver.budget import REDUCED, stage
+from symbcast.core.solver.budget import REDUCED, share, stage
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.satisfiability.local_search import Near
 from symbcast.core.solver.satisfiability.satisfiability import Questions
@@ -103,11 +103,20 @@ class Reduction:
 
     def __init__(self, questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
-        self._near, self._clauses = filtered(questions, given, needed)
+        self._near, self._clauses = self._filtered(given, needed)
         self._given = list(self._clauses)
         self._tally = (-1, 0, 0)
         self._result = stage(REDUCED, self._reduced, self._unreduced)
         self.satisfiable = self._can_hold()
+
+    def _filtered(self, given: Sequence[Formula], needed: Container[Formula]) -> tuple[Near | None, list[Formula]]:
+        """Return `filtered`, within a share of its own: whether the clauses can hold does not depend on it."""
+        try:
+            with share(REDUCED):
+                return filtered(self.questions, given, needed)
+        except EffortSpentError:
+            self.questions.stopped()
+            return None, list(given)
 
     @property
     def violable(self) -> bool | None:
