@@ -80,21 +80,25 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
         found = _repeated(front_end, model, asked)
     env, asker = found.env, found.asker
     model.settle(found.walk)
+
+    def walked_again(
+        given: Given = asked.given, assume: tuple[Assumption, ...] = asked.assume, runtime: str = asked.runtime
+    ) -> Checked:
+        return checked(front_end, model, asked._replace(given=given, assume=assume, runtime=runtime))
+
     said = (text for _, text in model.said(found.inputs, asked.min_size) if text)
     return Checked(
         model.source,
         model,
         env,
-        Conditions(env, asker),
+        Conditions(env, asker, lambda more: walked_again(assume=(*asked.assume, *more)).conditions),
         asker,
         found.walk,
         found.inputs,
         (*(a.text for a in found.assumptions), *said, *asked.given.texts()),
         asked.min_size,
         found.inputs.given,
-        lambda given, assume=asked.assume, runtime=asked.runtime: checked(
-            front_end, model, asked._replace(given=given, assume=assume, runtime=runtime)
-        ),
+        walked_again,
         front_end.runtimes.get(asked.runtime, ""),
         aliases,
     )
@@ -144,10 +148,12 @@ def _runs_nowhere(front_end: FrontEnd, model: Model, asked: Asked, asker: Asker,
     """Return whether a walk through a model shows that it runs at no sizes at which an assumption holds."""
     known = (Assumption(at_most(low, s)) for s in asker.given if (low := asker.bounds.least(s)))
     try:
-        found = _walked_with_short_sizes(front_end, model, asked._replace(assume=(*asked.assume, *known, case)), LONG, None)
+        found = _walked_with_short_sizes(
+            front_end, model, asked._replace(assume=(*asked.assume, *known, case)), LONG, None
+        )
     except AssumptionError:
         return True
-    return found.env.verdict is Verdict.NEVER
+    return found.env.decided_verdict is Verdict.NEVER
 
 
 def _walked_with_short_sizes(

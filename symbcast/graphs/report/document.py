@@ -29,6 +29,7 @@ from symbcast.answers.show.document import (
     whole,
     words,
 )
+from symbcast.answers.show.generic import generic_field
 from symbcast.answers.show.operands import TONES
 from symbcast.answers.show.text import render
 from symbcast.core.characters import clipped, cut, listed, sizes_text, visible
@@ -204,6 +205,9 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
     """Yield the fields after the findings."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         env = report._env
+        if not report._left_open and not report._checked.walk.stopped:
+            found = report._checked.conditions
+            yield generic_field(found.generic, shortener.namer(env.shown), is_open=found.is_open)
         yield field(CONDITION, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
     yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)

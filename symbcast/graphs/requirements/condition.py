@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.public.conditions import Condition
@@ -12,9 +13,11 @@ from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import asked
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.products.projection import project
+from symbcast.errors import UndecidedError
 from symbcast.graphs.requirements.settled import without_whole_quotients
 
 if TYPE_CHECKING:
+    from symbcast.core.program.whole.generic import Generic
     from symbcast.graphs.requirements.recorder import Asker
 
 _SPELLED_OUT = 6
@@ -35,9 +38,11 @@ class Conditions:
     ``inputs`` is an environment with only the input sizes; ``data`` holds the clauses that involve other sizes too.
     """
 
-    def __init__(self, env: Program, asker: Asker) -> None:
+    def __init__(self, env: Program, asker: Asker, again: Callable[[Sequence[Assumption]], Conditions]) -> None:
+        """``again`` returns the conditions of another walk through the model, with more assumptions."""
         self._env = env
         self._asker = asker
+        self._again = again
         self._found: _Split | None = None
         self._was_stopped = False
         self._kept: dict[str, tuple[tuple[Formula, ...], Condition]] = {}
@@ -59,7 +64,7 @@ class Conditions:
         clauses = without_whole_quotients(self._env.clauses, self._asker.settled.whole, self._asker.bounds)
         is_plain = not own or all(own.isdisjoint(symbols_in(c)) for c in clauses)
         if is_plain and clauses == self._env.clauses:
-            return _Split(self._env, (), True)
+            return self._with_generic_sizes(_Split(self._env, (), True))
         assumed = [a.formula for a in self._env.assumptions]
         found = project(clauses, own, assumed, self._asker.cases)
         inputs = Program(on_conflict="record", budget=self._env.budget)
@@ -69,7 +74,19 @@ class Conditions:
         inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
         for clause in found.inputs:
             inputs.require(Assumption(clause))
-        return _Split(inputs, found.data, found.is_whole)
+        return self._with_generic_sizes(_Split(inputs, found.data, found.is_whole))
+
+    def _with_generic_sizes(self, found: _Split) -> _Split:
+        """Have questions about generic sizes answered by a walk in which these make sizes short."""
+        if self._asker.zeros:
+            found.inputs.answer_under(self._under)
+        return found
+
+    def _under(self, assumptions: Sequence[Assumption]) -> Program:
+        conditions = self._again(assumptions)
+        if conditions.undecided:
+            raise UndecidedError(conditions.inputs.reason)
+        return conditions.inputs
 
     @property
     def inputs(self) -> Program:
@@ -86,6 +103,16 @@ class Conditions:
         """The clauses that the input sizes may decide in a way that was not analysed."""
         split, sizes = self._split, self._asker.undecided if self._split.is_whole else self._asker.origins.keys()
         return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the condition on the inputs' sizes is undecided for some of them."""
+        return bool(self.undecided) or self.inputs.is_open
+
+    @property
+    def generic(self) -> Generic[Program] | None:
+        """The answer for sizes from some bounds on, if the one for all sizes is undecided or long."""
+        return self.inputs.generic
 
     @property
     def condition(self) -> Condition:

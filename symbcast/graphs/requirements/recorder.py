@@ -27,6 +27,7 @@ from symbcast.core.logic.formulas import (
     dims_of,
     equal,
     negate,
+    with_dims,
 )
 from symbcast.core.logic.whole_quotients import cleared
 from symbcast.core.program.operations.operation import emission_of
@@ -156,7 +157,7 @@ class Asker:
             self._require_in_turns(place, formula, reason, code)
             return
         put = formula
-        formula = evaluated(self._cleared(formula))
+        formula = evaluated(self._cleared(with_dims(formula, self.settled.multiplied_out)))
         self._settle(formula)
         if formula == TRUE or (formula, self.guards) in self._known:
             return

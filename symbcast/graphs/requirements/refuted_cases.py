@@ -45,5 +45,5 @@ def _verdict_at_zero(asker: Asker, size: Dim) -> Verdict:
     env = asker.env.fork()
     with suppress(EffortSpentError), share(_REFUTED):
         env.require(Assumption(equal(size, 0)))
-        return env.verdict
+        return env.decided_verdict
     return Verdict.UNKNOWN

@@ -79,8 +79,12 @@ class Settled:
     def _written(self, dim: Term) -> Dim:
         if self._sizes:
             dim = Substitution(self._sizes, of_symbols=True).term(dim)
-        if not self.whole or isinstance(dim, Symbol):
-            return dim.dim()
+        return self.multiplied_out(dim.dim())
+
+    def multiplied_out(self, dim: Dim) -> Dim:
+        """Simplify a dimension by the whole quotients alone, as for a requirement that may state what a size equals."""
+        if not self.whole or isinstance(dim, int | Symbol):
+            return dim
         found = self._plain.get(dim)
         if found is None:
             found = self._plain[dim] = self._without_quotients(dim)

@@ -86,6 +86,7 @@ class Conclusions:
         if not self.exploration.is_complete:
             return Verdict.UNKNOWN
         found = self.decision.verdict
+        found = self.program.verdict if found is Verdict.UNKNOWN else found
         if not self.suitable.data or found is Verdict.NEVER:
             return found
         if not self.suitable.is_proved:
@@ -105,7 +106,7 @@ class Conclusions:
             return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {done}{made}"
         if not self.suitable.is_proved:
             return "not decided: whether suitable data exist at all sizes of the condition"
-        return self.decision.reason
+        return self.program.reason if self.decision.verdict is Verdict.UNKNOWN else self.decision.reason
 
     def cases(self) -> Iterator[tuple[Formula, End, str]]:
         """Yield each case, those that work first: its region, its end, and its error at the smallest sizes there."""
@@ -127,12 +128,14 @@ class Conclusions:
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest input sizes at which the run works; None if none are known."""
-        return self._named(self.decision.witness())
+        sizes = self._named(self.decision.witness())
+        return self.program.witness() if sizes is None else sizes
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest input sizes at which the run fails whatever the data; None if none are known."""
         if self.exploration.is_complete:
-            return self._named(self.decision.counterexample())
+            sizes = self._named(self.decision.counterexample())
+            return self.program.counterexample() if sizes is None else sizes
         followed = self._region(lambda end: end.kind in ("value", "open"))
         own = frozenset(self.exploration.data)
         possible = divided(followed, own, self.always, self.input_knowledge).inputs

@@ -24,6 +24,7 @@ from symbcast.answers.show.document import (
     whole,
     words,
 )
+from symbcast.answers.show.generic import generic_field
 from symbcast.answers.show.operands import TONES
 from symbcast.core.characters import clipped, cut, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, TRUE, clauses
@@ -97,6 +98,8 @@ def _closing(report: PathsAnswer, namer: Namer, most: int) -> Iterator[Field]:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
     found = conclusions_of(report)
     if found.formula not in (TRUE, FALSE):
+        if report.complete:
+            yield generic_field(found.program.generic, namer, is_open=found.program.is_open)
         yield field("condition", *conjunction(clauses(found.formula), namer, is_repeated=True))
     if found.suitable.data:
         yield field("of the data", *conjunction(found.suitable.data, namer))

@@ -57,6 +57,7 @@ class Answers:
         self.view = View.of(trace)
         self.knowledge = self.view.knowledge
         self._decision: Kept[Decision] | None = None
+        self._shortest: Kept[Decision] | None = None
         self._conflict: tuple[Op, ...] | None = None
         self._clashes: tuple[Requirement, ...] | None = None
         self._origins: Origins | None = None
@@ -72,6 +73,21 @@ class Answers:
         return Decision(self.knowledge, [FALSE] if self.trace.refused else self.view.seen(_in_order(self.trace)))
 
     @property
+    def shortest(self) -> Decision:
+        """The decision whose clauses are shown: if they are long, one more about them, as they simplify each other."""
+        found, self._shortest = once(self._shortest, self._decide_again)
+        return found
+
+    def _decide_again(self) -> Decision:
+        found = self.decision
+        length = _length(found.clauses)
+        if length <= LONG or found.satisfiable is None:
+            return found
+        again = Decision(self.knowledge, found.clauses)
+        is_better = _length(again.clauses) < length and len(again.unproven) <= len(found.unproven)
+        return again if is_better else found
+
+    @property
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown."""
         found = self.decision.verdict
@@ -80,12 +96,12 @@ class Answers:
     @property
     def clauses(self) -> Sequence[Formula]:
         """The conjuncts of the condition; none when it is true."""
-        return self.decision.clauses if not self.view.bound else flattened(_in_order(self.trace))
+        return self.shortest.clauses if not self.view.bound else flattened(_in_order(self.trace))
 
     @property
     def unproven(self) -> Collection[Formula]:
         """The conjuncts that may be redundant: whether the others imply them is undecided."""
-        return self.decision.unproven if not self.view.bound else self.clauses
+        return self.shortest.unproven if not self.view.bound else self.clauses
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
@@ -95,7 +111,7 @@ class Answers:
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven."""
-        return self.decision.reason or self.view.bound
+        return self.shortest.reason or self.view.bound
 
     @property
     def evidence_reason(self) -> str:
@@ -165,16 +181,25 @@ class Answers:
         """Return the smallest sizes at which a conjunct fails while all others hold, if possible."""
         if is_spent():
             return None
-        return self.named(breaking(self.decision, clause))
+        return self.named(breaking(self.shortest, clause))
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """The conjuncts of the condition with the operations that they come from, ordered by their first operation."""
         if self._requirements is None:
-            clauses = [] if self.verdict is Verdict.NEVER else self.decision.clauses
+            clauses = [] if self.verdict is Verdict.NEVER else self.shortest.clauses
             found = map(self.requirement, clauses)
             self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
         return self._requirements
+
+
+LONG = 160
+"""Conditions of more characters are long: people do not read them."""
+
+
+def _length(clauses: Iterable[Formula]) -> int:
+    """Return the length of a condition as text."""
+    return len(formula_text(all_of(clauses)))
 
 
 def _in_order(trace: Trace) -> list[Formula]:

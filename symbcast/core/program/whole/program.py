@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.calls.expansion import Stretch
     from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
     from symbcast.core.program.whole.answers import Answers, Requirement
+    from symbcast.core.program.whole.generic import Ask, Generic
     from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.program.whole.trace import Trace
     from symbcast.core.solver.answer import Tier
@@ -199,7 +200,36 @@ class Program:
     @property
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes or never, or whether that is unknown (`reason` says why)."""
+        found = self.decided_verdict
+        only = self._only_generic if found is Verdict.UNKNOWN else None
+        # If some of these sizes work and some do not, that is so of all.
+        return Verdict.SOMETIMES if only is not None and only.decided_verdict is Verdict.SOMETIMES else found
+
+    @property
+    def decided_verdict(self) -> Verdict:
+        """The verdict as far as it is decided for all sizes at once."""
         return self._recording.ask(lambda answers: answers.verdict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the verdict for all sizes at once is undecided."""
+        return self.decided_verdict is Verdict.UNKNOWN
+
+    @property
+    def generic(self) -> Generic[Program] | None:
+        """The answer for sizes from some bounds on, if the one for all sizes is undecided or long."""
+        from symbcast.core.program.whole.generic import generic_answer
+
+        return self._recording.generic(lambda: generic_answer(self, self._recording.elsewhere))
+
+    @property
+    def _only_generic(self) -> Program | None:
+        """The program for generic sizes, if only its answer is decided."""
+        return self.generic.program if self.is_open and self.generic is not None else None
+
+    def answer_under(self, ask: Ask[Program]) -> None:
+        """Answer for generic sizes by another program, which ``ask`` returns under assumptions."""
+        self._recording.elsewhere = ask
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -214,7 +244,10 @@ class Program:
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
-        return self._recording.reason
+        found = self._recording.reason
+        if found and self.is_open and self.generic is not None:
+            return f"for {self.generic.where}: exact; smaller sizes: not analysed, because {found}"
+        return found
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
@@ -230,11 +263,14 @@ class Program:
             answers.counterexample()
             return answers.evidence_reason
 
-        return "" if self._recording.plain is not None else self._recording.ask_all(found)
+        reason = "" if self._recording.plain is not None else self._recording.ask_all(found)
+        return reason or ("smaller sizes were not analysed" if self._only_generic is not None else "")
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid; None if there are none."""
-        return self._recording.ask(lambda answers: answers.witness())
+        found = self._recording.ask(lambda answers: answers.witness())
+        only = self._only_generic if found is None else None
+        return found if only is None else only.witness()
 
     def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
         """Return the smallest sizes at which some operation is not valid; None if the assumptions rule them all out.
@@ -243,7 +279,9 @@ class Program:
         """
         if clause is not None:
             return self._recording.ask_all(lambda answers: answers.breaking(clause))
-        return self._recording.ask(lambda answers: answers.counterexample())
+        found = self._recording.ask(lambda answers: answers.counterexample())
+        only = self._only_generic if found is None else None
+        return found if only is None else only.counterexample()
 
     def mistyped_assumptions(self) -> dict[str, str]:
         """Return assumptions that mention no size of the operations, with a size whose name is close."""

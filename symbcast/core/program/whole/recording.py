@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from symbcast.core.algebra.sequences import SequenceSymbol, mentions_rest
 from symbcast.core.algebra.symbols import LABEL, symbol
@@ -28,7 +28,7 @@ from symbcast.core.program.whole.plain import Plain, PlainAnswers
 from symbcast.core.program.whole.repeats import Key, is_repeatable
 from symbcast.core.program.whole.trace import Trace
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
-from symbcast.core.solver.budget import asked, limited
+from symbcast.core.solver.budget import asked, limited, was_stopped
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import ConcurrentUseError
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol, Unknown
     from symbcast.core.broadcasting import Demand, Rule
     from symbcast.core.program.sizes.assumptions import Assumption
+    from symbcast.core.program.whole.generic import Ask, Generic
 
 T = TypeVar("T")
 
@@ -64,6 +65,9 @@ class Recording:
         self._trace: Trace | None = None
         self._is_stale = False
         self._answers: Answers | PlainAnswers | None = None
+        self.elsewhere: Ask[Any] | None = None
+        """Returns another program that answers under assumptions, if this one cannot take them."""
+        self._generic: tuple[object, Generic[Any] | None] = (None, None)
         # Reentrant: an operand's `__index__`, called while it is read, may also use the program.
         self._lock = RLock()
         self._take, self.end = partial(self._lock.acquire, blocking=False), self._lock.release
@@ -160,6 +164,19 @@ class Recording:
         with self._lock:
             self._stopped = ""
             return asked(self.budget, lambda: question(self.answers), self._forget, len(self.ops))
+
+    def generic(self, work: Callable[[], Generic[Any] | None]) -> Generic[Any] | None:
+        """Return the answer for generic sizes, computed once for a state of the program; None for masks."""
+        if self.plain is not None:
+            return None
+        with self._lock:
+            answers = self.answers
+            if self._generic[0] is not answers:
+                found = work()
+                if was_stopped():
+                    return found
+                self._generic = answers, found
+            return self._generic[1]
 
     @property
     def reason(self) -> str:
