@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from documents import ROOT
 from random_conditions import condition
 
 import symbcast as sb
@@ -72,6 +73,30 @@ def test_the_counterexample_is_the_smallest_of_a_clause_by_brute_force(seed):
         assert not holds(**failure.sizes)
         clause = sb.Condition(failure.clause).guard()
         assert not clause(**{name: failure.sizes[name] for name in clause.parameters})
+
+
+def test_a_failure_names_the_operation_at_which_a_run_stops():
+    env = sb.ShapeEnv()
+    env.broadcast("H", "H//2*2", origin="halves")
+    env.broadcast("H", "H//6*6", origin="sixths")
+    (failure,) = env.contract().check(H="6..60").failures
+    assert (failure.sizes, failure.node, failure.origin) == ({"H": 7}, "halves", "sixths")
+    assert (failure.clause, failure.requirement) == ("H == 1 or H % 6 == 0", "H == 1 or H % 2 == 0")
+    (later,) = env.contract().check(H="6..60 step 2").failures
+    assert (later.sizes, later.node, later.requirement) == ({"H": 8}, "sixths", later.clause)
+    assert str(later) == "H == 1 or H % 6 == 0 fails at H=8 (sixths)"
+
+
+def test_a_failure_names_the_node_at_which_onnx_runtime_stops():
+    """At 65 rows ONNX Runtime stops at an addition that requires less than the last one."""
+    pytest.importorskip("onnx")
+    report = sb.onnx.check(str(ROOT / "tests/data/onnx/models/ppocr_v4_det.onnx.gz"), runtime="onnxruntime")
+    (failure,) = report.contract().check(N=1, H="64..1280", W=320).failures
+    assert (failure.sizes, failure.node) == ({"N": 1, "H": 65, "W": 320}, "p2o.Add.248")
+    assert (failure.origin, failure.clause) == ("p2o.Add.252", "H <= 4 or H % 32 == 0 or H % 32 >= 29")
+    assert failure.requirement == "H <= 16 or H % 32 == 0 or H % 32 >= 17"
+    (last,) = report.contract().check(N=1, H="89..92", W=320).failures
+    assert (last.node, last.requirement) == ("p2o.Add.252", last.clause)
 
 
 OPERATOR = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ def ranges_data(box: Mapping[str, range]) -> dict[str, dict[str, int]]:
 
 def failure_data(failure: Failure) -> dict[str, Any]:
     """Return sizes that are left out as data."""
-    return {"sizes": failure.sizes, "clause": failure.clause, "node": failure.node, "reason": failure.reason}
+    return asdict(failure)
 
 
 @cache

@@ -30,6 +30,10 @@ def alternatives(clause: Formula) -> tuple[Formula, ...]:
     return tuple(clause.parts) if isinstance(clause, AnyOf) else (clause,)
 
 
+def _unknown_stop(_sizes: Mapping[str, int]) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Question:
     """A condition on named sizes.
@@ -43,6 +47,7 @@ class Question:
         aliases: Other names of sizes, with the names that the answer uses.
         open: Why the condition does not suffice, such as an unknown operator; empty if it does.
         find: Returns the findings, each with the text of its clause and the operation behind it.
+        stop: Returns the operation that fails first at some sizes, and its own requirement as text, if it is known.
         data: What data must meet besides, as text; empty if the sizes suffice.
     """
 
@@ -53,7 +58,8 @@ class Question:
     outputs: Mapping[str, Tensor]
     aliases: Mapping[str, str]
     open: str
-    find: Callable[[], Sequence[Any]]
+    find: Callable[[], Sequence[Any]] = tuple
+    stop: Callable[[Mapping[str, int]], tuple[str, str] | None] = _unknown_stop
     data: tuple[str, ...] = ()
 
     def for_all_data(self, required: Sequence[Formula]) -> Question:
@@ -102,12 +108,13 @@ class Question:
         """The sizes in the condition without a name: nothing can be said about them."""
         return tuple(s for s in symbols_in(self.formula) if s not in self.names)
 
-    def node(self, clause: Formula) -> str:
-        """Return the name of the operation behind a clause; empty if it is unknown or an assumption."""
+    def origin(self, clause: Formula) -> str:
+        """Return the first operation that requires a clause; empty if it is unknown or an assumption."""
         return self._nodes.get(self.namer.formula(clause), "")
 
     @cached_property
     def _nodes(self) -> dict[str, str]:
+        """The operation or line behind each clause that a finding is about."""
         found: dict[str, str] = {}
         for finding in self.find():
             operation = getattr(finding, "operation", "") or getattr(finding, "origins", ("",))[0]

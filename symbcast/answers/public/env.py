@@ -160,6 +160,13 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
             said = f"the assumption {text!r} mentions no size of the operations; did you mean {quoted(close)}?"
             warn(said, AssumptionWarning, stacklevel=_frames_inside())
 
+    def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
+        from symbcast.answers.report.stops import first_stop
+
+        given = {s: sizes[name] for s, name in self._program.shown.items() if name in sizes}
+        found = first_stop(self._program, given)
+        return None if found is None else (found.op.name, found.requirement)
+
     @property
     def _length(self) -> int:
         return self._program.length

@@ -116,7 +116,9 @@ class Guards(ABC):
         from symbcast.answers.contracts.question import Question
 
         formulas = self._guarded(True), self._guarded(False)
-        question = Question(*formulas, self._shown, *self._tensors, self._other_names, self._open, self._found_clauses)
+        question = Question(
+            *formulas, self._shown, *self._tensors, self._other_names, self._open, self._found_clauses, self._stop
+        )
         wanted = form, {**(ranges or {}), **more}, typical or {}, most
         found = contract_of(question.for_all_data(self._data), *wanted)
         if self._data and found.verdict is Verdict.NEVER:  # with suitable data, some sizes may work
@@ -142,6 +144,10 @@ class Guards(ABC):
     def _open(self) -> str:
         """Why the condition does not suffice; empty if it does."""
         return ""
+
+    def _stop(self, _sizes: Mapping[str, int]) -> tuple[str, str] | None:
+        """Return the operation that fails first at some sizes, and its own requirement; None if unknown."""
+        return None
 
     def _found_clauses(self) -> Sequence[Any]:
         """Return the findings, each about a clause of the condition."""

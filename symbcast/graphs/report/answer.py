@@ -235,6 +235,11 @@ class GraphAnswer(ModuleAnswer):
         kinds = {n: "" if v is None else ELEMENT_TYPES.get(v.dtype, "") for n, v in values.items()}
         return found, {name: Tensor(shape, kinds[name]) for name, shape in self.outputs.items()}
 
+    def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
+        from symbcast.graphs.findings.stops import stop_at
+
+        return stop_at(self._checked, sizes)
+
     @property
     def _other_names(self) -> Mapping[str, str]:
         return self._checked.aliases

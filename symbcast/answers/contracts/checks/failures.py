@@ -36,14 +36,19 @@ class Failure:
     Attributes:
         sizes: The smallest such sizes; None if they were not found within the limits.
         clause: The clause that fails there, as text; empty if the sizes work but the form cannot include them.
-        node: The operation behind the clause, or the line of code; empty if it is an assumption or unknown.
+        node: The operation at which a run with these sizes stops, or the line of code; empty if it is an assumption or
+            unknown.
         reason: A sentence.
+        requirement: What this operation requires by itself, as text: the clause, or less where later ones require more.
+        origin: The first operation that requires the whole clause; empty if that is unknown.
     """
 
     sizes: dict[str, int] | None
     clause: str
     node: str
     reason: str
+    requirement: str = ""
+    origin: str = ""
 
     def __str__(self) -> str:
         return self.reason
@@ -77,12 +82,16 @@ def failures_in(question: Question, ranges: Ranges) -> tuple[list[Failure], str]
 def _failure(
     question: Question, ranges: Ranges, sizes: Mapping[Symbol, int] | None, clause: Formula, text: str
 ) -> Failure:
-    node = question.node(clause)
     at = None if sizes is None else _all(question, ranges, sizes, clause)
-    where = f" ({node})" if node else ""
-    about = "" if at is None else _shown(at, clause, question)
+    origin = question.origin(clause)
+    stop = None if at is None else question.stop(at)
+    node, requirement = (origin, text) if stop is None else stop
+    about = "" if at is None else f" at {_shown(at, clause, question)}"
     told = "no sizes satisfy the condition" if clause == FALSE else f"{text} fails"
-    return Failure(at, text, node, f"{told}{f' at {about}' if about else ''}{where}")
+    reason = f"{told}{about}{f' ({node})' if node else ''}"
+    if origin and origin != node:
+        reason = f"{text} ({origin}) fails{about}: a run stops at {node}"
+    return Failure(at, text, node, reason, requirement, origin)
 
 
 def _shown(sizes: Mapping[str, int], clause: Formula, question: Question) -> str:
