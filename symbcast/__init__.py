@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from symbcast import strategies as strategies
     from symbcast import torch as torch
     from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
+    from symbcast.answers.contracts.contract import Contract
     from symbcast.answers.public.answer import Answer
     from symbcast.answers.public.cases import Case, Cases
     from symbcast.answers.public.conditions import Condition
@@ -83,6 +84,7 @@ _LAZY = {
     "Cases": "symbcast.answers.public.cases",
     "Comparison": "symbcast.answers.comparison",
     "Condition": "symbcast.answers.public.conditions",
+    "Contract": "symbcast.answers.contracts.contract",
     "Expansion": "symbcast.answers.public.expansion",
     "IncompleteTraceWarning": "symbcast.arrays",
     "Order": "symbcast.answers.comparison",
@@ -121,6 +123,7 @@ _MEANT = (
     "pool max_pool stack split gather pad reduce squeeze attention -> ShapeEnv(), whose methods are operators",
     "check check_model infer infer_shapes load analyze -> onnx.check, openvino.check, torch.check or trace",
     "simplify implies Constraint Formula Predicate -> Condition",
+    "profiles profile ranges dynamic_shapes bounds -> contract(...) of an answer or of a Condition",
     "Guard guard -> guard() of an answer or of a Condition",
     "can_broadcast is_broadcastable broadcastable compatible is_compatible compatable -> broadcast(...).verdict",
     "ALWAYS SOMETIMES NEVER UNKNOWN -> Verdict",
@@ -167,6 +170,7 @@ __all__ = [
     "ConcurrentUseError",
     "Condition",
     "ConditionalBroadcastError",
+    "Contract",
     "DimensionError",
     "ExchangeError",
     "Expansion",

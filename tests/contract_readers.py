@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+PAIRS = ((8, 16), (32, 64), (4, 8), (8, 15), (40, 80), (6, 12))
 TRIED = ((1, 64, 64), (16, 64, 64), (3, 64, 64), (2, 128, 96), (1, 1280, 256))
 
 
@@ -82,6 +83,41 @@ def jax(text):
         exported.call(jnp.ones((sizes[0], 3, *sizes[1:]), jnp.float32))
 
     return {"in": str(exported.in_avals[0].shape), "runs": works(run, (*TRIED, (17, 64, 64)))}
+
+
+def torch_derived(text):
+    """Export with a second input of twice as many rows."""
+    import torch as t
+
+    class Pairs(t.nn.Module):
+        def forward(self, x, y):
+            return y.reshape(x.shape[0], 2, 4) + x[:, None]
+
+    found = {}
+    exec(text, found)
+    shapes = found["dynamic_shapes"]
+    program = t.export.export(Pairs(), (t.ones(16, 4), t.ones(32, 4)), dynamic_shapes=shapes)
+
+    def run(sizes):
+        program.module()(t.ones(sizes[0], 4), t.ones(sizes[1], 4))
+
+    return {"runs": works(run, PAIRS)}
+
+
+def jax_derived(text):
+    """Export with a second input of twice as many rows."""
+    import jax as j
+    import jax.numpy as jnp
+
+    found = {}
+    exec(text, found)
+    shapes = [j.ShapeDtypeStruct(found["shapes"][name], jnp.float32) for name in "xy"]
+    exported = j.export.export(j.jit(lambda x, y: y.reshape(x.shape[0], 2, 4) + x[:, None]))(*shapes)
+
+    def run(sizes):
+        exported.call(jnp.ones((sizes[0], 4), jnp.float32), jnp.ones((sizes[1], 4), jnp.float32))
+
+    return {"runs": works(run, PAIRS)}
 
 
 def triton(text):

@@ -68,6 +68,11 @@ CONDITION = """
     to_cpp to_mlir to_python to_smtlib to_stablehlo verdict verdict_under witness
 """
 
+CONTRACT = """
+    boxes buckets check derived explain form from_dict from_json in_form is_largest json_schema left_out most open proof
+    question reason requested require size to to_dict typical verdict wanted
+"""
+
 KINDS = {
     "broadcast": "Result",
     "program": "ShapeEnv",
@@ -97,6 +102,10 @@ def test_a_condition_has_these_names_and_no_others():
     assert public(sb.Condition) == {*CONDITION.split()}
     shared = {*PROPERTIES, *METHODS} & public(sb.Condition)
     assert all(kind_of(sb.Condition, n) is kind_of(sb.Answer, n) for n in shared)
+
+
+def test_a_contract_has_these_names_and_no_others():
+    assert public(sb.Condition("N >= 1").contract()) == {*CONTRACT.split()}
 
 
 @pytest.mark.parametrize("kind", KINDS)

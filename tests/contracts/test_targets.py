@@ -17,7 +17,7 @@ from skip_model import skip_model
 RANGES = {"N": "1..16", "H": "64..1280", "W": "64..256"}
 TARGETS = [
     *("trtexec", "onnxruntime-tensorrt", "torch_tensorrt", "triton", "coreml", "openvino"),
-    *("onnxruntime", "torch", "jax", "stablehlo", "iree", "json"),
+    *("onnxruntime", "webnn", "torch", "jax", "stablehlo", "iree", "json"),
 ]
 
 
@@ -95,8 +95,8 @@ def test_options_of_trtexec_have_the_documented_grammar(report):
 
 def test_names_of_inputs_with_colons():
     asked = sb.Condition("N >= 1").contract(N="1..4")
-    (profile,) = profiles_of(asked.to("trtexec", inputs={"Input:0": "N, 2*N + 1"}))
-    assert profile["max"] == [("Input:0", (4, 9))]
+    (profile,) = profiles_of(asked.to("trtexec", inputs={"Input:0": "N, N + 1"}))
+    assert profile["max"] == [("Input:0", (4, 5))]
     with pytest.raises(sb.TargetError, match="Input:0"):
         asked.to("onnxruntime-tensorrt", inputs={"Input:0": "N"})
 
@@ -148,6 +148,116 @@ def test_jax_exports_with_the_shapes(report):
     found = read("jax", contract(report, "steps").to("jax"), "jax")
     assert found["in"] == "(N, 3, 4*_H, 4*_W)"
     assert [text == "works" for text in found["runs"].values()] == [True] * 5 + [False]
+
+
+DERIVED = [
+    # condition, the dimensions of x and y for torch, and the shape of y for JAX
+    ("b == 2*a", ("a", "2*a"), "2*a"),
+    ("b == 2*a and a % 8 == 0", ("8*_a", "16*_a"), "16*_a"),
+    ("b == 2*a + 3 and a % 4 == 1", ("4*_a + 1", "8*_a + 5"), "8*_a + 5"),
+    ("a == b and b % 8 == 0", ("8*_a", "8*_a"), "8*_a"),
+    ("b == 2*a and a % 16 == 5", ("16*_a - 11", "32*_a - 22"), "32*_a - 22"),
+]
+PAIRS = {"x": "a, 4", "y": "b, 4"}
+
+
+@pytest.mark.parametrize(("text", "dims", "shape"), DERIVED)
+def test_derived_dimensions(text, dims, shape):
+    asked = sb.Condition(text).contract(a="4..32", b="1..80", form="derived")
+    assert list(asked.derived) == ["b"]
+    assert f"'x': {{0: {dims[0]}}},\n    'y': {{0: {dims[1]}}}," in asked.to("torch", inputs=PAIRS)
+    assert f'symbolic_shape("({shape}, 4)"' in asked.to("jax", inputs=PAIRS)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_libraries_export_with_derived_dimensions(library):
+    asked = sb.Condition("b == 2*a and a % 8 == 0").contract(a="4..32", b="1..80", form="derived")
+    found = read(f"{library}_derived", asked.to(library, inputs=PAIRS), library)
+    assert [text == "works" for text in found["runs"].values()] == [True, True, False, False, False, False]
+
+
+def test_relations_that_targets_cannot_express():
+    pairs = sb.Condition("b == 2*a").contract(a="4..32", b="1..80", form="derived")
+    for target in (
+        "trtexec",
+        "onnxruntime-tensorrt",
+        "torch_tensorrt",
+        "coreml",
+        "openvino",
+        "webnn",
+        "stablehlo",
+        "iree",
+    ):
+        with pytest.raises(sb.TargetError, match=r"it bounds each size by itself, and b is 2\*a") as error:
+            pairs.to(target, inputs=PAIRS)
+        assert error.value.nearest == pairs.in_form("box", 1).to(target, inputs=PAIRS)
+    total = sb.Condition("total == past + seq").contract(past="1..8", seq="1..4", form="derived")
+    assert "'t': export.symbolic_shape(\"(past + seq,)\"" in total.to("jax", inputs={"t": "total"})
+    with pytest.raises(sb.TargetError, match="from one other"):
+        total.to("torch", inputs={"t": "total"})
+    falling = sb.Condition("a + b == 8").contract(a="0..8", b="1..8", form="derived")
+    with pytest.raises(sb.TargetError, match="as a multiple and a number"):
+        falling.to("torch", inputs={"x": "a", "y": "b"})
+
+
+# WebNN: the dictionaries of https://github.com/webmachinelearning/webnn/issues/883, with minSize as Chromium has it.
+
+IDL = """
+enum MLOperandDataType { "float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8" };
+dictionary MLDynamicDimension {
+  required DOMString name;
+  [EnforceRange] unsigned long minSize = 1;
+  required [EnforceRange] unsigned long maxSize;
+};
+typedef ([EnforceRange] unsigned long or MLDynamicDimension) MLDimension;
+dictionary MLInputOperandDescriptor {
+  required MLOperandDataType dataType;
+  required sequence<MLDimension> shape;
+};
+"""
+
+
+def members_of(dictionary):
+    """Return the members of a dictionary of the IDL: whether each is required, and its type."""
+    body = re.search(rf"dictionary {dictionary} {{(.*?)}};", IDL, re.DOTALL)[1]
+    lines = (re.sub(r"\[\w+\]|=.*", "", line).split() for line in body.split(";") if line.strip())
+    return {words[-1]: (words[0] == "required", words[-2]) for words in lines}
+
+
+def accepts(dictionary, value):
+    known = members_of(dictionary)
+    assert value.keys() <= known.keys()
+    assert {name for name, (required, _) in known.items() if required} <= value.keys()
+
+
+def test_webnn_takes_the_descriptors(report):
+    found = json.loads(contract(report, "box").to("webnn"))
+    assert found == {"x": {"dataType": "float32", "shape": [{"name": "N", "maxSize": 16}, 3, 64, 64]}}
+    later = json.loads(sb.Condition("T >= 8").contract(T="1..64").to("webnn", inputs={"ids": "2, T", "mask": "2, T"}))
+    dimension = {"name": "T", "minSize": 8, "maxSize": 64}
+    assert [d["shape"] for d in later.values()] == [[2, dimension], [2, dimension]]
+    for descriptor in (*found.values(), *later.values()):
+        accepts("MLInputOperandDescriptor", descriptor)
+        assert f'"{descriptor["dataType"]}"' in IDL
+        for dim in descriptor["shape"]:
+            assert isinstance(dim, int) or accepts("MLDynamicDimension", dim) is None
+
+
+def test_webnn_holds_dimensions_of_one_name_to_one_size():
+    square = sb.Condition("H == W").contract(H="8..64", W="8..64", form="derived")
+    found = json.loads(square.to("webnn", inputs={"x": "1, H, W"}))
+    assert found["x"]["shape"][1:] == [{"name": "H", "minSize": 8, "maxSize": 64}] * 2
+    with pytest.raises(sb.TargetError, match="N can be 0"):
+        sb.Condition("N <= 4").contract(N="0..4").to("webnn", inputs={"x": "N"})
+
+
+@pytest.mark.parametrize(("target", "kind"), [("webnn", "bool"), ("coreml", "double"), ("stablehlo", "string")])
+def test_element_types_that_a_target_does_not_have(target, kind):
+    onnx = pytest.importorskip("onnx")
+    text = f'<ir_version: 9, opset_import: ["" : 18]> g ({kind}[N] a) => ({kind}[N] y) {{ y = Identity(a) }}'
+    asked = sb.onnx.check(onnx.parser.parse_model(text)).contract(N="1..8")
+    with pytest.raises(sb.TargetError, match=r"no .*element type"):
+        asked.to(target)
 
 
 def test_triton_reads_the_configuration(report):
@@ -249,4 +359,15 @@ def test_an_input_whose_size_is_not_linear():
     for target in ("trtexec", "openvino", "torch", "jax"):
         with pytest.raises(sb.TargetError):
             asked.to(target, inputs={"x": "N*N"})
-    assert json.loads(asked.to("openvino", inputs={"x": "3*N + 2, 7"})) == {"x": "[5..14,7]"}
+    assert json.loads(asked.to("openvino", inputs={"x": "N + 2, 7"})) == {"x": "[3..6,7]"}
+
+
+@pytest.mark.parametrize("target", ["trtexec", "openvino", "webnn", "coreml", "stablehlo"])
+def test_an_input_whose_size_has_gaps(target):
+    """A range of 2..8 accepts 3, which is no ``2*N``."""
+    asked = sb.Condition("N >= 1").contract(N="1..4")
+    with pytest.raises(sb.TargetError, match=r"2\*N of x is 2..8 step 2"):
+        asked.to(target, inputs={"x": "2*N, 7"})
+    assert "2*N" in asked.to("torch", inputs={"x": "2*N, 7"})
+    with pytest.raises(sb.TargetError, match="N - 3 of x is -2"):
+        asked.to("trtexec", inputs={"x": "N - 3"})

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.answers.contracts.checks.failures import Failure, failures_in, smallest_left
-from symbcast.answers.contracts.proof import prove
+from symbcast.answers.contracts.proof import prove, within
+from symbcast.answers.contracts.search.derived import search_derived
 from symbcast.answers.contracts.search.largest import Found, search
 from symbcast.answers.contracts.wanted import RangeLike, Wanted, range_text
 from symbcast.core.solver.budget import one_call
+from symbcast.core.solver.groups.normal_form import put_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UndecidedError
 
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
     from symbcast.answers.contracts.checks.check import Check
     from symbcast.answers.contracts.question import Question
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.program.calls.certificate import Certificate
     from symbcast.core.shapes import ShapeLike
 
-FORMS = ("box", "steps", "profiles", "list")
-MOST = {"box": 1, "steps": 1, "profiles": 4, "list": 128}
+MOST = {"box": 1, "steps": 1, "derived": 1, "profiles": 4, "list": 128}
 """How many boxes a form has at most, unless the caller says otherwise."""
 
 
@@ -31,9 +34,11 @@ class Contract:
     """Ranges of sizes, each size in which works, proved by z3.
 
     Attributes:
-        form: ``"box"``, ``"steps"``, ``"profiles"`` or ``"list"``.
+        form: ``"box"``, ``"steps"``, ``"derived"``, ``"profiles"`` or ``"list"``.
         wanted: The range in which each size was sought.
         boxes: Disjoint boxes: mappings from the names of all sizes to Python ranges, the best first.
+        derived: The sizes that are linear expressions of others, as text: ``{"b": "2*a"}``. Only the other sizes are
+            free; the range of a derived size has its values. Empty unless the form is ``"derived"``.
         question: The condition, its names and inputs.
         requested: The wanted sizes.
         proof: For each clause of the condition, z3's answer to whether all sizes in the boxes satisfy it.
@@ -41,16 +46,25 @@ class Contract:
     It has no truth value: compare its `verdict`.
     """
 
-    def __init__(self, question: Question, wanted: Wanted, form: str, most: int) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - the question, and what was found
+        self,
+        question: Question,
+        wanted: Wanted,
+        form: str,
+        most: int,
+        found: Found,
+        left_out: tuple[Failure, ...] | None = None,
+    ) -> None:
         self.question = question
         self.requested = wanted
         self.form = form
         self.most = most
         self.wanted = {name: wanted.ranges[s] for s, name in question.names.items()}
-        found = Found([], _HIDDEN) if question.hidden else search(question.formula, wanted, form, most)
-        self.proof = prove(found.boxes, question.clauses)
+        self.proof = _proof(found, question, wanted)
         self._found = found if self.proof else Found([], _UNPROVED)
+        self._known_left = left_out
         self.boxes: tuple[dict[str, range], ...] = tuple(self._named(box) for box in self._found.boxes)
+        self.derived = {question.names[s]: question.namer.dim(e) for s, e in self._found.derived.items()}
 
     def _named(self, box: Mapping[Symbol, range]) -> dict[str, range]:
         return {name: box[s] for s, name in self.question.names.items()}
@@ -74,6 +88,11 @@ class Contract:
         return self.question.open or "; ".join(filter(None, (data, self._found.open)))
 
     @property
+    def open(self) -> str:
+        """Why the boxes may not be the largest, or why there are none; empty if they are."""
+        return self._found.open
+
+    @property
     def is_largest(self) -> bool:
         """Whether the set is proved to be the largest of its form, or the best of the boxes that the others leave."""
         return bool(self.boxes) and not self._found.open
@@ -86,7 +105,7 @@ class Contract:
     @property
     def size(self) -> int:
         """How many combinations of sizes the boxes have."""
-        return sum(prod(map(len, box.values())) for box in self.boxes)
+        return sum(prod(len(r) for name, r in box.items() if name not in self.derived) for box in self.boxes)
 
     @cached_property
     def left_out(self) -> tuple[Failure, ...]:
@@ -95,10 +114,12 @@ class Contract:
 
     @one_call
     def _left_out(self) -> tuple[Failure, ...]:
+        if self._known_left is not None:
+            return self._known_left
         if self.question.hidden:
             return ()
         found, _ = failures_in(self.question, self.requested.ranges)
-        left = smallest_left(self.question, self.requested.ranges, self._found.boxes) if self.boxes else None
+        left = smallest_left(self.question, self.requested.ranges, self._found) if self.boxes else None
         return (*found, *(() if left is None else (left,)))
 
     @one_call
@@ -146,17 +167,27 @@ class Contract:
             return self.in_form(form, most, fixed).to(target, inputs=inputs)
 
         return writer.write(
-            Request(target, self.form, self.boxes, self.question, tensors, self.typical, self.to_dict, other)
+            Request(
+                target,
+                self.form,
+                self.boxes,
+                self._found.derived,
+                self.question,
+                tensors,
+                self.typical,
+                self.to_dict,
+                other,
+            )
         )
 
     def in_form(self, form: str, most: int, fixed: Collection[str] = ()) -> Contract:
         """Return the contract for the same question in another form; some sizes fixed at great ones that work."""
         wanted, point = self.requested, {}
         if fixed:
-            single = Contract(self.question, wanted, "list", 1)
+            single = sought(self.question, wanted, "list", 1)
             point = {name: single.boxes[0][name] for name in fixed} if single.boxes else {}
         ranges = {s: point.get(self.question.names[s], r) for s, r in wanted.ranges.items()}
-        return Contract(self.question, Wanted(ranges, wanted.typical), form, most)
+        return sought(self.question, Wanted(ranges, wanted.typical), form, most)
 
     def require(self) -> None:
         """Raise `UndecidedError` unless the contract is proved, at least for suitable data, and has sizes."""
@@ -182,38 +213,82 @@ class Contract:
 
         self.require()
         names = tuple(self._own(dict.fromkeys(sizes)))
-        return buckets_of(self.question, self.requested, self._found.boxes[0], k, traffic, names)
+        found = self.in_form("steps", 1)._found if self.derived else self._found
+        return buckets_of(self.question, self.requested, found.boxes[0], k, traffic, names)
 
     def explain(self) -> str:
         """Return the contract in words."""
-        lines = [f"box          {_box_text(box)}" for box in self.boxes[:_SHOWN]]
+        lines = [f"box          {self._box_text(box)}" for box in self.boxes[:_SHOWN]]
         if len(self.boxes) > _SHOWN:
             lines.append(f"             and {len(self.boxes) - _SHOWN} more")
-        lines.append(_HEADS[self.verdict].format(count=f"{self.size:,}", form=self.form))
+        lines.append(_HEADS[self.verdict].format(_counted(self.size)))
         if self.reason:
             lines.append(f"open         {self.reason}")
         lines += [f"left out     {failure}" for failure in self.left_out]
         default = {n: self.wanted[n] for s, n in self.question.names.items() if s not in self.requested.given}
         if default:
-            lines.append(f"no range     {_box_text(default)} was assumed")
+            assumed = ", ".join(f"{name}={range_text(r)}" for name, r in default.items())
+            lines.append(f"no range     {assumed} was assumed")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contract as plain data for JSON, as `json_schema` describes it."""
-        from symbcast.answers.contracts.exchange import FORMAT, failure_data, ranges_data
+        from symbcast.answers.contracts.exchange import FORMAT, VERSION, question_data, ranges_data
 
         return {
             "format": FORMAT,
-            "version": 1,
+            "version": VERSION,
             "form": self.form,
+            "most": self.most,
             "verdict": self.verdict.value,
             "reason": self.reason,
             "is_largest": self.is_largest,
             "wanted": ranges_data(self.wanted),
+            "given": [name for s, name in self.question.names.items() if s in self.requested.given],
+            "typical": {name: list(sizes) for name, sizes in self.typical.items()},
             "boxes": [ranges_data(box) for box in self.boxes],
+            "derived": dict(self.derived),
+            "open": self.open,
             "proof": [{"claim": claim.text, "outcome": claim.proof.value} for claim in self.proof.claims],
-            "left_out": [failure_data(failure) for failure in self.left_out],
+            "left_out": [asdict(failure) for failure in self.left_out],
+            "question": question_data(self.question),
         }
+
+    @classmethod
+    @one_call
+    def from_dict(cls, data: object) -> Contract:
+        """Return the contract that `to_dict` wrote; its boxes are proved again.
+
+        Raises `ExchangeError` for data that the schema refuses, for boxes that z3 does not prove, and for an answer
+        that the boxes do not give.
+
+        >>> import symbcast as sb
+        >>> contract = sb.Condition("H % 32 == 0").contract(H="64..1280", form="steps")
+        >>> sb.Contract.from_dict(contract.to_dict()).boxes == contract.boxes
+        True
+        """
+        from symbcast.answers.contracts.exchange import check_read, read_contract
+
+        read = read_contract(data)
+        found = cls(*read)
+        check_read(data, found.to_dict(), read)
+        return found
+
+    @classmethod
+    def from_json(cls, text: str) -> Contract:
+        """Return the contract that ``to("json")`` wrote: see `from_dict`.
+
+        Raises `ExchangeError` for text that is no JSON too.
+        """
+        import json
+
+        from symbcast.errors import ExchangeError
+
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise ExchangeError("the text", f"is no JSON: {error}") from None
+        return cls.from_dict(data)
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
@@ -223,8 +298,11 @@ class Contract:
         return json_schema()
 
     def __repr__(self) -> str:
-        shown = "; ".join(map(_box_text, self.boxes[:3]))
+        shown = "; ".join(map(self._box_text, self.boxes[:3]))
         return f"<Contract: {self.verdict.value}, {self.form}, {shown or 'no sizes'}{' ...' * (len(self.boxes) > 3)}>"
+
+    def _box_text(self, box: Mapping[str, range]) -> str:
+        return ", ".join(f"{name}={self.derived.get(name, range_text(r))}" for name, r in box.items()) or "no sizes"
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a contract has no truth value: compare its .verdict")
@@ -234,15 +312,26 @@ _HIDDEN = "the condition is about sizes without a name"
 _UNPROVED = "z3 did not prove the sizes that were found"
 _SHOWN = 8
 _HEADS = {
-    Verdict.ALWAYS: "valid        all {count} combinations of sizes work, as z3 proved",
-    Verdict.SOMETIMES: "valid        all {count} combinations of sizes work with suitable data, as z3 proved",
+    Verdict.ALWAYS: "valid        {}, as z3 proved",
+    Verdict.SOMETIMES: "valid        {} with suitable data, as z3 proved",
     Verdict.NEVER: "valid        none of the wanted sizes work",
     Verdict.UNKNOWN: "valid        unknown",
 }
 
 
-def _box_text(box: Mapping[str, range]) -> str:
-    return ", ".join(f"{name}={range_text(sizes)}" for name, sizes in box.items()) or "no sizes"
+def _counted(size: int) -> str:
+    return "the one combination of sizes works" if size == 1 else f"all {size:,} combinations of sizes work"
+
+
+def _proof(found: Found, question: Question, wanted: Wanted) -> Certificate:
+    """Return the proof that all sizes of some boxes work; of derived sizes also that they are wanted."""
+    derived = found.derived
+    free = [{s: r for s, r in box.items() if s not in derived} for box in found.boxes]
+    claims = [(put_in(clause, derived), text) for clause, text in question.clauses]
+    for s in derived if found.boxes else ():
+        wanted_range = within({s: wanted.ranges[s]})
+        claims.append((put_in(wanted_range, derived), question.namer.formula(wanted_range)))
+    return prove(free, claims)
 
 
 def own_names(question: Question, ranges: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,10 +351,21 @@ def contract_of(
     most: int | None,
 ) -> Contract:
     """Return the contract for a question; raise `ShapeTypeError` for a wrong form or number of boxes."""
-    if form not in FORMS:
-        raise ShapeTypeError(form, "a form of contract", f"it is one of {', '.join(FORMS)}")
+    if form not in MOST:
+        raise ShapeTypeError(form, "a form of contract", f"it is one of {', '.join(MOST)}")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise ShapeTypeError(most, "a number of boxes", "write 1 or more")
     written = own_names(question, ranges), own_names(question, typical)
     wanted = Wanted.read(question.names, *written, question.assumed)
-    return Contract(question, wanted, form, MOST[form] if most is None else most)
+    return sought(question, wanted, form, MOST[form] if most is None else most)
+
+
+def sought(question: Question, wanted: Wanted, form: str, most: int) -> Contract:
+    """Return the contract with the largest set of a form that the search finds."""
+    if question.hidden:
+        found = Found([], _HIDDEN)
+    elif form == "derived":
+        found = search_derived(question.formula, wanted)
+    else:
+        found = search(question.formula, wanted, form, most)
+    return Contract(question, wanted, form, most, found)

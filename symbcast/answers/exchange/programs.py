@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 from symbcast.answers.exchange.answers import sizes_data
+from symbcast.answers.exchange.entries import Entry
 from symbcast.answers.explanation.names import Namer
 from symbcast.core.algebra.sequences import AxisSequence, SequenceSymbol
 from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
@@ -20,10 +21,8 @@ from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.text import parse_formula, parse_shape
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ExchangeError, SymbcastError
+from symbcast.errors import ExchangeError
 from symbcast.operators.recorded.operator import find_operator, operator_names
-
-_Value = TypeVar("_Value")
 
 FORMAT = "symbcast.program"
 VERSION = 1
@@ -82,13 +81,13 @@ def program_to_dict(env: Program) -> ProgramData:
         "version": VERSION,
         "min_size": env.min_size,
         "on_conflict": env.on_conflict,
-        "symbols": _symbols(env.shown),
+        "symbols": symbols_data(env.shown),
         "operations": [_operation(op, namer) for op in env.operations],
         "answer": _answer(env, namer),
     }
 
 
-def _symbols(shown: Mapping[Symbol, str]) -> list[dict[str, object]]:
+def symbols_data(shown: Mapping[Symbol, str]) -> list[dict[str, object]]:
     """Return the sizes in order; a sequence is listed once, whichever of its axes occur."""
     found = {s.sequence if isinstance(s, SequenceSymbol) else s: _symbol(s, name) for s, name in shown.items()}
     return list(found.values())
@@ -143,61 +142,22 @@ def program_from_dict(data: object) -> Program:
         raise ExchangeError("the data", f"is not a program: its format is not {FORMAT!r}", "see ShapeEnv.to_dict")
     if type(data.get("version")) is not int or data["version"] != VERSION:
         raise ExchangeError("version", f"{data.get('version')!r} is not {VERSION}", "write it with the same symbcast")
-    whole = _Entry(data, "data")
+    whole = Entry(data, "data")
     least, on_conflict = whole.int("min_size"), whole.text("on_conflict")
     min_size = whole.read("min_size", lambda: check_min_size(least))
     if on_conflict not in ("raise", "record"):
         raise ExchangeError("data.on_conflict", f"is {on_conflict!r:.40}, not 'raise' or 'record'")
     names = Names()
-    symbols = [_read_symbol(_Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols"))]
+    symbols = [read_symbol_data(Entry(e, f"symbols[{n}]")) for n, e in enumerate(whole.list("symbols"))]
     if len(set(map(str, symbols))) < len(symbols):
         raise ExchangeError("symbols", "name a size twice")
     names.bind(shape_of(symbols))
-    ops = [_read_op(n, _Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
+    ops = [_read_op(n, Entry(e, f"operations[{n}]"), names) for n, e in enumerate(whole.list("operations"))]
     return whole.read("operations", lambda: Program.restored(ops, min_size, on_conflict, symbols))
 
 
-class _Entry:
-    """A JSON object whose members are read by key and kind."""
-
-    def __init__(self, data: Any, place: str) -> None:
-        if not isinstance(data, Mapping):
-            raise ExchangeError(place, f"is {data!r:.40}, not an object")
-        self.data = data
-        self.place = place
-
-    def get(self, key: str, kind: type | tuple[type, ...], words: str) -> Any:
-        """Return a member of the given kind."""
-        if key not in self.data:
-            raise ExchangeError(self.place, f"has no {key!r}")
-        value = self.data[key]
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise ExchangeError(f"{self.place}.{key}", f"is {value!r:.40}, not {words}")
-        return value
-
-    def text(self, key: str) -> Any:
-        """Return a member that is text."""
-        return self.get(key, str, "text")
-
-    def int(self, key: str) -> int:
-        """Return a member that is an integer."""
-        found: int = self.get(key, int, "an integer")
-        return found
-
-    def list(self, key: str) -> list[Any]:
-        """Return a member that is a list."""
-        found: list[Any] = self.get(key, list, "a list")
-        return found
-
-    def read(self, key: str, reader: Callable[[], _Value]) -> _Value:
-        """Return a reader's result for a member, or raise its error with the position."""
-        try:
-            return reader()
-        except (SymbcastError, TypeError) as error:
-            raise ExchangeError(f"{self.place}.{key}", str(error)) from error
-
-
-def _read_symbol(entry: _Entry) -> Symbol:
+def read_symbol_data(entry: Entry) -> Symbol:
+    """Return a size that `symbols_data` wrote."""
     name = entry.text("name")
     if not name:
         raise ExchangeError(f"{entry.place}.name", "is empty")
@@ -223,7 +183,7 @@ def _read_symbol(entry: _Entry) -> Symbol:
         raise ExchangeError(entry.place, f"{' and '.join(flags)} contradict each other") from None
 
 
-def _read_op(number: int, entry: _Entry, names: Names) -> Op:
+def _read_op(number: int, entry: Entry, names: Names) -> Op:
     kind = entry.get("kind", str, "a kind of operation")
     origin = entry.get("origin", (str, type(None)), "text or null")
     if kind in ("require", "assume"):
@@ -238,7 +198,7 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
         if len(operands) != 2:
             raise ExchangeError(f"{entry.place}.operands", f"are {len(operands)}, not 2")
         return Op(number, kind, origin, operands, output=output)
-    rule = _Entry(entry.get("rule", Mapping, "an object"), f"{entry.place}.rule")
+    rule = Entry(entry.get("rule", Mapping, "an object"), f"{entry.place}.rule")
     if kind != "broadcast":
         given = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
         operator = rule.read("attributes", lambda: find_operator(kind, given))
@@ -252,7 +212,7 @@ def _read_op(number: int, entry: _Entry, names: Names) -> Op:
     return Op(number, kind, origin, operands, found, output=output)
 
 
-def _read_shape(entry: _Entry, key: str, text: Any, names: Names) -> Shape:
+def _read_shape(entry: Entry, key: str, text: Any, names: Names) -> Shape:
     if not isinstance(text, str):
         raise ExchangeError(f"{entry.place}.{key}", f"{text!r:.40} is not text")
     # An operation can compute a size that does not fit in 64 bits, though users cannot write one in text.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
     from symbcast.graphs.report.report import GraphReport
 
-Form: TypeAlias = Literal["box", "steps", "profiles", "list"]
+Form: TypeAlias = Literal["box", "steps", "derived", "profiles", "list"]
 TargetName: TypeAlias = Literal[
     "trtexec",
     "onnxruntime-tensorrt",
@@ -32,6 +32,7 @@ TargetName: TypeAlias = Literal[
     "coreml",
     "openvino",
     "onnxruntime",
+    "webnn",
     "torch",
     "jax",
     "stablehlo",
@@ -70,7 +71,8 @@ def contract(  # noqa: PLR0913 - each is an option
     typical
         Typical sizes, such as H=640,960; ranges with more of them are better. May be repeated.
     form
-        One box of ranges; one box whose ranges may have steps; several boxes (profiles); or a list of sizes.
+        One box of ranges; one box whose ranges may have steps; the same, with sizes derived from others (b = 2*a);
+        several boxes (profiles); or a list of sizes.
     most
         How many boxes a contract has at most: by default 4 profiles, or a list of 128.
     to

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.proof import within
 from symbcast.answers.contracts.search.space import set_of
-from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, negate
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.evaluation.evaluation import predicate
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symbcast.answers.contracts.question import Question
+    from symbcast.answers.contracts.search.largest import Found
     from symbcast.core.algebra.symbols import Symbol
 
     Ranges: TypeAlias = Mapping[Symbol, range]
@@ -109,10 +110,11 @@ def _all(question: Question, ranges: Ranges, sizes: Mapping[Symbol, int], clause
     return {name: point[s] for s, name in question.names.items()}
 
 
-def smallest_left(question: Question, ranges: Ranges, boxes: Sequence[Ranges]) -> Failure | None:
+def smallest_left(question: Question, ranges: Ranges, found: Found) -> Failure | None:
     """Return the smallest sizes in the ranges that work and are in no box; None if there are none."""
-    outside = negate(any_of(map(within, boxes)))
-    if len(boxes) > _FEW:
+    relations = [equal(s, expression) for s, expression in found.derived.items()]
+    outside = negate(all_of([any_of(map(within, found.boxes)), *relations]))
+    if len(found.boxes) > _FEW:
         sizes = _some_left(question, ranges, outside)
     else:
         decision = decision_in(ranges, [question.formula, outside])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import prod
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from symbcast.core.solver.sets.congruences import bits
 if TYPE_CHECKING:
     from symbcast.answers.contracts.wanted import Wanted
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
 
 SEARCHED = 1_000_000
 """Units of effort for the search."""
@@ -46,10 +47,15 @@ class Piece:
 
 @dataclass
 class Found:
-    """The boxes of an answer. ``open``: why they may not be the largest; empty if they are."""
+    """The boxes of an answer.
+
+    ``open`` says why they may not be the largest; it is empty if they are. ``derived`` has the sizes that are linear
+    expressions of the others.
+    """
 
     boxes: list[dict[Symbol, range]]
     open: str = ""
+    derived: Mapping[Symbol, Dim] = field(default_factory=dict)
 
 
 def search(formula: Formula, wanted: Wanted, form: str, most: int) -> Found:

@@ -15,6 +15,7 @@ from symbcast.answers.contracts.targets import (
     tensorrt,
     torch_export,
     triton,
+    webnn,
 )
 from symbcast.answers.contracts.targets.request import Request
 from symbcast.core.characters import closest
@@ -37,11 +38,12 @@ TARGETS: dict[str, Target] = {
     "coreml": Target(coreml.inputs, "box, list", "a list of coremltools.TensorType"),
     "openvino": Target(open_vino.shapes, "box, list of one", "partial shapes for Model.reshape, as JSON"),
     "onnxruntime": Target(onnx_runtime.overrides, "list of one", "free dimension overrides, as JSON"),
-    "torch": Target(torch_export.dynamic_shapes, "box, steps, list of one", "dynamic_shapes of torch.export"),
-    "jax": Target(jax_export.shapes, "box, steps, list of one", "symbolic shapes of jax.export, with constraints"),
+    "webnn": Target(webnn.descriptors, "box, list of one", "WebNN descriptors of inputs with bounded dimensions"),
+    "torch": Target(torch_export.dynamic_shapes, "box, steps, derived, list of one", "dynamic_shapes of torch.export"),
+    "jax": Target(jax_export.shapes, "box, steps, derived, list of one", "symbolic shapes of jax.export, constrained"),
     "stablehlo": Target(mlir_bounds.bounded_types, "box, list of one", "tensor types with upper bounds"),
     "iree": Target(mlir_bounds.assumptions, "box, steps, list of one", "util.assume.int operations of IREE"),
-    "json": Target(own_json.document, "box, steps, profiles, list", "JSON, as Contract.json_schema describes it"),
+    "json": Target(own_json.document, "all", "JSON, as Contract.json_schema describes it"),
 }
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symbcast.errors import TargetError
+
 if TYPE_CHECKING:
     from symbcast.answers.contracts.targets.request import Axes, Axis, Request
 
+ELEMENT_TYPES = {"float32": "float32", "float16": "float16", "int32": "int32", "int64": "int32"}
+"""The element types of inputs: Core ML has no integers of 64 bits, and coremltools makes them 32 bits wide."""
 MOST_SHAPES = 128
 """The number of shapes that Core ML enumerates at most."""
 
@@ -17,15 +21,18 @@ def inputs(request: Request) -> str:
         shapes = _enumerated(request)
     else:
         box = request.boxes[0]
+        request.require_free()
         if any(sizes.step > 1 for sizes in box.values()):
             raise request.refused(
                 "its ranges have no steps", "enumerate sizes with form='list', up to 128", "list", MOST_SHAPES
             )
-        shapes = {name: _shape(axes) for name, axes in request.axes(box).items()}
+        shapes = {name: _shape(axes) for name, axes in request.intervals(box).items()}
     lines = ["import coremltools as ct", "import numpy as np", "", "inputs = ["]
     for name, shape in shapes.items():
         kind = request.tensors[name].element_type
-        told = f", dtype=np.{kind}" if kind in ("float32", "float16", "int32") else ""
+        if kind and kind not in ELEMENT_TYPES:
+            raise TargetError(request.target, f"it has no inputs of the element type {kind}", f"cast {name} to float32")
+        told = f", dtype=np.{ELEMENT_TYPES[kind]}" if kind else ""
         lines.append(f"    ct.TensorType(name={name!r}, shape={shape}{told}),")
     return "\n".join([*lines, "]"])
 

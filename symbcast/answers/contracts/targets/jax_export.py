@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.targets.lines import dim_expression, lines_of
+from symbcast.answers.contracts.targets.lines import line_of, lines_of
 from symbcast.errors import TargetError
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def shapes(request: Request) -> str:
     """Return Python source: a scope with the bounds of all sizes, and the shapes of the inputs in it, if known."""
     box = request.box("export once for each box")
-    lines = lines_of(box)
+    lines = lines_of(request, box)
     constraints = []
     for name, line in lines.items():
         if line.free:
-            if line.low < 1:
+            if box[name][0] < 1:
                 raise TargetError(
                     request.target,
                     f"it takes every size to be at least 1, and {name} can be {box[name][0]}",
@@ -31,7 +31,7 @@ def shapes(request: Request) -> str:
         source.append("shapes = {")
         for name, tensor in request.tensors.items():
             assert tensor.shape is not None
-            text = ", ".join(dim_expression(request, dim, lines) for dim in tensor.shape.dims)
+            text = ", ".join(line_of(request, dim, lines).expression for dim in tensor.shape.dims)
             comma = "," if len(tensor.shape.dims) == 1 else ""
             source.append(f'    {name!r}: export.symbolic_shape("({text}{comma})", scope=scope),')
         source.append("}")

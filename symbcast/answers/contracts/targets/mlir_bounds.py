@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.answers.contracts.checks.failures import decision_in
-from symbcast.answers.contracts.targets.lines import lines_of
+from symbcast.answers.contracts.targets.lines import free_lines
 from symbcast.core.logic.formulas import negate
+from symbcast.errors import TargetError
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.targets.request import Axis, Request
@@ -34,6 +35,7 @@ def bounded_types(request: Request) -> str:
     A bound excludes nothing below it; raises `TargetError` unless all smaller sizes from 1 on work too.
     """
     box = request.box("compile the module once for each box")
+    axes = request.intervals(box)
     question = request.question
     ranges = {s: range(1, max(1, box[n][-1]) + 1) if len(box[n]) > 1 else box[n] for s, n in question.names.items()}
     decision = decision_in(ranges, [negate(question.formula)])
@@ -44,12 +46,14 @@ def bounded_types(request: Request) -> str:
             "list",
         )
     return "\n".join(
-        f"{name}: {_type(axes, request.tensors[name].element_type)}" for name, axes in request.axes(box).items()
+        f"{name}: {_type(request, shape, request.tensors[name].element_type)}" for name, shape in axes.items()
     )
 
 
-def _type(axes: tuple[Axis, ...], element_type: str) -> str:
-    kind = _TYPES.get(element_type, "f32")
+def _type(request: Request, axes: tuple[Axis, ...], element_type: str) -> str:
+    kind = _TYPES.get(element_type or "float32")
+    if kind is None:
+        raise TargetError(request.target, f"it has no element type {element_type}", "cast it to another one")
     dims = "".join(f"{a.sizes[0] if a.is_fixed else '?'}x" for a in axes)
     if all(a.is_fixed for a in axes):
         return f"tensor<{dims}{kind}>"
@@ -60,7 +64,8 @@ def _type(axes: tuple[Axis, ...], element_type: str) -> str:
 def assumptions(request: Request) -> str:
     """Return a function that takes all sizes and returns them with IREE's assumptions about their ranges."""
     box = request.box("compile the module once for each box")
-    names = {name: line.free.lstrip("_") or f"size_{n}" for n, (name, line) in enumerate(lines_of(box).items())}
+    request.require_free()
+    names = {name: line.free.lstrip("_") or f"size_{n}" for n, (name, line) in enumerate(free_lines(box).items())}
     body = []
     for name, sizes in box.items():
         step = f", udiv = {sizes.step}" if sizes.step > 1 else ""

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def shapes(request: Request) -> str:
     """Return JSON: the text of a ``PartialShape`` for each input, such as ``[1..16,3,64..1280,64..1280]``."""
-    box = request.plain(request.box("compile the model once for each box"))
-    return json.dumps({name: f"[{','.join(map(_dim, axes))}]" for name, axes in request.axes(box).items()}, indent=2)
+    axes = request.intervals(request.box("compile the model once for each box"))
+    return json.dumps({name: f"[{','.join(map(_dim, shape))}]" for name, shape in axes.items()}, indent=2)
 
 
 def _dim(axis: Axis) -> str:

@@ -9,22 +9,32 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.contracts.inputs import Tensor
+from symbcast.answers.contracts.wanted import range_text
 from symbcast.core.algebra.terms import Operation, term
 from symbcast.core.shapes import shape as read_shape
 from symbcast.errors import TargetError, UndecidedError
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.question import Question
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
 
 Box = Mapping[str, range]
 
 
 class Axis(NamedTuple):
-    """An axis of an input in a box: its sizes, the one to optimise for, and the name of its size, if it is one."""
+    """An axis of an input in a box.
+
+    Attributes:
+        sizes: Its sizes.
+        best: The one to optimise for.
+        text: The dimension as text.
+        name: The name of its size; empty if it is a number or an expression.
+    """
 
     sizes: range
     best: int
+    text: str
     name: str = ""
 
     @property
@@ -45,6 +55,7 @@ class Request:
         target: The name of the target.
         form: The form of the contract.
         boxes: Its boxes, by the names of sizes.
+        derived: The sizes that are linear expressions of the others.
         question: The condition, its names and its inputs.
         tensors: The inputs by name: those of the question, and those that the caller gives.
         typical: The typical sizes by name.
@@ -55,6 +66,7 @@ class Request:
     target: str
     form: str
     boxes: tuple[Box, ...]
+    derived: Mapping[Symbol, Dim]
     question: Question
     tensors: Mapping[str, Tensor]
     typical: Mapping[str, tuple[int, ...]]
@@ -67,14 +79,31 @@ class Request:
             raise self.refused(f"it takes one range for each size, and the contract has {len(self.boxes)}", hint, "box")
         return self.boxes[0]
 
-    def plain(self, box: Box) -> Box:
-        """Return a box without steps; raise `TargetError` if a size advances in steps."""
+    def intervals(self, box: Box, *, may_be_equal: bool = False) -> Axes:
+        """Return the axes of all inputs for a target that accepts every size of a range, on each axis by itself.
+
+        Raises `TargetError` if a size advances in steps or is derived, or if an expression such as ``2*N`` has gaps.
+        If sizes ``may_be_equal``, the target holds axes of one name to one size: it may be derived as another one.
+        """
+        self.require_free(may_be_equal=may_be_equal)
         for name, sizes in box.items():
             if sizes.step > 1:
-                from symbcast.answers.contracts.wanted import range_text
-
                 raise self.refused(f"it takes every size of a range, and {name} is {range_text(sizes)}", _BOXES, "box")
-        return box
+        axes = self.axes(box)
+        for name, shape in axes.items():
+            for axis in shape:
+                if axis.sizes.step > 1:
+                    problem = f"it takes every size of a range, and {axis.text} of {name} is {range_text(axis.sizes)}"
+                    raise self.refused(problem, "fix its sizes with form='list'", "list")
+        return axes
+
+    def require_free(self, *, may_be_equal: bool = False) -> None:
+        """Raise `TargetError` if a size is derived from others."""
+        for s, expression in self.derived.items():
+            if may_be_equal and not isinstance(expression, int) and expression.is_Symbol:
+                continue
+            relation = f"{self.question.names[s]} is {self.question.namer.dim(expression)}"
+            raise self.refused(f"it bounds each size by itself, and {relation}", "take form='box'", "box")
 
     def refused(
         self, problem: str, hint: str, form: str = "", most: int = 1, fixed: Collection[str] = ()
@@ -99,15 +128,22 @@ class Request:
         if tensor.shape is None or tensor.shape.rank is None:
             raise TargetError(self.target, f"the rank of {name} is unknown", "give its shape with inputs=")
         for dim in tensor.shape.dims:
-            yield self.axis(dim, box)
+            axis = self.axis(dim, box)
+            if axis.sizes[0] < 0:
+                raise TargetError(
+                    self.target, f"{axis.text} of {name} is {axis.sizes[0]} at some sizes", "want sizes where it is not"
+                )
+            yield axis
 
     def axis(self, dim: Dim, box: Box) -> Axis:
         """Return the range of a dimension in a box."""
         if isinstance(dim, int):
-            return Axis(range(dim, dim + 1), dim)
+            return Axis(range(dim, dim + 1), dim, str(dim))
         if dim.is_Symbol:
             name = self.name_of(dim)
-            return Axis(box[name], self.best(name, box), name)
+            root = next((e for s, e in self.derived.items() if s == dim), dim)
+            text = name if isinstance(root, int) or not root.is_Symbol else self.name_of(root)
+            return Axis(box[name], self.best(name, box), text, name)
         return self._of_term(dim, box)
 
     def _of_term(self, dim: Any, box: Box) -> Axis:
@@ -123,7 +159,7 @@ class Request:
             low, high = low + ends[0], high + ends[1]
             best += factor * (self.best(self.name_of(monomial[0]), box) if monomial else 1)
             step = gcd(step, factor * sizes.step) if len(sizes) > 1 else step
-        return Axis(range(low, high + 1, step or 1), best)
+        return Axis(range(low, high + 1, step or 1), best, self.question.namer.dim(dim))
 
     def name_of(self, symbol: Any) -> str:
         """Return the name of a size of an input in the contract."""

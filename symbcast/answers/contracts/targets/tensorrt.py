@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 
 def _profiles(request: Request) -> Iterator[Axes]:
     for box in request.boxes:
-        yield request.axes(request.plain(box))
+        yield request.intervals(box)
 
 
 def _shape(axes: tuple[Axis, ...], end: str) -> tuple[int, ...]:
