@@ -736,5 +736,113 @@ for v, g in (("ab", "c1"), ("ab", "cd"), ("abc", "a11"), ("ab", "1b"), ("a", "b"
     for dim in (0, 1):
         case("_weight_norm.default", v=tensor(v), g=tensor(g), dim=dim)
 
+# Cells, bags, quantiles and factors
+
+for x, h, into, onto in (("ab", "cd", "eb", "ed"), ("a2", "ab", "42", "4b"), ("a2", "b1", "c2", "c1"), ("a", "b", "42", "41"),
+                         ("a2", "ab", "32", "3b"), ("a2", "ab", "b2", "bb"), ("2a", "2b", "3a", "31"), ("2a", "b1", "1a", "11")):  # fmt: skip
+    weights = {"w_ih": tensor(into), "w_hh": tensor(onto)}
+    case("gru_cell.default rnn_tanh_cell.default rnn_relu_cell.default", input=tensor(x), hx=tensor(h), **weights)
+    case("lstm_cell.default", input=tensor(x), hx=[tensor(h), tensor(h)], **weights)
+for bias in ("a", "1", "3"):
+    weights = {"w_ih": "T:3,2", "w_hh": "T:3,1", "b_ih": tensor(bias), "b_hh": "T:b"}
+    case("gru_cell.default", input="T:2,2", hx="T:2,1", **weights)
+for weight, indices, offsets in (
+    ("ab", "c", "d"),
+    ("a3", "b", "b"),
+    ("a", "b", "c"),
+    ("ab", "cd", "a"),
+    ("ab", "c", "1"),
+):
+    bag = {"weight": tensor(weight), "indices": tensor(indices, "int"), "offsets": tensor(offsets, "int")}
+    case("embedding_bag.default _embedding_bag.default _embedding_bag_forward_only.default", **bag)
+    case("embedding_bag.default", **bag, include_last_offset=True)
+    case("embedding_bag.default", **bag, mode=0, per_sample_weights="T:d")
+for x, index, sizes in (("1aab", "1aab", (4, 4)), ("ab", "ab", (2, 2)), ("abc", "abc", ("S:d", 2)), ("abc", "adc", (3, 3)),
+                        ("a1bb", "a1bb", (4, "S:c")), ("1a12", "1a12", (0, 2)), ("1a12", "1a12", ("S:b", "S:c"))):  # fmt: skip
+    case("max_unpool2d.default", self=tensor(x), indices=tensor(index, "int"), output_size=list(sizes))
+case("max_unpool3d.default", self="T:a,b,1,1", indices="T:a,b,1,1:int", output_size=["S:d", 4, 1], stride=[2, 2, 2],
+     padding=[0, 0, 0])  # fmt: skip
+for x in ("1abcd", "1a2b1", "abcd", "ab"):
+    case("max_unpool3d.default", self=tensor(x), indices=tensor(x, "int"), output_size=[4, 4, 4],
+         stride=[2, 2, 2], padding=[0, 0, 0])  # fmt: skip
+for n in range(4):
+    x = shape(n)
+    case("pdist.default ravel.default absolute.default negative.default fix.default argwhere.default", self=x)
+    for q in ("T:", "T:d", "T:d,2"):
+        case("quantile.default nanquantile.default", self=x, q=q)
+        for dim in dims(n):
+            case("quantile.default nanquantile.default", self=x, q=q, dim=dim, keepdim=dim == 0)
+    case("quantile.scalar nanquantile.scalar", self=x, q=0.5, dim=-1)
+    for order in (1, 2):
+        case("gradient.scalarint", self=x, edge_order=order)
+        for dim in dims(n):
+            case("gradient.scalarint", self=x, dim=dim, edge_order=order)
+    case("gradient.scalararray", self=x, spacing=1.0, dim=[0, 1])
+    case("gradient.array", self=x, dim=[0], edge_order=1)
+    case("gradient.scalarrayarray", self=x, spacing=[1.0, 2.0], dim=[0, 1])
+    case("gradient.scalarrayint", self=x, spacing=[1.0, 2.0])
+    case("gradient.tensorarrayint", self=x, spacing=["T:a", "T:d"])
+    for number in (None, 0, 1, 2, "S:n"):
+        case("vander.default linalg_vander.default", x=x, N=number)
+    for r in (0, 1, 2, 3):
+        for again in (False, True):
+            case("combinations.default", self=x, r=r, with_replacement=again)
+    for dim in dims(n):
+        case("cumulative_trapezoid.dx", y=x, dim=dim)
+        case("special_softmax.default special_log_softmax.default cumsum_.default cumprod_.default", self=x, dim=dim)
+    for offset in (-2, 0, 1):
+        case("diagflat.default", self=x, offset=offset)
+    for order in (None, 0, 1, -1, 2, -2, 3, float("inf"), float("-inf")):
+        case("linalg_norm.default", self=x, ord=order)
+        for axes in ([0], [-1], [0, 1], [-1, -2], [0, 0], [], [2, 0]):
+            case("linalg_norm.default", self=x, ord=order, dim=axes, keepdim=len(axes) == 1)
+    for order in ("fro", "nuc", "no"):
+        case("linalg_norm.ord_str", self=x, ord=order)
+        case("linalg_norm.ord_str", self=x, ord=order, dim=[-1, 0])
+    case("linalg_lu.default linalg_lu_factor.default linalg_lu_factor_ex.default", A=x)
+    case("linalg_lu.default", A=x, pivot=False)
+    case("geqrf.default cholesky_inverse.default", self=x)
+    case("linalg_matrix_rank.atol_rtol_float", self=x)
+    for p in (None, 1, 2, -2, float("inf")):
+        case("linalg_cond.default", self=x, p=p)
+    case("poisson.default random_.default normal_.default bernoulli_.float tril_.default triu_.default", self=x)
+for one, other in (("ab", "c"), ("ab", "cd"), ("a1", "b")):
+    case("dist.default subtract.Tensor multiply.Tensor divide.Tensor greater.Tensor less_equal.Tensor arctan2.default "
+         "special_xlogy.default floor_divide_.Tensor", self=tensor(one), other=tensor(other))  # fmt: skip
+    case("masked_fill_.Scalar", self=tensor(one), mask=tensor(other, "bool"), value=1)
+    case("sum_to_size.default", self=tensor(one), size=[f"S:{x}" if x.isalpha() else int(x) for x in other])
+for several in (("a", "b", "c"), ("a",), ("a", "bc"), ("", "a")):
+    case("cartesian_prod.default", tensors=[tensor(x) for x in several])
+for several in (("ab", "cd"), ("a", "b", "c"), ("a2", "b2"), ("a", "bc"), ("", ""), ("ab",)):
+    for first in (False, True):
+        case("pad_sequence.default", sequences=[tensor(x) for x in several], batch_first=first)
+for x, tau in (("ab", "c"), ("ab", "b"), ("abc", "ad"), ("a", "b"), ("abc", "d")):
+    case("linalg_householder_product.default", input=tensor(x), tau=tensor(tau))
+    case("orgqr.default", self=tensor(x), input2=tensor(tau))
+for x, target in (("ab", "c"), ("a", "b"), ("a", ""), ("ab", "a"), ("abc", "ac"), ("a3", "a")):
+    for weight in (None, "T:d", "T:3"):
+        for reduction in (0, 1):
+            given = {"self": tensor(x), "target": tensor(target, "int"), "weight": weight, "reduction": reduction}
+            case("nll_loss.default", **given)
+            case("nll_loss_forward.default", **given, ignore_index=-100)
+for x, target in (("a3bc", "abc"), ("abcd", "acd"), ("1abc", "1de"), ("abc", "ac")):
+    for reduction in (0, 1):
+        case("nll_loss2d.default", self=tensor(x), target=tensor(target, "int"), reduction=reduction)
+        case("nll_loss2d_forward.default", self=tensor(x), target=tensor(target, "int"), weight=None,
+             reduction=reduction, ignore_index=-100)  # fmt: skip
+for x in ("a", "3a", "a3b", "3ab", "ab"):
+    for width, hop, center, sided in ((4, 1, True, None), (4, 2, True, True), (4, 2, False, True), (5, 1, True, True),
+                                      (3, 1, True, False), (4, 4, True, True)):  # fmt: skip
+        case("istft.default", self=tensor(x, "complex"), n_fft=width, hop_length=hop, center=center, onesided=sided)
+    case("istft.default", self=tensor(x, "complex"), n_fft=4, window="T:c")
+    case("istft.default", self=tensor(x, "complex"), n_fft=4, hop_length=1, window="T:4", length="S:n")
+for index in ("b", ""):
+    for dim in (0, 1):
+        case("index_fill_.int_Scalar", self="T:a,c", index=tensor(index, "int"), dim=dim, value=1)
+        case(
+            "index_add_.default index_copy_.default", self="T:a,c", index=tensor(index, "int"), dim=dim, source="T:d,c"
+        )
+case("scatter_reduce_.two", self="T:a,b", dim=0, index="T:c,d:int", src="T:c,b", reduce="sum")
+
 CASES = {name: calls[:: -(-len(calls) // MOST)] for name, calls in ALL.items()}
 """The calls that are tried, by the name of the overload."""

@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     "__rshift__",
     "where",
     "floor_divide",
+    "floor_divide_",
+    "subtract",
+    "multiply",
+    "divide",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "not_equal",
+    "arctan2",
+    "special_xlogy",
+    "masked_fill_",
 )
 def pointwise(call: TorchCall) -> Value:
     """An elementwise operator: all tensors are broadcast; a tensor written in place keeps its shape."""
@@ -97,6 +109,29 @@ def _is_in_place(call: TorchCall) -> bool:
     "resolve_conj",
     "resolve_neg",
     "real",
+    "absolute",
+    "negative",
+    "fix",
+    "imag",
+    "data",
+    "alias_copy",
+    "special_softmax",
+    "special_log_softmax",
+    "cumsum_",
+    "cumprod_",
+    "random_",
+    "normal_",
+    "log_normal_",
+    "cauchy_",
+    "geometric_",
+    "bernoulli_",
+    "exponential",
+    "cauchy",
+    "geometric",
+    "log_normal",
+    "poisson",
+    "rrelu_",
+    "threshold_",
 )
 def kept(call: TorchCall) -> list[Value]:
     """Each output has the shape of the first operand; a given axis must exist."""
@@ -114,7 +149,7 @@ def filled(call: TorchCall) -> Value:
     return Value(call.dims("self"))
 
 
-@operator("tril", "triu")
+@operator("tril", "triu", "tril_", "triu_")
 def triangle(call: TorchCall) -> Value:
     """The lower or upper triangle of matrices."""
     dims = call.dims("self")

@@ -6,10 +6,12 @@ from symbcast.graphs.operators.table import Operator
 from symbcast.torch.node_call import TorchCall
 from symbcast.torch.operators import (
     attention,
+    cells,
     composites,
     control,
     creation,
     elementwise,
+    factors,
     indices,
     layout,
     linear_algebra,
@@ -21,6 +23,7 @@ from symbcast.torch.operators import (
     scalars,
     sequences,
     spectral,
+    statistics,
     windows,
 )
 from symbcast.torch.registry import OPERATORS
@@ -29,10 +32,12 @@ __all__ = [
     "OPERATORS",
     "attention",
     "by_tag",
+    "cells",
     "composites",
     "control",
     "creation",
     "elementwise",
+    "factors",
     "indices",
     "layout",
     "linear_algebra",
@@ -44,6 +49,7 @@ __all__ = [
     "scalars",
     "sequences",
     "spectral",
+    "statistics",
     "windows",
 ]
 

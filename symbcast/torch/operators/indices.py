@@ -106,7 +106,7 @@ def gathered(call: TorchCall) -> Value:
     return Value(indices)
 
 
-@operator("scatter", "scatter_", "scatter_add", "scatter_reduce", "scatter_add_")
+@operator("scatter", "scatter_", "scatter_add", "scatter_reduce", "scatter_reduce_", "scatter_add_")
 def scattered(call: TorchCall) -> Value:
     """Elements written along an axis; empty indices write nothing."""
     dims, indices = call.dims("self"), call.dims("index")
@@ -135,7 +135,7 @@ def put(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("index_fill")
+@operator("index_fill", "index_fill_")
 def overwritten(call: TorchCall) -> Value:
     """Elements along an axis overwritten with one value."""
     dims = call.dims("self")
@@ -143,12 +143,12 @@ def overwritten(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("index_add", "index_copy")
+@operator("index_add", "index_copy", "index_add_", "index_copy_")
 def placed(call: TorchCall) -> Value:
     """Elements along an axis overwritten with slices of a source, one per index."""
     dims, source = call.dims("self"), call.dims("source")
     place, indices = _at_places(call, dims)
-    if not dims and call.node.op_type == "aten.index_add":
+    if not dims and call.node.op_type.startswith("aten.index_add"):
         call.at_most(source[0] if source else 1, 1, "a scalar has only one element")
     scatter(call, dims or (1,), indices or (1,), source or (1,), place)
     return Value(dims)
@@ -162,7 +162,7 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
         call.refuse("the indices must be a vector or a scalar")
     if dims:
         others = (*dims[:place], *dims[place + 1 :])
-        from_end = call.node.op_type == "aten.index_fill"
+        from_end = call.node.op_type.startswith("aten.index_fill")
         indexed_by(call, call.value_of("index"), dims[place], (*indices, *others), from_end=from_end)
     return place, indices
 
@@ -175,7 +175,7 @@ def masked(call: TorchCall) -> Value:
     return value if value.shape is None else call.counted(value, 0, multiply(*found))
 
 
-@operator("nonzero", "unique", "_unique2", "unique_consecutive", "unique_dim")
+@operator("nonzero", "argwhere", "unique", "_unique2", "unique_consecutive", "unique_dim")
 def chosen(call: TorchCall) -> list[Value]:
     """Unique elements; data decide their number, and slices along an axis must not be empty."""
     dims = call.dims("self")
@@ -184,7 +184,7 @@ def chosen(call: TorchCall) -> list[Value]:
         for size in (*dims[:place], *dims[place + 1 :]):
             call.at_most(1, size, "the compared slices must have elements")
     found = list(call.recorded())
-    if call.node.op_type == "aten.nonzero" and found[0].shape is not None:
+    if call.node.op_type in ("aten.nonzero", "aten.argwhere") and found[0].shape is not None:
         return [call.counted(found[0], 0, multiply(*dims))]
     return found
 

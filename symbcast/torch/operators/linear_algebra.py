@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 _MATRIX = "a matrix must have at least two axes"
 
 
-def _matrix(call: TorchCall, *names: str) -> Dims:
+def matrix_of(call: TorchCall, *names: str) -> Dims:
+    """Return the shape of matrices; a tensor with fewer than two axes is refused."""
     dims = call.dims(*names)
     if len(dims) < 2:
         call.refuse(_MATRIX)
     return dims
 
 
-def _square(call: TorchCall, *names: str) -> Dims:
-    dims = _matrix(call, *names)
+def square_of(call: TorchCall, *names: str) -> Dims:
+    """Return the shape of matrices, which must be square."""
+    dims = matrix_of(call, *names)
     call.equal(dims[-1], dims[-2], "the matrix must be square")
     return dims
 
@@ -37,38 +39,38 @@ def _square(call: TorchCall, *names: str) -> Dims:
 )
 def of_square(call: TorchCall) -> Value:
     """A square matrix computed from one of the same size."""
-    return Value(_square(call, "self", "A"))
+    return Value(square_of(call, "self", "A"))
 
 
 @operator("linalg_det", "det", "logdet")
 def determinant(call: TorchCall) -> Value:
     """A number for each square matrix."""
-    return Value(_square(call, "self", "A")[:-2])
+    return Value(square_of(call, "self", "A")[:-2])
 
 
 @operator("linalg_slogdet", "slogdet")
 def signed_determinant(call: TorchCall) -> list[Value]:
     """The sign and the logarithm of each determinant."""
-    return [Value(_square(call, "self", "A")[:-2])] * 2
+    return [Value(square_of(call, "self", "A")[:-2])] * 2
 
 
 @operator("linalg_eigh", "linalg_eig")
 def eigenvectors(call: TorchCall) -> list[Value]:
     """The eigenvalues of square matrices, and their vectors."""
-    dims = _square(call, "self", "A")
+    dims = square_of(call, "self", "A")
     return [Value(dims[:-1]), Value(dims)]
 
 
 @operator("linalg_eigvalsh", "linalg_eigvals")
 def eigenvalues(call: TorchCall) -> Value:
     """The eigenvalues of square matrices."""
-    return Value(_square(call, "self", "A")[:-1])
+    return Value(square_of(call, "self", "A")[:-1])
 
 
 @operator("linalg_svd")
 def singular_vectors(call: TorchCall) -> list[Value]:
     """Left vectors, values and right vectors; without ``full_matrices``, as many vectors as values."""
-    dims = _matrix(call, "A")
+    dims = matrix_of(call, "A")
     *batch, rows, columns = dims
     least = minimum((rows, columns))
     is_full = call.flag("full_matrices", True)
@@ -79,14 +81,14 @@ def singular_vectors(call: TorchCall) -> list[Value]:
 @operator("linalg_svdvals")
 def singular_values(call: TorchCall) -> Value:
     """The singular values of matrices."""
-    dims = _matrix(call, "A")
+    dims = matrix_of(call, "A")
     return Value((*dims[:-2], minimum((dims[-2], dims[-1]))))
 
 
 @operator("linalg_qr")
 def orthogonal(call: TorchCall) -> list[Value]:
     """An orthogonal and a triangular factor; the mode decides how many columns the first one has."""
-    *batch, rows, columns = _matrix(call, "A")
+    *batch, rows, columns = matrix_of(call, "A")
     least, mode = minimum((rows, columns)), call.given("mode") or "reduced"
     if mode == "r":
         return [Value((0,)), Value((*batch, least, columns))]
@@ -97,14 +99,14 @@ def orthogonal(call: TorchCall) -> list[Value]:
 @operator("linalg_pinv", "pinverse")
 def pseudo_inverse(call: TorchCall) -> Value:
     """The pseudo-inverse, of the transposed shape."""
-    dims = _matrix(call, "self", "A")
+    dims = matrix_of(call, "self", "A")
     return Value((*dims[:-2], dims[-1], dims[-2]))
 
 
 @operator("linalg_inv_ex", "linalg_cholesky_ex")
 def of_square_with_status(call: TorchCall) -> list[Value]:
     """A square matrix computed from one of the same size, and a status for each."""
-    dims = _square(call, "self", "A")
+    dims = square_of(call, "self", "A")
     return [Value(dims), Value(dims[:-2])]
 
 
@@ -117,7 +119,7 @@ def solved(call: TorchCall) -> list[Value]:
 
 def _solution(call: TorchCall) -> Dims:
     """Return the shape of a solution, for vectors if the shapes fit as such, otherwise for matrices."""
-    dims, given = _square(call, "A"), call.dims("B")
+    dims, given = square_of(call, "A"), call.dims("B")
     if not call.flag("left", True):
         call.give_up("the unknown is on the left of the matrix")
     if len(given) == 1 and len(dims) > 2:
@@ -138,7 +140,7 @@ def _solution(call: TorchCall) -> Dims:
 @operator("linalg_solve_triangular")
 def solved_by_substitution(call: TorchCall) -> Value:
     """The solution of a triangular system; ``left`` says on which side the matrix is."""
-    dims, given = _square(call, "self"), _matrix(call, "B")
+    dims, given = square_of(call, "self"), matrix_of(call, "B")
     side = -2 if call.flag("left", True) else -1
     call.equal(given[side], dims[-1], "the right side must fit the matrix")
     return Value((*call.broadcast(dims[:-2], given[:-2]), *given[-2:]))
@@ -147,7 +149,7 @@ def solved_by_substitution(call: TorchCall) -> Value:
 @operator("cholesky_solve")
 def solved_by_factor(call: TorchCall) -> Value:
     """The solution of a system whose matrix is given by its Cholesky factor."""
-    given, dims = _matrix(call, "self"), _square(call, "input2")
+    given, dims = matrix_of(call, "self"), square_of(call, "input2")
     call.equal(given[-2], dims[-1], "the right side must have as many rows as the factor")
     return Value((*call.broadcast(dims[:-2], given[:-2]), *given[-2:]))
 

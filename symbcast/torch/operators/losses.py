@@ -104,6 +104,15 @@ def negative_likelihood(call: TorchCall) -> Value:
     return _of_classes(call, dims, call.dims("target"))
 
 
+@operator("nll_loss", "nll_loss2d", "nll_loss_forward", "nll_loss2d_forward")
+def negative_likelihood_of_rank(call: TorchCall) -> list[Value]:
+    """The same for (N, C), (C,) or, in two dimensions, (N, C, H, W); the second output is the sum of the weights."""
+    dims, is_plane = call.dims("self"), "2d" in call.node.op_type
+    if len(dims) not in ((4,) if is_plane else (1, 2)):
+        call.refuse("the log-probabilities have another number of axes")
+    return [_of_classes(call, dims, call.dims("target")), Value(())][: len(call.node.outputs)]
+
+
 def _of_classes(call: TorchCall, dims: Dims, target: Dims) -> Value:
     place = 0 if len(dims) == 1 else 1
     weight = call.maybe_dims("weight")

@@ -117,3 +117,31 @@ def short_time(call: TorchCall) -> Value:
     frames = add(floor_divide(subtract(time, length), hop), 1)
     pair = () if call.flag("return_complex") else (2,)
     return Value((*dims[:-1], frequencies, frames, *pair))
+
+
+@operator("istft")
+def from_short_time(call: TorchCall) -> Value:
+    """The signals (batch, time) of spectra (batch, frequencies, frames)."""
+    dims, length = call.dims("self"), call.number("n_fft")
+    if len(dims) not in (2, 3):
+        call.refuse("spectra must have two or three axes")
+    for size in dims:
+        call.at_most(1, size, "there must be spectra")
+    hop = call.number("hop_length", length // 4)
+    width = call.number("win_length", length)
+    if length < 1 or not 1 <= hop <= width <= length:
+        call.refuse("the hop must be at most the window, and the window at most a frame")
+    sided = call.given("onesided")
+    allowed = [n for n, is_half in ((length // 2 + 1, True), (length, False)) if sided in (None, is_half)]
+    call.one_of(dims[-2], allowed, "there must be a row for each frequency of a frame")
+    window = call.maybe_dims("window")
+    if window is not None:
+        call.same_shape(window, (width,), "the window must have win_length numbers")
+    whole = add(length, multiply(hop, subtract(dims[-1], 1)))
+    cut = length // 2 if call.flag("center", True) else 0
+    given = call.size("length")
+    made = subtract(whole, 2 * cut) if given is None else given
+    call.at_most(1, made, "the signal must not be empty")
+    if cut == 0 or hop * 2 > width:
+        call.note("not checked: the windows must not be 0 everywhere on a sample", is_about_data=True)
+    return Value((*dims[:-2], made))
