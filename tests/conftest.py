@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 collect_ignore = ["data"]
 if find_spec("torch") is None:  # scripts and helpers that load it as they are imported
     collect_ignore += [
+        "eager_modules.py",
         "error_cases.py",
         "exported/record_errors.py",
         "exported_models.py",
@@ -24,6 +25,8 @@ if find_spec("torch") is None:  # scripts and helpers that load it as they are i
         "random_modules.py",
         "exported/record_guards.py",
         "exported/run_models.py",
+        "exported/survey_models.py",
+        "training_graphs.py",
     ]
 if find_spec("jax") is None:
     collect_ignore += ["stablehlo", "stablehlo_corpora"]

@@ -13,7 +13,7 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation.evaluation import value_at
-from symbcast.paths.confirmation import Raised
+from symbcast.paths.real_calls import Raised
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size
 

@@ -42,7 +42,7 @@ def trace(
     ``named`` arguments, text is passed unchanged. ``assume`` and ``min_size`` are as in `symbcast.broadcast`; data are
     assumed to be finite. The function is also called with real arrays: for each path at pairwise different sizes, at 0
     and 1, and where a requirement is violated. If a call disagrees with the trace, the path is left unknown. Side
-    effects of the function therefore occur many times: `Limits` in `symbcast.paths.confirmation` limits the number of
+    effects of the function therefore occur many times: `Limits` in `symbcast.paths.real_calls` limits the number of
     calls. Unsupported operations, and more than ``max_paths`` paths, make the answer incomplete.
 
     >>> report = trace(lambda x, y: x + y, "N, 3", "M, 1")

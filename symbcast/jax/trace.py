@@ -19,8 +19,9 @@ from symbcast.jax.caches import remove_entries
 from symbcast.jax.dimension import Dimension, register
 from symbcast.jax.needless import standins
 from symbcast.jax.report import JaxReport
-from symbcast.paths.confirmation import Limits, Raised, confirmed
+from symbcast.paths.confirmation import confirmed
 from symbcast.paths.places import home_of, place_of_error
+from symbcast.paths.real_calls import Limits, Raised
 from symbcast.paths.runs.exploration import MAX_PATHS, current, explored
 from symbcast.paths.values.size import Size, dim_of, is_whole, sized
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at, value_at
-from symbcast.paths.confirmation import Raised
+from symbcast.paths.real_calls import Raised
 from symbcast.paths.runs.path import current
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size, sized

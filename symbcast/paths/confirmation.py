@@ -13,70 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.characters import sizes_text
 from symbcast.core.logic.formulas import Formula, negate
-from symbcast.paths.places import NOWHERE, Place, lines_of_error
+from symbcast.paths.places import NOWHERE, Place
 from symbcast.paths.points import Condition, Points
+from symbcast.paths.real_calls import Limits, Raised, RealCalls, Sizes
 from symbcast.paths.runs.exploration import Exploration, Outcome, diverged
 from symbcast.paths.runs.steps import Step, UntracedError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
-
-Sizes = Mapping["Symbol", int]
-
-
-class Raised(NamedTuple):
-    """An error raised by a real call, and the lines of its traceback, outermost first."""
-
-    error: BaseException
-    lines: tuple[Place, ...]
-
-    @classmethod
-    def of(cls, error: BaseException) -> Raised:
-        """Return an error that was just caught, with the lines of its traceback."""
-        return cls(error, tuple(lines_of_error(error)))
-
-
-class RealCalls(Protocol):
-    """Calls of the explored function by a front end, with numbers instead of sizes.
-
-    Attributes:
-        has_data: whether calls at the same sizes use different data, so that one can fail and another work.
-    """
-
-    has_data: bool
-
-    def results(self, at: Sizes) -> Iterator[Any]:
-        """Yield the results of calls at some sizes, or `Raised`; data differ between calls, the most useful first."""
-
-    def fits(self, found: Any, real: Any, at: Sizes) -> bool:
-        """Return whether a real result fits the traced one; data-dependent parts fit anything."""
-
-    def is_small(self, at: Sizes) -> bool:
-        """Return whether a call at some sizes takes little time and memory."""
-
-    def is_of_data(self, error: BaseException) -> bool:
-        """Return whether an error is caused by the data of the call, not by its sizes."""
-
-    def text(self, value: Any, at: Sizes | None = None) -> str:
-        """Return a traced result at some sizes, or a real result, as text."""
-
-
-class Limits(NamedTuple):
-    """Limits on the work to confirm one exploration.
-
-    Attributes:
-        calls: the maximum number of calls beyond the first `sure` of each path.
-        sure: the number of results compared for each path at pairwise different sizes.
-        effort: the maximum number of formula evaluations to find sizes for calls.
-    """
-
-    calls: int = 160
-    sure: int = 2
-    effort: int = 20_000
 
 
 class _Foreseen(NamedTuple):
@@ -143,13 +91,15 @@ class _Confirming:
     ) -> None:
         self.found, self.calls, self.names, self.home = found, calls, names, home
         self.outcomes = list(found.outcomes)
-        self._left, self._sure = limits.calls, limits.sure
+        self._left, self._sure, self._reaches = limits.calls, limits.sure, limits.reaches
         self._points = Points(tuple(names), min_size, limits.effort)
         self._assumed = tuple(map(Condition, assumed))
         self._agreed: set[int] = set()
         """The outcomes that at least one call agreed with."""
         self._met: set[int] = set()
         """The outcomes at whose sizes a call agreed with a prediction; if several are possible, data decide which."""
+        self._missed: set[int] = set()
+        """The outcomes that depend on data, and that no call at their sizes led to."""
         self._called: set[tuple[int, ...]] = set()
         self._read: dict[Formula, Condition] = {}
         self._steps = [o.steps for o in found.outcomes]
@@ -172,12 +122,17 @@ class _Confirming:
             at = self._near(goal)
             if goal.is_first:
                 at = next((p for p in (at, self._at_hand(goal.foreseen)) if p and self.calls.is_small(p)), None)
-            if at is not None and tuple(at.values()) not in self._called and self.calls.is_small(at):
+            if at is not None and self._is_new(goal, at) and self.calls.is_small(at):
                 self._called.add(tuple(at.values()))
                 self._hold(goal, at)
         for number, outcome in enumerate(self.outcomes):
             self.outcomes[number] = self._closed(outcome, number)
         return replace(self.found, outcomes=self.outcomes)
+
+    def _is_new(self, goal: _Goal, at: Sizes) -> bool:
+        """Return whether a call at some sizes was not made yet, or is made again for data that lead to an outcome."""
+        seeks = self._reaches and goal.is_first and self._is_of_certain_data(goal.foreseen.outcome)
+        return seeks or tuple(at.values()) not in self._called
 
     def _closed(self, outcome: Outcome, number: int) -> Outcome:
         if number in self._refuted:
@@ -188,6 +143,10 @@ class _Confirming:
         if outcome.is_doubtful and number not in self._agreed and outcome.untraced is None:
             untraced = UntracedError(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
             return replace(outcome, raw=None, untraced=untraced)
+        if number in self._missed:
+            place = next((s.place for s in reversed(outcome.steps) if s.kind == "decide"), NOWHERE)
+            untraced = UntracedError("no call found data that lead here", place)
+            return replace(outcome, value=None, raw=None, untraced=untraced)
         return replace(outcome, raw=None, is_confirmed=number in self._met)
 
     # Choose the sizes for calls.
@@ -272,11 +231,14 @@ class _Confirming:
         sure = self._sure if goal.is_first else 1
         unlike: list[Raised] = []
         has_agreed = False
+        own = goal.foreseen.outcome
+        is_sought = self._reaches and goal.is_first and self._is_of_certain_data(own)
         for number, real in enumerate(self.calls.results(at), 1):
             self._left -= 1
             alike = [f for f in possible if self._is_alike(f, real, at)]
             fits = bool(alike) or self._is_of_data(possible, real)
             self._agreed.update(f.outcome for f in alike if not f.is_violated)
+            is_sought = is_sought and all(f.outcome != own or f.is_violated for f in alike)
             unlike += [real] if isinstance(real, Raised) and not fits else []
             if has_agreed and not fits and not self.calls.has_data:
                 raise _UnsteadyError(self._otherwise(possible[0], real, at))
@@ -284,14 +246,21 @@ class _Confirming:
                 self._refute(possible, real, at)
                 return
             has_agreed = has_agreed or fits
-            if has_agreed and number >= sure:
+            if has_agreed and number >= sure and not is_sought:
                 break
+        if is_sought:
+            self._missed.add(own)
         if has_agreed:
             self._met.update(f.outcome for f in possible if not f.is_violated)
             violated = [self._steps[f.outcome][: f.length + 1] for f in possible if f.is_violated]
             self._confirmed.update(tuple(s.formula for s in steps) for steps in violated)
         elif unlike and not any(self.calls.is_of_data(r.error) for r in unlike):
             self._refute(possible, unlike[0], at)
+
+    def _is_of_certain_data(self, number: int) -> bool:
+        """Return whether an outcome works, but only for data that its decisions ask for."""
+        decided = [self._condition(s.formula) for s in self._steps[number] if s.kind == "decide"]
+        return self.outcomes[number].works and any(not c.symbols <= self.names.keys() for c in decided)
 
     def _possible(self, foreseen: _Foreseen, at: Sizes) -> list[_Foreseen] | None:
         """Return all predictions that are possible at some sizes, depending on data; None if any is unknown."""

@@ -8,6 +8,7 @@ from symbcast.graphs.front_end import GUESSED_CHECKS
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.check import check
 from symbcast.torch.compiled.recompiles import Mark, Recompilation, RecompileReport, explain_recompiles
+from symbcast.torch.eager.trace import trace
 from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.guards.comparison import Comparison, Disagreement
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
@@ -32,6 +33,7 @@ __all__ = [
     "check",
     "explain_recompiles",
     "read_error",
+    "trace",
 ]
 
 
@@ -44,7 +46,7 @@ if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse
         __name__,
         __all__,
         *GUESSED_CHECKS,
-        "jit compile trace onnx -> check(...)",
+        "jit compile onnx -> check(...)",
         "Report ModelReport -> TorchReport",
         "Dim dynamic_shapes suggest -> check(...).suggest()",
         "explain_error parse_error -> read_error(...)",

@@ -60,9 +60,12 @@ def exported(
             raise _failed(module, error) from error
 
 
+_WITHOUT = "symbcast.torch.trace(module, ...) follows its code without an export; torch.export.draft_export says more"
+
+
 def _failed(module: Any, error: Exception) -> ModelError:
     text = " ".join(str(error).split())[:400]
-    return ModelError(type(module).__name__, f"torch does not export it: {text}", "see torch.export.draft_export")
+    return ModelError(type(module).__name__, f"torch does not export it: {text}", _WITHOUT)
 
 
 def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:

@@ -313,3 +313,13 @@ def test_text_where_an_array_was_meant_is_the_fix():
     assert report.findings[0].fix == "mask is text; for an array of this shape, write mask=symbcast.array('T, M')"
     same = sb.trace(lambda x, mode: np.convolve(x, x, mode), "T", mode="same")
     assert [finding.fix for finding in same.findings] == ["call it only where T >= 1, or check that before"]
+
+
+def test_data_may_leave_nothing_whatever_the_minimum_size():
+    def largest(x):
+        chosen = x[x > 0]
+        return chosen.max() if chosen.size else x.reshape(2, -1)
+
+    report = sb.trace(largest, "N", min_size=1)
+    assert report.verdict is sb.Verdict.SOMETIMES
+    assert len(report.cases) == 3

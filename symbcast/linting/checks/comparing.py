@@ -26,8 +26,8 @@ from symbcast.linting.checks.signature import Signature
 from symbcast.linting.codes import EQUAL, FAILS, NEVER, PROMISE, STRETCHED, Code
 from symbcast.linting.functions import Function, Position
 from symbcast.linting.libraries.traced import Failure, Traced
-from symbcast.paths.confirmation import Raised
 from symbcast.paths.places import Place
+from symbcast.paths.real_calls import Raised
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import ModelError
 from symbcast.graphs.findings.findings import Finding
 from symbcast.linting.libraries.traced import Failure, Traced
-from symbcast.paths.confirmation import Raised
 from symbcast.paths.places import NOWHERE, Place
+from symbcast.paths.real_calls import Raised
 from symbcast.torch.check import check
 from symbcast.torch.report import TorchReport
 

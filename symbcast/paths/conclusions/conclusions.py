@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import call as counted_call
-from symbcast.core.logic.formulas import FALSE, Formula, clauses, negate
+from symbcast.core.logic.formulas import FALSE, Formula, at_most, clauses, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import knowledge
 from symbcast.core.program.sizes.scope import Scope
@@ -167,14 +167,22 @@ class Conclusions:
     @cached_property
     def knowledge(self) -> Knowledge:
         """The assumptions about all sizes."""
-        return knowledge(tuple(self.names), self.scope.assumptions, self.scope.min_size)
+        return self._known(self.names)
 
     @cached_property
     def input_knowledge(self) -> Knowledge:
         """The assumptions about input sizes."""
         if not self.exploration.data:
             return self.knowledge
-        return knowledge(tuple(self.scope.names), self.scope.assumptions, self.scope.min_size)
+        return self._known(self.scope.names)
+
+    def _known(self, names: Iterable[Symbol], facts: Iterable[Formula] = ()) -> Knowledge:
+        """Return the assumptions about some sizes, and facts; the minimum size is for inputs only."""
+        given = [*self.scope.assumptions, *map(Assumption, facts)]
+        least = self.scope.min_size
+        if not least or not self.exploration.data:
+            return knowledge(tuple(names), given, least)
+        return knowledge(tuple(names), [*given, *(Assumption(at_most(least, s)) for s in self.scope.names)], 0)
 
     # Decisions.
 
@@ -192,8 +200,7 @@ class Conclusions:
     @cached_property
     def data_knowledge(self) -> Knowledge:
         """The assumptions about all sizes, and the facts that always hold for data-dependent sizes."""
-        given = [*self.scope.assumptions, *map(Assumption, self.always)]
-        return knowledge(tuple(self.names), given, self.scope.min_size)
+        return self._known(self.names, self.always)
 
     def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         return None if sizes is None else {name: sizes[s] for s, name in self.scope.names.items()}

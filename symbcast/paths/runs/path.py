@@ -96,7 +96,7 @@ class Path(Numbers):
         self._data = data
         self._data_count: dict[Place, int] = {}
         self.turns = Turns()
-        self._facts = Facts(min_size)
+        self._facts = Facts(0)  # the minimum size is for inputs only: data may leave nothing
         self._growing = Growing()
         for size, value in begun.sizes.items():
             self._growing.start(size, value)
@@ -276,11 +276,14 @@ class Path(Numbers):
         for size in symbols_in(formula):
             if size not in self._met:
                 self._met.add(size)
-                own = own_set(size, self.min_size)
+                least = 0 if size in self._data.values() else self.min_size
+                own = own_set(size, least)
                 if own is not ALL:
                     self._growing.add(describe(size, own))
-                    self.bounds.learn(size, max(self.min_size, size.lower))
-                least = max(2, self.min_size, size.lower) if size.upper is None else size.lower
+                    self._facts.tell([describe(size, own)])
+                    self._facts.keep()
+                    self.bounds.learn(size, max(least, size.lower))
+                least = max(2, least, size.lower) if size.upper is None else size.lower
                 self._growing.start(size, least)
 
     # Loops.
