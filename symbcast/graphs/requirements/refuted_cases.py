@@ -7,43 +7,70 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import equal
+from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.solver.budget import share
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.requirements.least_sizes import positive_sizes
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.requirements.recorder import Asker
+    from symbcast.core.logic.formulas import Formula
+    from symbcast.graphs.requirements.recorder import Asker, Place
 
-_REFUTED = 1_000_000
-"""Units of effort for one case, without a walk for it."""
+_REFUTED = 600_000
+"""Units of effort for one question without a walk for it."""
+_REASON = "the model runs at no smaller sizes"
 
 
 def learn_from_refuted(asker: Asker, runs_nowhere: Callable[[Assumption], bool]) -> None:
     """Learn lower bounds of input sizes from sizes that are 0 in no case in which the model runs.
 
-    The last sizes come first: they are usually the smallest, and refute the cases of earlier ones. The first one that
-    is not refuted ends the search. ``runs_nowhere`` walks through the model where an assumption holds, and returns
-    whether it is shown to run at no such sizes: there the rare case is the only one, and its sizes are short.
+    Usually all of them are: that is one question. If it is too hard, ``runs_nowhere`` walks through the model where an
+    assumption holds, and returns whether it is shown to run at no such sizes: with the rare case as the only one,
+    sizes are short. If the model runs in some of the cases, they are refuted one by one.
+    """
+    found: dict[Symbol, tuple[int, Place]] = {}
+    for size, place in asker.zeros.items():
+        for symbol, low in _open_bounds(asker, size):
+            if low > found.get(symbol, (0, place))[0]:
+                found[symbol] = low, place
+    if not found:
+        return
+    match _verdict_where(asker, any_of(at_most(symbol, low - 1) for symbol, (low, _) in found.items())):
+        case Verdict.SOMETIMES | Verdict.ALWAYS:
+            _learn_one_by_one(asker)
+            return
+        case Verdict.UNKNOWN:
+            refuted = {s: case for s, case in found.items() if runs_nowhere(Assumption(at_most(s, case[0] - 1)))}
+        case Verdict.NEVER:
+            refuted = found
+    for symbol, (low, place) in refuted.items():
+        asker.learn(place, [(symbol, low)], _REASON)
+
+
+def _learn_one_by_one(asker: Asker) -> None:
+    """Refute each case by itself, until one is not refuted.
+
+    The last sizes come first: they are usually the smallest, and refute the cases of earlier ones.
     """
     for size, place in reversed(asker.zeros.items()):
-        bounds = positive_sizes(size, asker.bounds, asker.given)
-        if not bounds or asker.bounds.is_at_least(size, 1):
-            continue
-        verdict = _verdict_at_zero(asker, size)
-        if verdict is Verdict.UNKNOWN and runs_nowhere(Assumption(equal(size, 0))):
-            verdict = Verdict.NEVER
-        if verdict is not Verdict.NEVER:
+        bounds = _open_bounds(asker, size)
+        if bounds and _verdict_where(asker, equal(size, 0)) is not Verdict.NEVER:
             return
-        asker.learn(place, bounds, "the model runs at no smaller sizes")
+        asker.learn(place, bounds, _REASON)
 
 
-def _verdict_at_zero(asker: Asker, size: Dim) -> Verdict:
-    """Return whether a model runs where a size is 0, as far as little effort decides that."""
+def _open_bounds(asker: Asker, size: Dim) -> list[tuple[Symbol, int]]:
+    """Return the bounds of input sizes where a size is not 0; none if it is known not to be 0."""
+    return [] if asker.bounds.is_at_least(size, 1) else positive_sizes(size, asker.bounds, asker.given)
+
+
+def _verdict_where(asker: Asker, formula: Formula) -> Verdict:
+    """Return whether a model runs where a formula holds, as far as little effort decides that."""
     env = asker.env.fork()
     with suppress(EffortSpentError), share(_REFUTED):
-        env.require(Assumption(equal(size, 0)))
+        env.require(Assumption(formula))
         return env.decided_verdict
     return Verdict.UNKNOWN
