@@ -15,7 +15,7 @@ from symbcast.onnx.inputs.models import input_names, load, read_inputs
 from symbcast.onnx.opening.refusals import Refusal
 from symbcast.onnx.opening.session import refusal
 from symbcast.onnx.opening.values import value_of
-from symbcast.onnx.protobuf.graph import OnnxGraph, OnnxNode
+from symbcast.onnx.protobuf.graph import OnnxGraph, OnnxNode, nodes_of
 from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.validity.models import Examined, examined
 from symbcast.onnx.validity.opsets import Runtime, normal
@@ -35,7 +35,7 @@ class OnnxModel(Model):
     """A model that is well formed; ``raw`` is its ``ModelProto``."""
 
     def __init__(self, source: str, path: Path | None, examined: Examined, runtime: Runtime) -> None:
-        graph = OnnxGraph(examined.model.graph, examined.versions)
+        graph = OnnxGraph(examined.model.graph, examined.versions, examined.nodes)
         super().__init__(source, graph, path=path, raw=examined.model, inner=examined.inner)
         self.examined = examined
         self._runtime = runtime
@@ -103,4 +103,4 @@ def read(model: Any, runtime: str) -> OnnxModel:
     source, loaded = load(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     asked = cast("Runtime", runtime)
-    return OnnxModel(source, path, examined(source, loaded, asked), asked)
+    return OnnxModel(source, path, examined(source, loaded, asked, nodes_of), asked)

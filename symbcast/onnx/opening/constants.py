@@ -20,6 +20,8 @@ MAX_ELEMENTS = 1024
 MAX_FOLDED = 64
 """Largest constant to compute, in elements; longer ones are not shapes, scales or bounds."""
 _INT64 = 7
+_EXTERNAL = 1
+"""The location of data outside the model, of ``TensorProto.DataLocation``."""
 
 
 class Held(bytes):
@@ -73,7 +75,7 @@ def constant_of(node: Any) -> Any | None:
 
 def is_short(tensor: Any) -> bool:
     """Return whether to compute with a tensor: it is small, and its data are in the model."""
-    return bool(tensor.data_location != tensor.EXTERNAL and prod(tensor.dims) <= MAX_ELEMENTS)
+    return bool(tensor.data_location != _EXTERNAL and prod(tensor.dims) <= MAX_ELEMENTS)
 
 
 def folded(

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from symbcast.graphs.values.value import NEVER, Value
 from symbcast.onnx.opening.attributes import problem_of
-from symbcast.onnx.opening.bodies import BODIES, holds_graphs, of_taken_branch, removed_branch, stub
+from symbcast.onnx.opening.bodies import BODIES, of_taken_branch, removed_branch, stub
 from symbcast.onnx.opening.constants import Held, constant_of, folded, is_short
 from symbcast.onnx.opening.kernels import is_implemented
 from symbcast.onnx.opening.refusals import Refusal, RefusedSessionError, refused, words_of
@@ -31,6 +31,7 @@ from symbcast.onnx.opening.signatures import MistypedError, outputs_of
 from symbcast.onnx.opening.types import ValueType, declared_type, is_known, kept_type, merged, tensor_type
 from symbcast.onnx.opening.values import type_of
 from symbcast.onnx.protobuf.functions import body_of, definition_of, with_defaults
+from symbcast.onnx.protobuf.graph import OnnxNode, nodes_of
 from symbcast.onnx.validity.models import Examined
 from symbcast.onnx.validity.opsets import Key, key_of, normal
 
@@ -52,7 +53,7 @@ def refusal(examined: Examined, known: Walked | None = None) -> Refusal | None:
     model = examined.model
     opening = _Opening(examined.functions, known, can_override=not 0 < model.ir_version < _OVERRIDABLE)
     try:
-        opening.graph(model.graph, Types(examined.versions), [])
+        opening.graph(model.graph, Types(examined.versions), [], examined.nodes)
     except RefusedSessionError as error:
         return error.refusal
     return opening.unimplemented or opening.mislabelled
@@ -83,8 +84,17 @@ class _Opening:
         This is only uncertain: tools that process inner values drop these declarations, and then the model opens.
         """
 
-    def graph(self, graph: Any, scope: Types, given: Sequence[ValueType | None]) -> list[ValueType | None]:
-        """Infer a graph with inputs of the types ``given``; return the types of its outputs."""
+    def graph(
+        self,
+        graph: Any,
+        scope: Types,
+        given: Sequence[ValueType | None],
+        nodes: Sequence[OnnxNode] | None = None,
+    ) -> list[ValueType | None]:
+        """Infer a graph with inputs of the types ``given``; return the types of its outputs.
+
+        ``nodes`` are its nodes, if they were read before.
+        """
         scope.declare(graph)
         for position, declared in enumerate(graph.input):
             found, handed = declared_type(declared.type), given[position] if position < len(given) else None
@@ -102,7 +112,7 @@ class _Opening:
         for sparse in graph.sparse_initializer:
             if sparse.values.name not in scope.values:
                 scope.put(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
-        self._nodes(graph.node, scope)
+        self._nodes(nodes_of(graph.node, scope.versions) if nodes is None else nodes, scope)
         return [scope.type_of(o.name) for o in graph.output]
 
     def _constant(self, name: str, tensor: Any, scope: Types, *, is_fixed: bool = True) -> None:
@@ -110,29 +120,28 @@ class _Opening:
             held = Held(tensor) if is_short(tensor) else None
             scope.values[name] = Known(tensor_type(tensor.data_type, tensor.dims), constant=held)
 
-    def _nodes(self, nodes: Iterable[Any], scope: Types) -> None:
+    def _nodes(self, nodes: Iterable[OnnxNode], scope: Types) -> None:
         for node in nodes:
             self._node(node, scope)
 
-    def _node(self, node: Any, scope: Types) -> None:
+    def _node(self, node: OnnxNode, scope: Types) -> None:
         """Examine a node, or repeat what is known of one that differs only in its names."""
-        domain = normal(node.domain)
-        function = self._functions.get(key_of(domain, node.op_type, node)) if self._functions else None
+        domain, outputs = node.domain, node.outputs
+        function = self._functions.get(key_of(domain, node.op_type, node.raw)) if self._functions else None
         if function is not None:
-            made = self._within(partial(self._call, function, node, scope, is_local=True), len(function.node)) or {}
-            self._keep(node, made, scope)
+            follow = partial(self._call, function, node.raw, scope, is_local=True)
+            self._keep(node.raw, self._within(follow, len(function.node)) or {}, scope)
             return
         if node.op_type == "Constant" and domain == "":
-            tensor = constant_of(node)
+            tensor = constant_of(node.raw)
             if tensor is not None:
-                self._constant(node.output[0], tensor, scope)
+                self._constant(outputs[0], tensor, scope)
                 return
-        outputs = tuple(node.output)
-        key = self._key(node, domain, outputs, scope)
+        key = self._key(node, scope)
         met = self._examined.get(key) if key is not None else None
         if met is None:
             before = self.unimplemented, self.mislabelled
-            self._examine(node, domain, scope)
+            self._examine(node.raw, domain, scope)
             if key is not None and before == (self.unimplemented, self.mislabelled):
                 self._examined[key] = [scope.values.get(name) for name in outputs]
             return
@@ -140,25 +149,23 @@ class _Opening:
             if known is not None:
                 scope.values[name] = known
 
-    def _key(self, node: Any, domain: str, outputs: Sequence[str], scope: Types) -> tuple[Any, ...] | None:
+    def _key(self, node: OnnxNode, scope: Types) -> tuple[Any, ...] | None:
         """Return everything that decides what is known of a node's outputs; None if that is more than can be compared.
 
         Those are graphs in the node, and the results of a walk, which go by the names of values.
         """
-        if self._known is not None and schema_of(node.op_type, scope.versions.get(domain, 1), domain) is None:
+        if self._known is not None and schema_of(node.op_type, node.version, node.domain) is None:
             return None
-        attributes = [a.SerializeToString(deterministic=True) for a in node.attribute if not holds_graphs(a)]
-        if len(attributes) < len(node.attribute):
+        kind = node.kind
+        if kind is None:
             return None
         declared, own = scope.declared, scope.outputs
         return (
-            node.op_type,
-            domain,
+            kind,
             scope.kind,
             self._is_removed,
-            *attributes,
-            *[scope.find(name) if name else "" for name in node.input],
-            tuple([(declared.get(name), name in own) if name else "" for name in outputs]),
+            tuple([scope.find(name) if name else "" for name in node.inputs]),
+            *[(declared.get(name), name in own) for name in node.outputs],
         )
 
     def _examine(self, node: Any, domain: str, scope: Types) -> None:
@@ -328,7 +335,7 @@ class _Opening:
             found = scope.find(given)
             if found is not None:
                 own.values[name] = Known(found.type, constant=found.constant)
-        self._nodes(body_of(function, node, absent), own)
+        self._nodes(nodes_of(body_of(function, node, absent), own.versions), own)
         pairs = zip(node.output, function.output, strict=False)
         return {given: made for given, name in pairs if (made := own.type_of(name)) is not None}
 

@@ -20,6 +20,7 @@ _SHORT = 16
 _CODES = {1: "f", 6: "i", 7: "q", 9: "?", 11: "d"}
 """Element types used in shape computations, with their `struct` format letters."""
 
+_INT64 = 7
 _INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 _REALS = frozenset({1, 10, 11})
 
@@ -63,6 +64,8 @@ def unnamed(tensor: Any) -> bytes:
     """Return a tensor as bytes that do not depend on its name."""
     if tensor.HasField("raw_data"):
         return b"%d %r " % (tensor.data_type, list(tensor.dims)) + bytes(tensor.raw_data)
+    if tensor.data_type == _INT64:
+        return b"%d %r of %r" % (_INT64, list(tensor.dims), list(tensor.int64_data))
     made = type(tensor)()
     made.CopyFrom(tensor)
     made.ClearField("name")

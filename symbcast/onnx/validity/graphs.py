@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from symbcast.errors import ModelError
 from symbcast.onnx.validity.bodies import check_bodies
@@ -22,6 +22,10 @@ _ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
 """The types of attributes that are numbers or texts, by how many they hold."""
 
 
+Read: TypeAlias = "Callable[[Any, Mapping[str, int]], Sequence[Any]]"
+"""Reads the nodes of a graph, for some versions of operator sets."""
+
+
 class UnsortedError(ModelError):
     """A node of the main graph uses a value that a later node produces."""
 
@@ -32,35 +36,41 @@ class Graphs:
     The requirements are looked up once for all nodes with the same operator, attributes and number of inputs.
     """
 
-    def __init__(self, source: Source, model: Any, functions: Mapping[Key, Any], *, of_runtime: bool) -> None:
+    def __init__(
+        self, source: Source, model: Any, functions: Mapping[Key, Any], read: Read, *, of_runtime: bool
+    ) -> None:
         self._source = source
+        self._read = read
         self._model = model
         self._functions = functions
         self._of_runtime = of_runtime
         """Whether to check ONNX Runtime's own requirements on node names and declared values."""
+        self.nodes: Sequence[Any] = ()
+        """The nodes of the main graph."""
         self.count = -len(model.graph.node)
         """The number of nodes in functions and nested graphs."""
         self._versions: Mapping[str, int] = {}
-        self._right: set[tuple[Any, ...]] = set()
+        self._right: set[Hashable] = set()
         """Keys of valid nodes: all facts on which validity depends, under the current versions."""
 
     def check(self, versions: Mapping[str, int]) -> None:
         """Check the main graph, with the given operator set versions."""
         self._versions, self._right = versions, set()
-        self._graph(self._model.graph, ())
+        self.nodes = self._read(self._model.graph.node, versions)
+        self._graph(self._model.graph, (), self.nodes)
 
     def check_function(self, function: Any, versions: Mapping[str, int]) -> None:
         """Check the body of a function."""
         self._versions, self._right = versions, set()
         known = set(function.input)
-        self._nodes(function.node, known, ())
+        self._nodes(self._read(function.node, versions), known, ())
         for name in function.output:
             if self._of_runtime and name in function.input:
                 raise self._source.fault(f"the output {quoted(name)} is also an input, which ONNX Runtime refuses")
             if name not in known:
                 raise self._source.fault(f"the output {quoted(name)} is not produced by any node")
 
-    def _graph(self, graph: Any, around: Sequence[set[str]]) -> None:
+    def _graph(self, graph: Any, around: Sequence[set[str]], nodes: Sequence[Any]) -> None:
         """Check a graph; ``around`` holds the names defined so far by the graphs around it."""
         if len(around) > MAX_DEPTH:
             return
@@ -69,7 +79,7 @@ class Graphs:
             check_declared(graph, self._source)
             if 0 < self._model.ir_version < _OVERRIDABLE:
                 check_unused(graph, self._source)
-        self._nodes(graph.node, known, around)
+        self._nodes(nodes, known, around)
         if bytes in set(map(type, known)):
             raise self._source.fault(*DAMAGED)
         for output in graph.output:
@@ -99,38 +109,47 @@ class Graphs:
                 raise self._source.fault(f"the sparse initializer {quoted(sparse.values.name)} {problem}")
         return {*given, *held} - {""}
 
-    def _nodes(self, nodes: Any, known: set[str], around: Sequence[set[str]]) -> None:
+    def _nodes(self, nodes: Sequence[Any], known: set[str], around: Sequence[set[str]]) -> None:
         """Check nodes in order, and add the names that they define to ``known``."""
         right, titles = self._right, set[str]()
         self.count += len(nodes)
         for node in nodes:
-            inputs, outputs = tuple(node.input), tuple(node.output)
+            inputs = node.inputs
             for name in inputs:
                 if name not in known and name and not _is_among(name, around):
-                    raise self._undefined(node, name, nodes, around)
-            key: tuple[Any, ...] = (node.op_type, node.domain, len(inputs), len(outputs))
-            if "" in inputs:
-                key += tuple(n for n, name in enumerate(inputs) if not name)
-            held = []
-            for attribute in node.attribute:
-                kind = attribute.type
-                key += (attribute.name, kind)
-                if not _is_plain(attribute, kind):
-                    held.append(attribute)
-            if key not in right:
-                self._node(node)
+                    raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
+            given = tuple([not name for name in inputs]) if "" in inputs else len(inputs)
+            # A tensor is too large for a key.
+            key = None if node.op_type == "Constant" else (node.kind, given)
+            if key not in right and self._is_plain_node(node.raw, inputs, (*around, known)):
                 right.add(key)
-            if held:
-                self._within(node, held, (*around, known))
-            for name in outputs:
+            for name in node.outputs:
                 if name in known or (around and _is_among(name, around)):
-                    raise self._source.fault(f"{label(node)} makes {quoted(name)}, which is already defined")
+                    raise self._source.fault(f"{label(node.raw)} makes {quoted(name)}, which is already defined")
                 if name:
                     known.add(name)
             title = node.name
             # ONNX Runtime turns constants into initializers before it checks names.
             if title and (node.op_type != "Constant" or not self._of_runtime):
                 self._titled(title, titles)
+
+    def _is_plain_node(self, node: Any, inputs: Sequence[str], around: Sequence[set[str]]) -> bool:
+        """Check a node; return whether it is right wherever it stands: it holds numbers and texts only."""
+        key: tuple[Any, ...] = (node.op_type, node.domain, len(inputs), len(node.output))
+        if "" in inputs:
+            key += tuple(n for n, name in enumerate(inputs) if not name)
+        held = []
+        for attribute in node.attribute:
+            kind = attribute.type
+            key += (attribute.name, kind)
+            if not _is_plain(attribute, kind):
+                held.append(attribute)
+        if key not in self._right:
+            self._node(node)
+            self._right.add(key)
+        if held:
+            self._within(node, held, around)
+        return not held and node.op_type != "Constant"
 
     def _titled(self, title: str | bytes, titles: set[str]) -> None:
         """Record a node's name."""
@@ -173,7 +192,7 @@ class Graphs:
             if kind in (_GRAPH, _GRAPHS):
                 check_bodies(node, self._versions.get("", 1), self._source)
                 for graph in [attribute.g] if kind == _GRAPH else attribute.graphs:
-                    self._graph(graph, around)
+                    self._graph(graph, around, self._read(graph.node, self._versions))
 
     def _undefined(self, node: Any, name: Any, nodes: Any, around: Sequence[set[str]]) -> ModelError:
         """Return the error for a name that is used before it is defined, or never defined."""

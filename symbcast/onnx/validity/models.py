@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from symbcast.onnx.validity.faults import DAMAGED, Source, quoted
-from symbcast.onnx.validity.graphs import Graphs, UnsortedError
+from symbcast.onnx.validity.graphs import Graphs, Read, UnsortedError
 from symbcast.onnx.validity.opsets import Key, Runtime, functions_of, versions
 from symbcast.onnx.validity.order import in_order
 
@@ -18,16 +19,18 @@ class Examined(NamedTuple):
         versions: the versions of its operator sets.
         functions: its functions by domain, name and overload.
         inner: the number of nodes in its functions and nested graphs.
+        nodes: the nodes of its main graph, as they were read.
     """
 
     model: Any
     versions: dict[str, int]
     functions: dict[Key, Any]
     inner: int
+    nodes: Sequence[Any]
 
 
-def examined(name: str, model: Any, runtime: Runtime) -> Examined:
-    """Return a model after checking it; raises `ModelError` if it is malformed.
+def examined(name: str, model: Any, runtime: Runtime, read: Read) -> Examined:
+    """Return a model after checking it; raises `ModelError` if it is malformed. ``read`` reads nodes.
 
     With ``runtime="onnxruntime"``, everything that ONNX Runtime accepts is valid: it sorts the nodes, and imports the
     operator sets that it knows.
@@ -41,7 +44,7 @@ def examined(name: str, model: Any, runtime: Runtime) -> Examined:
     imported = versions(model.opset_import, source, runtime, model.ir_version)
     _check_inputs(model.graph, source)
     functions = functions_of(model, source)
-    graphs = Graphs(source, model, functions, of_runtime=runtime == "onnxruntime")
+    graphs = Graphs(source, model, functions, read, of_runtime=runtime == "onnxruntime")
     for function in model.functions:
         source.function = quoted(function.name)
         graphs.check_function(function, versions(function.opset_import, source, "spec"))
@@ -52,8 +55,8 @@ def examined(name: str, model: Any, runtime: Runtime) -> Examined:
         found = in_order(model, source)
         if runtime != "onnxruntime":
             raise source.fault(error.problem, "sort the nodes, or export it again") from None
-        return examined(name, found, runtime)
-    return Examined(model, imported, functions, graphs.count)
+        return examined(name, found, runtime, read)
+    return Examined(model, imported, functions, graphs.count, graphs.nodes)
 
 
 def _newest_ir() -> int:

@@ -49,7 +49,7 @@ def problem_of(tensor: Any) -> str | None:
     if dtype not in _BITS and dtype != _STRING and (not dtype or dtype not in _known_types()):
         return f"has the unknown element type {dtype}"
     dims = tensor.dims
-    if any(d < 0 for d in dims):
+    if dims and min(dims) < 0:
         return f"has the shape {_shape(dims)}: no size can be negative"
     if tensor.data_location == _EXTERNAL:
         is_located = any(entry.key == "location" for entry in tensor.external_data)
