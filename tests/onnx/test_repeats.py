@@ -79,3 +79,15 @@ def test_each_copy_has_the_shapes_of_the_first():
     report = sb.onnx.check(thrice(model))
     assert report.condition == sb.onnx.check(model).condition
     assert report.shapes["y"] == report.shapes["again2_y"] == report.shapes["again3_y"]
+
+
+def test_functions_of_one_name_are_told_apart_by_their_overload():
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 20, "d" : 1]>
+    g (float[N] x) => (float[A] y, float[B] z, float[C] w) { y = d.f(x)  z = d.f(x)  w = d.f(x) }
+    <domain: "d", opset_import: ["" : 20]> f (x) => (y) { y = Add(x, x) }
+    <domain: "d", opset_import: ["" : 20]> f (x) => (y) { y = Concat<axis=0>(x, x) }""")
+    for place, overload in ((model.functions, "ab"), (model.graph.node, "aab")):
+        for one, name in zip(place, overload, strict=True):
+            one.overload = name
+    report = sb.onnx.check(model)
+    assert (report.shapes["y"], report.shapes["z"], report.shapes["w"]) == (*[sb.shape("N")] * 2, sb.shape("2*N"))

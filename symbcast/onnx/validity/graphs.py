@@ -119,10 +119,11 @@ class Graphs:
                 if name not in known and name and not _is_among(name, around):
                     raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
             given = tuple([not name for name in inputs]) if "" in inputs else len(inputs)
-            # A tensor is too large for a key.
-            key = None if node.op_type == "Constant" else (node.kind, given)
-            if key not in right and self._is_plain_node(node.raw, inputs, (*around, known)):
-                right.add(key)
+            kind = None if node.op_type == "Constant" else node.kind  # a tensor is too large for a key
+            if kind is None or (kind, given) not in right:
+                is_plain = self._is_plain_node(node.raw, inputs, (*around, known))
+                if is_plain and kind is not None:
+                    right.add((kind, given))
             for name in node.outputs:
                 if name in known or (around and _is_among(name, around)):
                     raise self._source.fault(f"{label(node.raw)} makes {quoted(name)}, which is already defined")
@@ -149,7 +150,7 @@ class Graphs:
             self._right.add(key)
         if held:
             self._within(node, held, around)
-        return not held and node.op_type != "Constant"
+        return not held
 
     def _titled(self, title: str | bytes, titles: set[str]) -> None:
         """Record a node's name."""
