@@ -1,5 +1,8 @@
 """Loops over sizes: traces are exact where iterations are alike, and never wrong where they differ."""
 
+import ast
+import linecache
+
 import numpy as np
 import pytest
 from paths.held import held
@@ -72,3 +75,15 @@ def test_an_index_by_data_is_bounded_by_its_axis():
     report = sb.trace(lambda x: x[int(x.argmax())], "N")
     assert report.complete
     assert [report.guard()(N=n) for n in range(3)] == [False, True, True]
+
+
+def test_a_cell_of_a_notebook_is_followed_like_a_file():
+    """A notebook compiles each statement alone, so methods of a module imported in the cell are called otherwise."""
+    text = "import numpy as np\n\ndef sums(x):\n    return np.stack([x[i : i + 3].sum() for i in range(len(x) - 2)])\n"
+    name, space = "/tmp/ipykernel_7/2026.py", {}
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    for statement in ast.parse(text).body:
+        exec(compile(ast.Module([statement], []), name, "exec"), space)
+    report = sb.trace(space["sums"], "N")
+    assert str(report.condition) == "N >= 3"
+    assert report.complete

@@ -102,11 +102,17 @@ def _rewritten(code: CodeType) -> CodeType | None:
     top = next((t for t in tops if _first(t) <= code.co_firstlineno <= (t.end_lineno or 0)), None)
     if top is None:
         return None
-    before = list(_codes(_compiled(top, code, text)))
-    number = next((n for n, c in enumerate(before) if _where(c) == _where(code)), None)
+    # A notebook compiles each statement of a cell alone, a file all of them together.
+    for is_alone in (False, True):
+        before = list(_codes(_compiled(top, code, text, is_alone)))
+        number = next((n for n, c in enumerate(before) if _where(c) == _where(code)), None)
+        if number is not None:
+            break
+    else:
+        return None
     (again,) = (t for t in _tops(text, fresh=True) if _first(t) == _first(top) and t.col_offset == top.col_offset)
-    made = list(_codes(_compiled(_Rewriting(code.co_filename).visit(again), code, text)))
-    if number is None or len(made) != len(before):
+    made = list(_codes(_compiled(_Rewriting(code.co_filename).visit(again), code, text, is_alone)))
+    if len(made) != len(before):
         return None
     found = made[number]  # rewriting keeps the order of functions, lambdas and comprehensions
     if (found.co_name, found.co_freevars) != (code.co_name, code.co_freevars):
@@ -133,7 +139,7 @@ def _parsed(text: str) -> list[ast.stmt]:
         return []
 
 
-def _compiled(node: ast.stmt, code: CodeType, text: str) -> CodeType:
+def _compiled(node: ast.stmt, code: CodeType, text: str, is_alone: bool) -> CodeType:
     import __future__
 
     flags = 0
@@ -141,7 +147,7 @@ def _compiled(node: ast.stmt, code: CodeType, text: str) -> CodeType:
         flags |= getattr(__future__, name).compiler_flag & code.co_flags
     # The compiler calls methods of names that the module imports in another way.
     imports = [n for n in _tops(text) if isinstance(n, (ast.Import, ast.ImportFrom)) and n is not node]
-    tree = ast.fix_missing_locations(ast.Module([*imports, node], []))
+    tree = ast.fix_missing_locations(ast.Module([*(() if is_alone else imports), node], []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # calls of a constant, which `_with_functions` replaces
         found: CodeType = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
