@@ -32,7 +32,7 @@ default_role = "py:obj"
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # notebooks are committed with their output, and run by the tests
-suppress_warnings = ["mystnb.unknown_mime_type"]  # a live widget, which has a static picture next to it
+nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]  # a picture is next to it
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

@@ -100,6 +100,19 @@ def test_every_notebook_is_named_in_the_readme():
     assert {*NOTEBOOKS} <= named
 
 
+@pytest.mark.parametrize("document", NOTEBOOKS, ids=name_of)
+def test_a_saved_notebook_shows_its_outputs_without_running(document):
+    outputs = [o for cell in json.loads(document.read_text("utf-8"))["cells"] for o in cell.get("outputs", ())]
+    kinds = {kind for output in outputs for kind in output.get("data", ())}
+    assert kinds <= {"text/plain", "text/html", "text/latex", "image/png"}
+    assert not any(output["output_type"] == "error" for output in outputs)
+
+
+def test_the_first_notebook_leads_to_all_others():
+    first, *others = sorted(NOTEBOOKS)
+    assert {(first.parent / link).resolve() for link in links(first) if link.endswith(".ipynb")} == {*others}
+
+
 def test_no_sentence_stands_in_two_places():
     places = defaultdict(list)
     for document in DOCUMENTS:
