@@ -22,6 +22,10 @@ with (ROOT / "tests/data/command_lines.tsv").open(encoding="utf-8", newline="") 
     ROWS = [tuple(row) for row in csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
 
 
+with (ROOT / "tests/data/command_mistakes.tsv").open(encoding="utf-8", newline="") as table:
+    MISTAKES = [tuple(row) for row in csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Return files by name: models where onnx is there to make them."""
@@ -62,6 +66,16 @@ def test_command_line(status, arguments, stdin, says, folder, files, monkeypatch
         assert len(err.splitlines()) <= 3
     else:
         assert not err and out.splitlines()[0] == says
+
+
+@pytest.mark.parametrize(("arguments", "says"), MISTAKES, ids=[row[0][:60] for row in MISTAKES])
+def test_a_mistake_is_answered_by_what_was_meant(arguments, says, folder, files, capsys):
+    if not files and ".onnx" in arguments:
+        pytest.skip("onnx is not installed")
+    (folder / "function.py").write_text("def add(x, y):\n    return x + y\n")
+    assert run(shlex.split(arguments)) == Exit.USAGE
+    out, err = capsys.readouterr()
+    assert not out and says in " ".join(err.split())
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row[0] == "2"][::8], ids=lambda row: row[1][:60])
@@ -145,6 +159,25 @@ def test_a_model_is_read_from_standard_input(packed, folder, files, monkeypatch,
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(forms[packed])))
     assert run(["model", "-", "--assume", "N >= 2"]) == Exit.FAILS
     assert capsys.readouterr().out.startswith("-: runs only for some sizes")
+
+
+MODULE = b"module { func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> { return %x : tensor<?x3xf32> } }"
+
+
+def test_a_folder_has_models_of_every_format_and_a_file_needs_no_ending(folder, files, capsys):
+    pytest.importorskip("jaxlib")
+    if not files:
+        pytest.skip("onnx is not installed")
+    mixed = folder / "mixed"
+    mixed.mkdir()
+    (mixed / "module.mlir").write_bytes(MODULE)
+    (mixed / "always.onnx").write_bytes(files["always.onnx"])
+    (mixed / "notes.xml").write_bytes(b"<notes/>")
+    (folder / "module").write_bytes(MODULE)
+    assert run(["model", "mixed"]) == Exit.ALWAYS
+    assert "2 models: 2 always" in capsys.readouterr().out
+    assert run(["model", "module"]) == Exit.ALWAYS
+    assert capsys.readouterr().out.startswith("module: runs for all sizes")
 
 
 # Completion.

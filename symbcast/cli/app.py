@@ -45,7 +45,8 @@ def run(arguments: Sequence[str]) -> int:
         said = os.environ.get("COLUMNS", "")
         if said.isdecimal():  # narrower help is unreadable; wider help takes minutes
             os.environ["COLUMNS"] = str(min(max(int(said), LEAST_WIDTH), MOST_WIDTH)) if int(said) else ""
-        typed = [*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments
+        is_help = arguments[:1] == ["help"] or (arguments[:1] in (["--help"], ["-h"]) and len(arguments) == 2)
+        typed = [*arguments[1:2], "--help"] if is_help else arguments
         if is_shapes_alone(typed):
             status = answer_for_shapes(typed[1:])
         else:
@@ -55,7 +56,9 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return status
     except ShapeSyntaxError as error:
-        return _refuse(error.message() + _several(error.source), error.pointer(columns(sys.stderr) or _POINTED))
+        return _refuse(
+            error.message() + _several(error.source, arguments), error.pointer(columns(sys.stderr) or _POINTED)
+        )
     except (SymbcastError, UsageError) as error:
         return _refuse(str(error))
     except (BrokenPipeError, SystemExit):
@@ -71,8 +74,11 @@ def run(arguments: Sequence[str]) -> int:
         return Exit.INTERRUPTED
 
 
-def _several(text: str) -> str:
+def _several(text: str, arguments: Sequence[str]) -> str:
     """Return how to give the shapes in one argument separately; empty if it does not hold several."""
+    before = zip(("", *arguments), arguments, strict=False)
+    if any(argument == text and option.startswith("--") for option, argument in before):
+        return ""
     found = [part.strip() for part in _BETWEEN.split(text)]
     if len(found) < 2 or "x" in found or not all(map(is_shape, found)):
         return ""

@@ -8,12 +8,13 @@ standard input; for commands that take shapes, ``-`` and a digit, which begin a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
+from symbcast.cli.advice import OF_SHAPES, meant_choice, shown, unknown_option
 from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.statuses import UsageError
-from symbcast.core.characters import clipped, closest, listed, visible
+from symbcast.core.characters import listed
 from symbcast.errors import SymbcastError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
@@ -22,20 +23,6 @@ _RELATION = re.compile(r"[<>=!]=|[<>]")
 _LITERAL = re.compile(r"[^\W\d]\w*==\s*(?:[-+]?\d.*|[\"'(\[{].*|True|False|None)", re.DOTALL)
 """An argument of a traced function that is a Python literal, with its name."""
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
-_OTHER_WORDS = {
-    "assumption": "assume",
-    "constraint": "assume",
-    "force": "overwrite",
-    "given": "assume",
-    "if": "assume",
-    "out": "output",
-    "processes": "jobs",
-    "target": "out",
-    "where": "assume",
-    "with": "assume",
-}
-_OPERATIONS = ("op", "operation", "operator", "layer")
-"""Options that people try in order to ask about another operation than a broadcast."""
 _EXAMPLES = {
     "--assume": '"N >= 2"',
     "--axes": "0,2",
@@ -52,8 +39,6 @@ _EXAMPLES = {
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
-OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
-"""The commands that take shapes."""
 TAKE_OTHERS = (*OF_SHAPES, "contract", "lint", "model", "torch-error", "trace")
 """The commands that take shapes or files."""
 HELP = ("--help", "-h")
@@ -116,7 +101,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
         relations = [text for text in others if command != "trace" or not _LITERAL.fullmatch(text)]
         _check_no_relation(relations, "--that" in known and "--that" not in given)
     if others and command not in TAKE_OTHERS:
-        raise UsageError(f"{command} takes only options; {_shown(others[0])} is not one")
+        raise UsageError(f"{command} takes only options; {shown(others[0])} is not one")
     return [*options, *(["--", *others] if others else [])]
 
 
@@ -124,10 +109,10 @@ def _check_no_relation(others: Iterable[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
         if _RELATION.search(text) and _is_relation(text) and not is_there(text):
-            shown = _shown(text)
+            said = shown(text)
             if is_to_prove:
-                raise UsageError(f"{shown} is a relation; write --that {shown} to prove it")
-            raise UsageError(f"{shown} is an assumption; write --assume {shown}: each has its own --assume")
+                raise UsageError(f"{said} is a relation; write --that {said} to prove it")
+            raise UsageError(f"{said} is an assumption; write --assume {said}: each has its own --assume")
 
 
 def _is_relation(text: str) -> bool:
@@ -164,9 +149,7 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
 def _is_none(argument: str, command: str) -> bool:
     """Return whether an argument is not an option."""
     if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
-        raise UsageError(
-            f"{_shown(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead"
-        )
+        raise UsageError(f"{shown(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead")
     return (
         not argument.startswith("-")
         or argument == STDIN
@@ -184,7 +167,7 @@ def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[st
         name, value = name[:2], argument[2:].removeprefix("=")
     if name not in known:
         following = next(rest, "") if value is None else value
-        raise UsageError(_unknown(argument, name if found else "", following, command, commands))
+        raise UsageError(unknown_option(argument, name if found else "", following, command, commands))
     option = known[name]
     if option.is_switch:
         if value is not None:
@@ -204,12 +187,12 @@ def _check(option: Option, value: str) -> None:
     if not value and not option.is_switch:
         raise UsageError(f"{name} has no value; write {_example(option)}, or leave {name} out")
     if option.choices and value not in option.choices:
-        close = closest(value, option.choices)
+        close = meant_choice(value, option.choices)
         hint = f"did you mean {close}? It is one of" if close else "it is one of"
-        raise UsageError(f"{name} {_shown(value)}: {hint} {listed(option.choices, 'or')}")
+        raise UsageError(f"{name} {shown(value)}: {hint} {listed(option.choices, 'or')}")
     if option.number is not None and not _is_number(value, option.number):
         kind = "a whole number" if option.number is int else "a number"
-        raise UsageError(f"{name} {_shown(value)}: write {kind}, as in {_example(option)}")
+        raise UsageError(f"{name} {shown(value)}: write {kind}, as in {_example(option)}")
 
 
 def _is_number(value: str, kind: type[int] | type[float]) -> bool:
@@ -225,74 +208,3 @@ def _example(option: Option) -> str:
     name = option.names[0]
     value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "")
     return f"{name} {value or _EXAMPLES.get(name, '...')}"
-
-
-def _unknown(argument: str, name: str, following: str, command: str, commands: Mapping[str, Options]) -> str:
-    """Return the error for an option that a command does not have, with the likely intended one."""
-    what = "shape" if command in OF_SHAPES else "file"
-    behind = f'write a {what} that begins with "-" after "--"'
-    if not name:
-        return f"{_shown(argument)} looks like an option; {behind}: symbcast {command} -- {_shown(argument)}"
-    text = f"{command} has no option {_shown(name)}"
-    if command in OF_SHAPES and name.lstrip("-") in _OPERATIONS:
-        return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
-    meant = _meant(name, following, commands[command])
-    others = [c for c, options in commands.items() if any(name in o.names for o in options)]
-    close = meant or ([] if len(others) == 1 else _misspelt(name, commands[command]))
-    if close:
-        return f"{text}; did you mean {listed(close, 'or')}?"
-    if others:
-        have = "has" if len(others) == 1 else "have"
-        return f"{text}; {listed([f'symbcast {other}' for other in others[:3]])} {have} it"
-    return f"{text}; {behind}" if command != "rules" else f"{text}; its only one is --format"
-
-
-def _meant(name: str, following: str, options: Options) -> list[str]:
-    """Return the options that the user may have meant by an unknown name."""
-    names = [n for option in options for n in option.names if n.startswith("--")]
-    word = name.lstrip("-").casefold()
-    if len(word) == 1:
-        found = [o for o in options if o.names[0][2] == word]
-        return [o.names[0] for o in ([o for o in found if following in o.choices] or found)][:3]
-    chosen = next((f"{o.names[0]} {word}" for o in options if word in o.choices), None)
-    if chosen:
-        return [chosen]
-    other = f"--{_OTHER_WORDS.get(word, word)}"
-    tests: tuple[Callable[[str], bool], ...] = (
-        lambda n: n == other,
-        lambda n: n.startswith(f"--{word}"),
-        lambda n: word in n[2:].split("-"),
-    )
-    return next(filter(None, ([n for n in names if test(n)] for test in tests)), [])[:3]
-
-
-def _misspelt(name: str, options: Options) -> list[str]:
-    """Return the option that an unknown name resembles."""
-    names = [n for option in options for n in option.names if n.startswith("--")]
-    close = closest(f"--{name.lstrip('-').casefold()}", names)
-    return [close] if close else []
-
-
-def _shown(text: str) -> str:
-    """Return an argument on one line, quoted if a shell needs it, cut off if it is long.
-
-    >>> _shown("-N + 1"), _shown("xml")
-    ('"-N + 1"', 'xml')
-    """
-    shown = clipped(visible(text), 60)
-    return shown if re.fullmatch(r"[\w.,/:=@%+-]+", shown) else f'"{shown}"'
-
-
-def unknown_command(argument: str, commands: Iterable[str], is_file: bool, is_shape: bool) -> str:
-    """Return the error for a first argument that is not a command."""
-    names = list(commands)
-    there = f"the commands are {listed(names)}"
-    if argument.startswith("-"):
-        return f"{_shown(argument)} precedes the command; options follow it, and {there}"
-    if is_file:
-        return f"{_shown(argument)} is not a command; did you mean symbcast model {_shown(argument)}?"
-    close = closest(argument, names)
-    if close is None and is_shape:
-        return f"{_shown(argument)} is not a command; did you mean symbcast check {_shown(argument)} ...?"
-    hint = f"did you mean symbcast {close}? " if close else ""
-    return f"there is no command {_shown(argument)}; {hint}{there[0].upper() + there[1:] if hint else there}"

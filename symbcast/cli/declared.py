@@ -7,7 +7,8 @@ from functools import cached_property
 
 from cyclopts import App, CycloptsError
 
-from symbcast.cli.arguments import HELP, OF_SHAPES, Option, Options, asks_for, prepared, unknown_command, value_of
+from symbcast.cli.advice import OF_SHAPES, other_command, unknown_command
+from symbcast.cli.arguments import HELP, Option, Options, asks_for, prepared, value_of
 from symbcast.cli.files import is_there
 from symbcast.cli.shapes import is_shape
 from symbcast.cli.statuses import UsageError
@@ -148,7 +149,9 @@ def _prepared(app: App, arguments: Sequence[str], with_plugins: bool) -> list[st
         return list(arguments[:1])
     if command not in (*_COMMANDS, _INSTALL):
         raise UsageError(
-            _command_meant(command) or unknown_command(command, _COMMANDS, _is_file(command), is_shape(command))
+            other_command(command)
+            or _command_meant(command)
+            or unknown_command(command, _COMMANDS, _is_file(command), is_shape(command))
         )
     if asks_for(HELP, rest):
         return [command, "--help"]
@@ -162,7 +165,7 @@ def _command_meant(word: str) -> str:
     from symbcast.answers.public.env import ShapeEnv
 
     method = ShapeEnv._meant.get(word, word)
-    if method.startswith("broadcast(") or not hasattr(ShapeEnv, method.partition("(")[0]):
+    if method.startswith("broadcast(") or not callable(getattr(ShapeEnv, method.partition("(")[0], None)):
         return ""
     call = method if method.endswith(")") else f"{method}(...)"
     return f"{word} is an operation of programs, not a command; in Python: symbcast.ShapeEnv().{call}"

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from symbcast.batch.interrupts import Undone
 from symbcast.cli.statuses import UsageError
+from symbcast.core.characters import closest
 
 STDIN = "-"
 """Stands for standard input where a shape or a file is expected."""
@@ -25,8 +26,17 @@ _BEGINNINGS = (
     (b"<ir_version", ".onnxtxt"),
     (b"< ir_version", ".onnxtxt"),
     (b"{", ".json"),
+    (b"module", ".mlir"),
+    (b"func.func", ".mlir"),
+    (b'"builtin.module"', ".mlir"),
+    (b"#loc", ".mlir"),
+    (b"ML\xefR", ".mlirbc"),
+    (b"PK\x03\x04", ".pt2"),
 )
-_SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt")
+_SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt", ".mlir", ".mlirbc", ".pt2")
+"""The endings that make a file in a folder a model."""
+_OPENVINO = ".xml"
+"""Of other files too: in a folder, a file with this ending is a model if it begins like one."""
 
 
 def is_there(path: str) -> bool:
@@ -91,8 +101,35 @@ def _files(argument: str) -> Iterator[str]:
     closed: list[str] = []
     found = list(closed)
     for folder, _, names in os.walk(argument, onerror=lambda error: closed.append(str(error.filename))):
-        found += [str(Path(folder, name)) for name in names if name.lower().endswith(_SEARCHED)]
+        found += [str(Path(folder, name)) for name in names if _is_model(Path(folder, name))]
     yield from sorted([*found, *closed], key=lambda path: Path(path).parts) or [argument]
+
+
+def _is_model(path: Path) -> bool:
+    """Return whether a file of a folder is a model."""
+    name = path.name.lower()
+    return name.endswith(_SEARCHED) or (name.endswith(_OPENVINO) and ending_of(path) == _OPENVINO)
+
+
+def ending_of(path: Path) -> str:
+    """Return the ending for a model file, as determined by how it begins; ``.onnx`` if that says nothing."""
+    try:
+        with path.open("rb") as file:
+            return _ending(file.read(1000))
+    except OSError:
+        return ENDING
+
+
+def near_file(path: str) -> str:
+    """Return the file of the same folder whose name is close to a path that does not exist; empty if none is."""
+    try:
+        names = sorted(entry.name for entry in Path(path).parent.iterdir())
+    except OSError:
+        return ""
+    name = Path(path).name
+    same = [n for n in names if Path(n).stem == name]
+    found = same[0] if len(same) == 1 else closest(name, names)
+    return str(Path(path).parent / found) if found else ""
 
 
 def targets(output: str, files: Sequence[str], arguments: Sequence[str], overwrite: bool) -> Mapping[str, str]:

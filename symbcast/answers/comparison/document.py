@@ -90,7 +90,11 @@ def document(comparison: Compared) -> Document:
     more = len(shown) - PAIRS_SHOWN
     blocks: list[Block] = [rules, *(fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
     if more > 0:
-        blocks.append(fields([field("and", words(f"{more} more pairs differ; .pairs and JSON list them all"))]))
+        blocks.append(
+            fields(
+                [field("and", words(f"{more} more pairs differ; --format json, or .pairs in Python, lists them all"))]
+            )
+        )
     assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
     return Document(title, _tone(shown), (*blocks, fields([field("assuming", whole(assumed))])))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.characters import closest
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.size_sets import SizeSet
 from symbcast.core.solver.sets.univariate import narrow
@@ -135,7 +136,12 @@ class Wanted:
             raise BindingError("two sizes have the same name; rename one of them")
         for name in (*ranges, *typical):
             if name not in symbols:
-                raise BindingError(f"there is no size {name}; the sizes are {', '.join(symbols) or 'all fixed'}")
+                close = closest(name, symbols)
+                hint = f"did you mean {close}? " if close else ""
+                there = f"the sizes are {', '.join(symbols) or 'all fixed'}"
+                raise BindingError(
+                    f"there is no size {name}", f"{hint}{there[0].upper()}{there[1:]}" if hint else there
+                )
         made = cls({symbols[name]: read_range(value) for name, value in ranges.items()}, {})
         known = list(assumed)
         made.ranges = {s: made.ranges[s] if s in made.given else _default(s, known) for s in names}

@@ -60,9 +60,11 @@ def compare(  # noqa: PLR0913 - each is an option
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
     checked("--min-size", check_min_size, min_size)
     operands = read_shapes(shapes, is_blank_read=False)
-    if rule is None and len(shapes) > 1 and all(map(is_known, shapes)):
-        rules = " ".join(f"--rule {name}" for name in shapes)
-        raise UsageError(f'compare takes shapes, and rules by --rule: symbcast compare "N, 3" "M, 1" {rules}')
+    named = [name for name in shapes if is_known(name)]
+    if rule is None and len(named) > 1:
+        rules = " ".join(f"--rule {name}" for name in named)
+        own = " ".join(f'"{text}"' for text in shapes if text not in named) or '"N, 3" "M, 1"'
+        raise UsageError(f"compare takes shapes, and rules by --rule: symbcast compare {own} {rules}")
     return _status(_compared(operands, rule or [], assume or [], min_size, format), fail_on)
 
 

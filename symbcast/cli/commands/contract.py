@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from symbcast.answers.contracts.wanted import read_range
 from symbcast.cli.commands.model import bound_sizes, check_front_ends
 from symbcast.cli.files import STDIN, model_on_stdin
 from symbcast.cli.options import AGAIN
@@ -17,12 +19,15 @@ from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.effort import call as counted_call
 from symbcast.core.program.sizes.assumptions import check_min_size
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import TargetError
+from symbcast.errors import ShapeTypeError, TargetError
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
     from symbcast.graphs.report.report import GraphReport
 
+_OTHER_RANGE = re.compile(r"\(?\[?\s*([0-9]+)\s*(?:-|:|,|to|\.\.\.|…)\s*([0-9]+)\s*\)?\]?")
+"""A range as other tools write it."""
+_RANGES = '--range H=64..1280 or --range "H=64..1280 step 32"'
 Form: TypeAlias = Literal["box", "steps", "derived", "profiles", "list"]
 TargetName: TypeAlias = Literal[
     "trtexec",
@@ -93,7 +98,7 @@ def contract(  # noqa: PLR0913 - each is an option
     if check and to is not None:
         raise UsageError("--check says whether ranges work, and --to writes a contract: give one of them")
     checked("--min-size", check_min_size, min_size)
-    ranges = dict(_named("--range", text) for text in range or ())
+    ranges = dict(_range(text) for text in range or ())
     wanted = {name: _sizes(text, sizes) for text, (name, sizes) in ((t, _named("--typical", t)) for t in typical or ())}
     bound = dict(bound_sizes(bind or (), min_size))
     (file,) = files
@@ -111,6 +116,19 @@ def _named(option: str, text: str) -> tuple[str, str]:
     if not equals or not name or not value:
         example = "H=64..1280" if option == "--range" else "H=640,960"
         raise UsageError(f"{option} {text}: write a size and its values, as in {option} {example}")
+    return name, value
+
+
+def _range(text: str) -> tuple[str, str]:
+    """Return a size and its range, as typed."""
+    name, value = _named("--range", text)
+    ends = _OTHER_RANGE.fullmatch(value)
+    if ends:
+        raise UsageError(f"--range {text}: write --range {name}={ends[1]}..{ends[2]}")
+    try:
+        read_range(value)
+    except ShapeTypeError as error:
+        raise UsageError(f"--range {text}: write a size or a range from small to large, as in {_RANGES}") from error
     return name, value
 
 

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from symbcast.cli.files import is_there, near_file
 from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text
-from symbcast.cli.statuses import Exit
+from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
 
 EPILOGUE = """Example: symbcast lint src --ignore SYM105
@@ -65,6 +66,10 @@ def lint(  # noqa: PLR0913 - each is an option
 
     if find_spec("numpy") is None:
         raise MissingExtraError("symbcast lint", "numpy")
+    for path in paths:
+        if not is_there(path):
+            near = near_file(path)
+            raise UsageError(f"{path}: there is no such file or folder{f'; did you mean {near}?' if near else ''}")
     from symbcast.linting import lint as linted
 
     report = linted(

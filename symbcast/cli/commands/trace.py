@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from symbcast.cli.options import AGAIN, GuardIn, Language, guard_text
 from symbcast.cli.output import print_text, show
 from symbcast.cli.statuses import Exit, UsageError
+from symbcast.core.characters import closest
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def trace(  # noqa: PLR0913 - each is an option
     return Exit.FAILS if verdict in failing else Exit.ALWAYS
 
 
+_FUNCTION = "attention"
 _KEYWORD = re.compile(r"([^\W\d]\w*)=(.+)", re.DOTALL)
 """An argument with a name; no shape has ``=`` in it."""
 
@@ -107,7 +109,7 @@ class Asked:
         from symbcast.arrays.apart import Call
 
         positional = tuple(_argument(a) for a in self.arguments if not _KEYWORD.match(a))
-        found = [(m[1], _named(m[2])) for m in map(_KEYWORD.match, self.arguments) if m]
+        found = [(m[1], _named(m[1], m[2])) for m in map(_KEYWORD.match, self.arguments) if m]
         if len(found) > len(dict(found)):
             raise UsageError("an argument is given twice by its name; give it once")
         return Call(positional, dict(found), self.assume, self.min_size, self.max_paths)
@@ -138,9 +140,15 @@ def _answer(report: TraceReport, asked: Asked) -> Answer:
 def _names(text: str) -> tuple[str, str]:
     """Return the module and the function that ``module:function`` names."""
     module_name, colon, name = text.partition(":")
+    path, ending, other = module_name.partition(".py")
+    if ending and not other:
+        plain = ".".join(part for part in path.replace("\\", "/").split("/") if part not in ("", "."))
+        raise UsageError(f"{text}: write the module as Python imports it, as in {plain}:{name or _FUNCTION}")
     if not colon or not module_name or not name:
-        raise UsageError(f"{text}: write the module and the function, as in mymodule:attention")
-    if module_name.endswith(".py") or not all(part.isidentifier() for part in module_name.split(".")):
+        module, _, last = module_name.rpartition(".")
+        meant = f"{module}:{last}" if module else f"{module_name or 'mymodule'}:{name or _FUNCTION}"
+        raise UsageError(f"{text}: write the module and the function, as in {meant}")
+    if not all(part.isidentifier() for part in module_name.split(".")):
         raise UsageError(f"{text}: write the module as Python imports it, as in mymodule:attention")
     return module_name, name
 
@@ -159,7 +167,8 @@ def _found(text: str) -> Any:
         raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
     for part in name.split("."):
         if not hasattr(found, part):
-            raise UsageError(f"{module_name} has no {name}")
+            close = closest(part, [n for n in dir(found) if not n.startswith("_")])
+            raise UsageError(f"{module_name} has no {name}{f'; did you mean {close}?' if close else ''}")
         found = getattr(found, part)
     if not callable(found):
         raise UsageError(f"{text} is not a function")
@@ -189,10 +198,15 @@ def _argument(text: str) -> Any:
     return array(rest, kind.strip())
 
 
-def _named(text: str) -> Any:
+def _named(name: str, text: str) -> Any:
     """Return an argument that is passed by name: text is a shape here, as it is without a name."""
     from symbcast.arrays.arguments import array
 
+    if re.fullmatch(r"\s*[0-9]+\s*", text):
+        number = text.strip()
+        raise UsageError(
+            f'={number}: write =={number} for the number, or "={number}," for an array of {number} elements'
+        )
     found = _argument(text)
     return array(found) if isinstance(found, str) and found == text else found
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from symbcast.answers.report.outcomes import Notice, Problem
 from symbcast.batch.interrupts import Undone
 from symbcast.batch.results import Stamp, Status
+from symbcast.cli.files import ending_of, is_there, near_file
 from symbcast.cli.models.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
 from symbcast.cli.options import guard_text
 from symbcast.core.characters import listed
@@ -108,8 +109,8 @@ def _names_in(assumption: str) -> set[str]:
 
 
 def front_end_for(path: str) -> Registered:
-    """Return the front end for a file; ONNX if the file name does not determine it."""
-    return front_end_of(path) or front_ends()["onnx"]
+    """Return the front end for a file by its name, or else by how it begins; ONNX if neither determines it."""
+    return front_end_of(path) or front_end_of(f"model{ending_of(Path(path))}") or front_ends()["onnx"]
 
 
 class _Opened(NamedTuple):
@@ -142,7 +143,17 @@ class _Opened(NamedTuple):
 def _opened(job: Job) -> _Opened:
     if Path(job.path).is_dir():
         is_open = os.access(job.path, os.R_OK | os.X_OK)
-        raise ModelError(job.path, "is a folder without .onnx files" if is_open else "is a folder that cannot be read")
+        raise ModelError(
+            job.path,
+            "is a folder without models (.onnx, .mlir, .pt2, or .xml of OpenVINO)"
+            if is_open
+            else "is a folder that cannot be read",
+        )
+    if job.path.endswith(".py"):
+        hint = "trace a function with symbcast trace MODULE:FUNCTION, or check annotations with symbcast lint"
+        raise ModelError(job.path, "is Python source, not a model", hint)
+    if not is_there(job.path) and (near := near_file(job.path)):
+        raise ModelError(job.path, "there is no such file", f"did you mean {near}?")
     front_end = front_end_for(job.path).load()
     for option in _unsupported(job, front_end):
         raise ModelError(job.path, f"{option} is not for models of {front_end.name}", "omit it for this model")

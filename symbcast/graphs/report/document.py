@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -54,6 +55,7 @@ NAME = 44
 CONDITION = "condition"
 
 _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
+_VALUE_OF = re.compile(r"the value of the input (\w+)")
 _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
 
 
@@ -80,7 +82,9 @@ def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document
     findings, more = report.findings[:shown], len(report.findings) - shown
     told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
-    left = field("and", words(f"{more} more; .findings and JSON list them all" if more > 0 else ""), most=1)
+    left = field(
+        "and", words(f"{more} more; --format json, or .findings in Python, lists them all" if more > 0 else ""), most=1
+    )
     title = heading(cut(visible(report.source), 60), verdict_words(report))
     return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings, shortener)])))
 
@@ -231,9 +235,22 @@ def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field
     told = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
     for number, (name, text) in enumerate(told.items()):
         if number == 2:
-            yield field("", words(f"and {len(told) - 2} more; .data_sizes and JSON list them all"), most=1)
+            yield field(
+                "", words(f"and {len(told) - 2} more; --format json, or .data_sizes in Python, lists them all"), most=1
+            )
             return
         yield field("" if number else "data decide", words(f"{cut(name, NAME)}: {text}"), most=1)
+        yield field("", words(_known_value(name, text, findings)), most=1)
+
+
+def _known_value(name: str, text: str, findings: Sequence[Finding]) -> str:
+    """Return how to give the value of an input that data decide, such as one that findings compare it with."""
+    found = _VALUE_OF.search(text)
+    if found is None:
+        return ""
+    compared = re.search(rf"(?<!\w){re.escape(name)} [!=]= ([0-9]+)", " ".join(f.text for f in findings))
+    value = f"{found[1]}={compared[1] if compared else 1}"
+    return f"if its value is known: --values {value}, or values= in Python"
 
 
 def _unanalysed(report: GraphAnswer) -> Iterator[str]:
