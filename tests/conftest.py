@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Packages and files that tests hand to others: no tests of ours.
-collect_ignore = ["data"]
+# Packages and files that tests hand to others, and engines of other packages: no tests of ours.
+collect_ignore = ["data", "conformance/engines"]
 if find_spec("torch") is None:  # scripts and helpers that load it as they are imported
     collect_ignore += [
         "eager_modules.py",
@@ -28,6 +28,8 @@ if find_spec("torch") is None:  # scripts and helpers that load it as they are i
         "exported/survey_models.py",
         "training_graphs.py",
     ]
+if find_spec("onnx") is None:
+    collect_ignore += ["conformance/models.py", "conformance/record.py"]
 if find_spec("jax") is None:
     collect_ignore += ["stablehlo", "stablehlo_corpora"]
 
