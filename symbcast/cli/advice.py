@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.characters import clipped, closest, listed, visible
 
 if TYPE_CHECKING:
-    from symbcast.cli.arguments import Options
+    from symbcast.cli.option import Options
 
 OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
 
 from symbcast.cli.advice import OF_SHAPES, meant_choice, shown, unknown_option
 from symbcast.cli.files import STDIN, is_there
+from symbcast.cli.option import Option, Options
 from symbcast.cli.statuses import UsageError
 from symbcast.core.characters import listed
 from symbcast.errors import SymbcastError
@@ -42,36 +42,6 @@ _MOST_DIGITS = 18
 TAKE_OTHERS = (*OF_SHAPES, "contract", "lint", "model", "torch-error", "trace")
 """The commands that take shapes or files."""
 HELP = ("--help", "-h")
-
-
-class Option(NamedTuple):
-    """An option of a command: its names, with the one used in messages first, and its values.
-
-    ``number`` is the type of its value if that is a number; ``choices`` lists the allowed values if there are few;
-    ``repeats`` says that the option may be repeated, ``is_switch`` that it takes no value.
-    """
-
-    names: tuple[str, ...]
-    choices: tuple[str, ...] = ()
-    number: type[int] | type[float] | None = None
-    repeats: bool = False
-    is_switch: bool = False
-
-    @classmethod
-    def of(cls, names: Sequence[str], hint: Any) -> Option:
-        """Return the option with some names and a type of value.
-
-        >>> from typing import Literal
-        >>> Option.of(["--axis"], int | None).number, Option.of(["--format"], Literal["text", "json"]).choices
-        (<class 'int'>, ('text', 'json'))
-        """
-        kinds = [hint, *(k for k in get_args(hint) if isinstance(k, type) or get_args(k))]
-        choices = tuple(c for kind in kinds for c in get_args(kind) if isinstance(c, str))
-        number = next((n for n in (int, float) if n in kinds), None)
-        return cls(tuple(names), choices, number, list[str] in kinds, hint is bool)
-
-
-Options = Sequence[Option]
 
 
 def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Options]) -> list[str]:

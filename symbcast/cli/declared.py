@@ -8,8 +8,9 @@ from functools import cached_property
 from cyclopts import App, CycloptsError
 
 from symbcast.cli.advice import OF_SHAPES, other_command, unknown_command
-from symbcast.cli.arguments import HELP, Option, Options, asks_for, prepared, value_of
+from symbcast.cli.arguments import HELP, asks_for, prepared, value_of
 from symbcast.cli.files import is_there
+from symbcast.cli.option import Option, Options
 from symbcast.cli.shapes import is_shape
 from symbcast.cli.statuses import UsageError
 from symbcast.core.broadcasting.registry import is_own
