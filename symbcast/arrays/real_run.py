@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.symbolic.scalars import MARK
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.shapes import Shape
@@ -62,6 +63,8 @@ class RealRun:
             return is_number and (_is_of_data(found.dim, at) or bool(real == value_at(found.dim, at)))
         if type(found) is Real:
             return _is_scalar(real)
+        if isinstance(found, str) and MARK in str(found):
+            return isinstance(real, str)
         if isinstance(found, (tuple, list)):
             is_like = isinstance(real, (tuple, list)) and len(found) == len(real)
             return is_like and all(self.fits(f, r, at) for f, r in zip(found, real, strict=True))

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.arguments import WITHOUT_CHECKS, Arguments, check_call
+from symbcast.arrays.functions import iterators  # noqa: F401 - it registers stand-ins
 from symbcast.arrays.functions.replacements import STANDINS
 from symbcast.arrays.loops.loop import check_ended, check_value
 from symbcast.arrays.loops.rewriting import loops_of
+from symbcast.arrays.loops.state import State
 from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.report.report import TraceReport
 from symbcast.arrays.returned import told
@@ -61,6 +63,7 @@ def trace(
         nonlocal has_followed_loops
         path.loops.tries = refused_loops
         path.takes_opaque = True
+        path.turns.state_of = State.of
         path.hashes = False  # libraries such as einops cache results by shape
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():

@@ -1,42 +1,63 @@
-"""Loops over sizes: traces are exact where iterations are alike, and never wrong where they differ."""
+"""Loops over sizes: traces are exact where iterations are alike, and never wrong where they differ.
+
+The functions run in a child process, as users' functions do elsewhere.
+"""
 
 import ast
 import linecache
 
 import numpy as np
 import pytest
+from paths.data_cases import CASES as DATA_CASES
 from paths.held import held
 from paths.loop_adversaries import ADVERSARIES
 from paths.loop_cases import CASES
 
 import symbcast as sb
+from symbcast.batch.isolation import Child
 
 OPEN = {"halves"}
 """The cases whose answer is not exact."""
-
-
-def traced(function, arguments):
-    return sb.trace(function, *given(arguments))
+EVERY = {f.__name__: (f, arguments) for cases in (CASES, ADVERSARIES, DATA_CASES) for f, arguments in cases.items()}
+SECONDS = 60
 
 
 def given(arguments):
-    return [sb.size(a.removeprefix("size ")) if a.startswith("size ") else a for a in arguments]
+    return [argument(a) for a in arguments]
 
 
-@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
-def test_a_loop_over_a_size_is_exact(function):
-    report = traced(function, CASES[function])
-    assert report.complete is (function.__name__ not in OPEN), report.reason
-    found = held(report, function, *given(CASES[function]), sizes=range(12), most=40)
-    assert not found.wrong
-    assert found.right
+def argument(text):
+    kind, _, shape = text.rpartition(" ") if text.startswith("size ") else text.partition(" ")
+    if kind == "size":
+        return sb.size(shape)
+    return sb.array(shape, {"int": "int64", "bool": "bool"}[kind]) if kind in ("int", "bool") else text
 
 
-@pytest.mark.parametrize("function", ADVERSARIES, ids=lambda f: f.__name__)
-def test_a_loop_whose_iterations_differ_is_never_wrong(function):
-    report = traced(function, ADVERSARIES[function])
-    found = held(report, function, *given(ADVERSARIES[function]), sizes=range(12), most=40)
-    assert not found.wrong
+def compared(name):
+    """Whether a trace is complete, why not, how often it is right, and where it is wrong: in a child process."""
+    function, arguments = EVERY[name]
+    report = sb.trace(function, *given(arguments))
+    found = held(report, function, *given(arguments), sizes=range(12), most=40)
+    return report.complete, report.reason, found.right, found.wrong
+
+
+@pytest.fixture(scope="module")
+def child():
+    with Child() as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", [f.__name__ for f in (*CASES, *DATA_CASES)])
+def test_a_loop_over_a_size_is_exact(child, name):
+    complete, reason, right, wrong = child.ask(compared, name, SECONDS)
+    assert complete is (name not in OPEN), reason
+    assert not wrong
+    assert right
+
+
+@pytest.mark.parametrize("name", [f.__name__ for f in ADVERSARIES])
+def test_a_loop_whose_iterations_differ_is_never_wrong(child, name):
+    assert not child.ask(compared, name, SECONDS)[3]
 
 
 def test_the_rows_of_a_comprehension_are_an_axis():

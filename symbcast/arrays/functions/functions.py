@@ -179,6 +179,38 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     return SymbolicArray(dims, kind, contents=contents)
 
 
+@known(np.block)
+def block(arrays: Any) -> Any:
+    depth = _depth(arrays)
+    rank = max([depth, *(len(dims_of(a)) for a in _leaves(arrays))])
+
+    def joined(value: Any, level: int) -> Any:
+        if type(value) is tuple:
+            raise TypeError("only lists can be used to arrange blocks, and np.block does not allow implicit conversion")
+        if type(value) is list:
+            if not value or level == depth:
+                raise ValueError("List depths are mismatched, or a list is empty")
+            return concatenate([joined(v, level + 1) for v in value], level - depth)
+        if level < depth:
+            raise ValueError("List depths are mismatched")
+        array = as_array(value)
+        return array._with((1,) * (rank - array.ndim) + tuple(array.dims)).copied()
+
+    return joined(arrays, 0)
+
+
+def _depth(value: Any) -> int:
+    return 1 + _depth(value[0]) if type(value) is list and value else 0
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if type(value) is list:
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value
+
+
 @known(np.where)
 def where(condition: Any, *values: Any) -> Any:
     if not values:

@@ -11,7 +11,7 @@ import numpy as np
 
 from symbcast.arrays.symbolic.dims import dims_of, dtype_of, here
 from symbcast.arrays.symbolic.results import given_back, resolved
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of
 from symbcast.arrays.symbolic.writers import write_out
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.context import Dims
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 _OPTIONS = frozenset({"axes", "axis", "keepdims", "casting", "order", "dtype", "subok", "signature"})
+
+_NEED_FINITE = ("cholesky", "eig", "lstsq", "svd")
+"""Functions that fail, at most sizes, for data that are not finite."""
 
 _OF_TRANSFORMS = ("(n),()->(m)", "(m),()->(n)")
 """The signatures of NumPy's Fourier transforms."""
@@ -34,6 +37,10 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
     if ufunc.__name__ == "matmul" and not any(map(dims_of, inputs)):
         # NumPy raises different errors for zero-dimensional arrays and for scalars, which look the same here.
         path.fail_to_trace("a matrix product of scalars")
+    if ufunc.__name__.startswith(_NEED_FINITE):
+        zeros = [equal(d, 0) for v in inputs for d in contents_of(v).divisors]
+        if zeros and path.ask(any_of(zeros)):
+            path.fail_to_trace(f"{ufunc.__name__} of data that may not be finite")
     left = options.keys() - _OPTIONS
     if left or len(outs) > len(_signature(ufunc.signature)[1]):
         path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not supported")

@@ -9,7 +9,7 @@ import numpy as np
 
 from symbcast.arrays.functions.ufuncs import accumulated, apply, reduced
 from symbcast.arrays.symbolic.contents import Contents
-from symbcast.arrays.symbolic.dims import as_dims, axes_of, common_dtype, dims_of, here
+from symbcast.arrays.symbolic.dims import as_dims, axes_of, common_dtype, dims_of, here, whole
 from symbcast.arrays.symbolic.integers import Span
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, method
 from symbcast.arrays.symbolic.writers import assign_out, check_cast
@@ -28,7 +28,8 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> Symb
     """Return the elements in another shape; one of its sizes may be -1."""
     path = here()
     given = shape[0] if len(shape) == 1 else shape
-    sizes = [given] if is_whole(given) else list(given)
+    given = whole(given)
+    sizes = [given] if is_whole(given) else list(map(whole, given))
     dims = [dim_of(s) for s in sizes]
     target = [None if _is_free(path, d) else d for d in dims]
     undo = path.doing("reshape", [array.dims])
@@ -248,6 +249,9 @@ def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where:
     found = reduced(np.add, array, axis, kind, out, keeps, where=where)
     if out is None:
         found.contents.truth = found.contents.span = None
+        count = multiply(*(array.dims[n] for n in axes_of(axis, array.ndim)))
+        if not here().bounds.is_at_least(count, 1):
+            found.contents.divisors = (count,)
     return found
 
 

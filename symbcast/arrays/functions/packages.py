@@ -215,8 +215,20 @@ def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
     return found[0] if axis is None else found
 
 
+def _masked(module: ModuleType) -> Pairs:
+    """Yield stand-ins that say that masked arrays are not supported."""
+
+    def refuse(real: Any, *args: Any, **options: Any) -> Any:
+        here().fail_to_trace("masked arrays are not supported")
+
+    kinds = ("equal", "greater", "greater_equal", "inside", "invalid", "less", "less_equal", "not_equal", "object")
+    names = (f"masked_{kind}" for kind in (*kinds, "outside", "values", "where"))
+    return _held(module, ("array", "asarray", "asanyarray", "fix_invalid", *names), refuse)
+
+
 _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "array_api_compat.common._helpers": _array_api_compat,
+    "numpy.ma.core": _masked,
     "scipy.ndimage._nd_image": _ndimage,
     "scipy.fft._pocketfft.pypocketfft": _pocketfft,
     "scipy.spatial.distance": _distances,

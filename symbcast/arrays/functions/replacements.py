@@ -19,7 +19,7 @@ from symbcast.arrays.functions.packages import meet
 from symbcast.arrays.loops.repeated import Repeated, gathered, has_repeated
 from symbcast.arrays.standins.standins import StandIns
 from symbcast.arrays.symbolic.contents import Contents
-from symbcast.arrays.symbolic.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into
+from symbcast.arrays.symbolic.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into, whole
 from symbcast.arrays.symbolic.indices import ramp_contents
 from symbcast.arrays.symbolic.integers import Span
 from symbcast.arrays.symbolic.lists import Listed
@@ -125,6 +125,7 @@ def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
     given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
     if len(given) > 1 and given[1] is None:  # as in the array API
         given = [0, given[0], *given[2:]]
+    given = list(map(whole, given))
     if not all(map(is_whole, given)):
         return here().fail_to_trace("numpy.arange of numbers that are not integers is not supported")
     start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
@@ -365,7 +366,11 @@ def _is_list_of_arrays(a: Any, *_: Any, **__: Any) -> bool:
     return type(a) in (list, tuple) and any(hasattr(type(v), "dims") for v in a)
 
 
-@stands_for(np.min, np.max, np.sum, np.prod, np.any, np.all, np.ptp, is_ours=_is_list_of_arrays)
+@stands_for(
+    *(np.min, np.max, np.sum, np.prod, np.any, np.all, np.ptp, np.mean, np.std, np.var, np.median, np.average),
+    *(np.percentile, np.quantile, np.sort, np.argsort, np.argmax, np.argmin, np.cumsum, np.histogram, np.unique),
+    is_ours=_is_list_of_arrays,
+)
 def reduced_list(real: Any, a: Any, *args: Any, **options: Any) -> Any:
     return real(asarray(real_array, a), *args, **options)
 

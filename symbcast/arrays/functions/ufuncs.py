@@ -16,12 +16,12 @@ from symbcast.arrays.symbolic.integers import Span
 from symbcast.arrays.symbolic.results import given_back, known_type, resolved
 from symbcast.arrays.symbolic.spans import contents_after
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
-from symbcast.arrays.symbolic.writers import assign_out, write_at, write_out
+from symbcast.arrays.symbolic.writers import assign_out, whole_indices, write_at, write_out
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.operators.reductions import reduce
 from symbcast.paths.values.asker import Arrays
 from symbcast.paths.values.real import Real
-from symbcast.paths.values.size import greatest, is_whole, smallest
+from symbcast.paths.values.size import dim_of, greatest, is_whole, smallest
 
 TRUE_OF_FINITE = {"isfinite": True, "isnan": False, "isinf": False}
 """The facts about finite numbers; arguments are assumed to be finite."""
@@ -159,7 +159,15 @@ def _contents(ufunc: Any, inputs: Sequence[Any], where: Any) -> Contents:
         truth = _truth(ufunc, inputs)
     found = contents_after(ufunc, inputs) if ufunc.nout == 1 else Contents(is_data=is_of_data(*inputs))
     found.truth = truth
+    if ufunc.__name__ in ("divide", "floor_divide", "remainder"):
+        found.divisors = _divisors(inputs[1])
     return found
+
+
+def _divisors(value: Any) -> tuple[Any, ...]:
+    """Return the size that is 0 where a number is, if it may be 0."""
+    dim = value.own_zero if type(value) is Real else dim_of(value) if is_whole(value) else 1
+    return () if dim is None or here().bounds.is_at_least(dim, 1) else (dim,)
 
 
 def _is_finite(value: Any) -> bool:
@@ -299,7 +307,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
     if len(shape) != 1:
         raise ValueError("object of too small depth for desired array")
     (place,) = axes_of(axis, len(dims))
-    check_indices(here(), indices, dims[place], shape, is_from_front=True)
+    check_indices(here(), whole_indices(indices), dims[place], shape, is_from_front=True)
     found = (*dims[:place], *shape, *dims[place + 1 :])
     kind = _accumulated(ufunc, data.dtype, dtype)
     outs = outs or ((out,) if out is not None else ())

@@ -6,19 +6,23 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from types import GeneratorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symbcast.arrays.loops.loop import Loop
 from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index
 from symbcast.arrays.loops.state import is_alike, step_of
-from symbcast.arrays.symbolic.dims import here
+from symbcast.arrays.symbolic.dims import here, whole
 from symbcast.arrays.symbolic.lists import Listed
+from symbcast.arrays.symbolic.scalars import integer_of, shown, text
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
-from symbcast.core.logic.formulas import at_most
+from symbcast.core.logic.formulas import Formula, at_most, equal
 from symbcast.paths.runs.path import current
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size, dim_of, is_whole, sized
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
 
 REPLACED: dict[str, Callable[..., Any]] = {}
 """The functions that rewritten code calls, by the builtin's name. Each gets the function that the name refers to."""
@@ -78,13 +82,24 @@ def loop(values: Any, key: Any, dead: tuple[str, ...] = ()) -> Iterator[Any]:
         return iter(values)
     if type(values) is GeneratorType:
         return _of_generator(values, key, dead)
-    sequence = sequence_of(values)
+    sequence = _numbered(values) if type(values) is range else sequence_of(values)
     tried = path.loops.tries.get(key, 0)
     if sequence is not None and tried < 2:
         return Loop(sequence, key, frozenset(dead), tried == 1)
     if has_repeated(values):
         return _each(values, key, dead)
     return iter(values)
+
+
+MAX_UNROLLED = 8
+"""Longer ranges of numbers run their bodies for a symbolic index too."""
+
+
+def _numbered(values: range) -> Sequence | None:
+    if len(values) <= MAX_UNROLLED:
+        return None
+    path = here()
+    return Sequence(len(values), lambda index: sized(add(values.start, multiply(values.step, dim_of(index))), path))
 
 
 def _each(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]:
@@ -151,23 +166,33 @@ def _is_symbolic(*values: Any) -> bool:
 
 @_replaces("range")
 def range_of(*args: Any) -> Any:
+    args = tuple(map(whole, args))
     if not any(type(a) is Size for a in args) or not all(map(is_whole, args)):
         return NotImplemented
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     path = here()
     low, high, by = dim_of(start), dim_of(stop), dim_of(step)
     if path.ask(at_most(by, 0)):
+        if path.ask(equal(by, 0)):
+            raise ValueError("range() arg 3 must not be zero")
         if not isinstance(by, int):
             return NotImplemented
-        if by == 0:
-            raise ValueError("range() arg 3 must not be zero")
         length = ceil_divide(subtract(low, high), -by)
     else:
         length = ceil_divide(subtract(high, low), by)
     count = path.bounds.larger(length, 0)
     if by != 1 and low == 0:
         path.loops.batches.append((high, by))
-    return Sequence(count, lambda index: sized(add(low, multiply(by, dim_of(index))), path))
+
+    def value(index: Dim) -> Dim:
+        return add(low, multiply(by, index))
+
+    def facts(index: Dim) -> Iterator[Formula]:
+        if not isinstance(by, int):  # bounds of products do not follow from those of the index
+            yield at_most(low, value(index))
+            yield at_most(value(index), subtract(high, 1))
+
+    return Sequence(count, lambda index: sized(value(dim_of(index)), path), facts)
 
 
 @_replaces("zip")
@@ -183,7 +208,10 @@ def zip_of(*values: Any, strict: bool = False) -> Any:
     for other in known[1:]:
         if other.count != count:
             count = count if path.ask(at_most(count, other.count)) else other.count
-    return Sequence(count, lambda index: tuple(s.take(index) for s in known))
+    facts = [s.facts for s in known]
+    return Sequence(
+        count, lambda index: tuple(s.take(index) for s in known), lambda index: chain(*(f(index) for f in facts))
+    )
 
 
 @_replaces("enumerate")
@@ -191,7 +219,7 @@ def enumerate_of(values: Any, start: Any = 0) -> Any:
     sequence = sequence_of(values)
     if sequence is None:
         return NotImplemented
-    return Sequence(sequence.count, lambda index: (index + start, sequence.take(index)))
+    return Sequence(sequence.count, lambda index: (index + start, sequence.take(index)), sequence.facts)
 
 
 @_replaces("reversed")
@@ -232,14 +260,13 @@ def int_of(*values: Any) -> Any:
         return value.rounded("trunc")
     if type(value) is not SymbolicArray or value.dims or value.dtype.kind not in "biuf":
         return NotImplemented
-    path, span = here(), value.span
-    if span is not None and path.bounds.is_at_least(span.low, 0):
-        found = path.data_size("integer")
-        path.suppose(at_most(span.low, found))
-        path.suppose(at_most(found, span.high))
-        return sized(found, path)
-    above, below = path.data_size("integer"), path.data_size("integer")
-    return sized(subtract(above, below), path)
+    return integer_of(value)
+
+
+@_replaces("str")
+def str_of(*values: Any) -> Any:
+    is_data = len(values) == 1 and type(values[0]) is SymbolicArray
+    return text(shown(values[0])) if is_data else NotImplemented
 
 
 @_replaces("list")

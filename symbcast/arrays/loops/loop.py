@@ -46,7 +46,7 @@ class Loop:
         self.count, self.key = sequence.count, key
         self.passes = 0
         self.frame: FrameType | None = None
-        self._take = sequence.take
+        self._take, self._facts = sequence.take, sequence.facts
         self._is_peeled = is_peeled
         self._dead = dead
         self._path = here()
@@ -72,9 +72,10 @@ class Loop:
 
     def _peel(self) -> Any:
         """Return the first item; the symbolic index is that of the rest."""
-        take, self._is_peeled = self._take, False
+        take, facts, self._is_peeled = self._take, self._facts, False
         self.count = subtract(self.count, 1)
         self._take = lambda index: take(index + 1)
+        self._facts = lambda index: facts(add(index, 1))
         return take(0)
 
     def is_checking(self) -> bool:
@@ -90,7 +91,7 @@ class Loop:
 
     def _start(self, frame: FrameType) -> Any:
         path = self._path
-        self.index = path.loop_index(self.key, subtract(self.count, 1))
+        self.index = path.loop_index(self.key, subtract(self.count, 1), self._facts)
         self.frame = frame
         path.loops.running.append(self)
         self._asked, self._born = len(path.questions), len(path.loops.born)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -12,7 +12,7 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replaced, subtract
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import Comparison, at_most
+from symbcast.core.logic.formulas import Comparison, Formula, at_most
 from symbcast.paths.runs.path import current
 from symbcast.paths.values.size import Size, dim_of, sized
 
@@ -81,12 +81,20 @@ class Repeated:
 
 
 class Sequence:
-    """A sequence with one item for each index below a size: ``range(n)``, ``zip(x, y)``, the rows of an array."""
+    """A sequence with one item for each index below a size: ``range(n)``, ``zip(x, y)``, the rows of an array.
 
-    __slots__ = ("count", "key", "take")
+    Attributes:
+        count: the number of items.
+        take: returns the item at an index.
+        facts: returns what else is known about an index.
+    """
 
-    def __init__(self, count: Dim, take: Callable[[Any], Any]) -> None:
-        self.count, self.take = count, take
+    __slots__ = ("count", "facts", "take")
+
+    def __init__(
+        self, count: Dim, take: Callable[[Any], Any], facts: Callable[[Dim], Iterable[Formula]] = lambda _: ()
+    ) -> None:
+        self.count, self.take, self.facts = count, take, facts
 
     def __iter__(self) -> Iterator[Any]:
         path, number = here(), 0

@@ -19,11 +19,15 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from symbcast.arrays.loops import builtins as ours
+from symbcast.arrays.loops.items import item
 from symbcast.arrays.loops.repeated import repeat
+from symbcast.arrays.symbolic.scalars import percent, text
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 
+_FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
 _PREFIX = "symbcast replaces "
-_LOOPS = frozenset({dis.opmap["FOR_ITER"]})
-_CONSUMERS = frozenset({"int", "float", "list", "tuple", "sum", "max", "min", "map"})
+_LOOPS = frozenset({dis.opmap["FOR_ITER"], *(dis.opmap[n] for n in _FORMATS if n in dis.opmap)})
+_CONSUMERS = frozenset({"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format"})
 MAX_FUNCTIONS = 500
 
 
@@ -182,6 +186,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "loop": ours.loop,
     "collected": ours.collected,
     "repeat": repeat,
+    "item": item,
+    "slice": slice,
+    "text": text,
+    "percent": percent,
     **ours.REPLACED,
 }
 
@@ -213,12 +221,31 @@ class _Rewriting(ast.NodeTransformer):
             node.iter = self._looped(node.iter, ())
         return node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                part.value = self.visit(part.value)
+        return self._call("text", node, [node])
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and _is_text(node.left):
+            return self._call("percent", node, [node.left, node.right])
         if isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
             key = _value(("repeat", self._file, node.lineno, node.col_offset))
             return self._call("repeat", node, [node.left, node.right, key])
         return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        index = node.slice
+        is_other = isinstance(index, ast.Tuple) or (isinstance(index, ast.Constant) and type(index.value) is not int)
+        if not isinstance(node.ctx, ast.Load) or is_other:  # no index of a list
+            return node
+        if isinstance(index, ast.Slice):
+            ends = [e or ast.Constant(None) for e in (index.lower, index.upper, index.step)]
+            index = self._call("slice", node, ends)
+        return self._call("item", node, [node.value, index])
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -226,6 +253,8 @@ class _Rewriting(ast.NodeTransformer):
             found = self._call(node.func.id, node, [node.func, *node.args])
             found.keywords = node.keywords
             return found
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join") and _is_text(node.func.value):
+            return self._call("text", node, [node])
         return node
 
     @staticmethod
@@ -246,6 +275,17 @@ class _Rewriting(ast.NodeTransformer):
             if not hasattr(node, "lineno"):
                 ast.copy_location(node, at)
         return call
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _keeps_texts(code: CodeType) -> bool:
+    return any(c is text for c in code.co_consts)
+
+
+SymbolicArray.keeps_texts = staticmethod(_keeps_texts)
 
 
 def _value(value: Any) -> ast.Constant:

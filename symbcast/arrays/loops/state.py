@@ -103,6 +103,32 @@ def opaque(value: Any) -> Any:
     return tuple(map(opaque, value)) if type(value) is tuple else value
 
 
+class State:
+    """The locals of a frame, for a comparison with those of another turn of a loop."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+        self._contents = {n: contents_of(v) for n, v in values.items()}
+
+    @classmethod
+    def of(cls, frame: FrameType) -> State | None:
+        """Return the state of a frame; None if it has objects of which not all is known."""
+        values = dict(frame.f_locals)
+        return cls(values) if all(map(_is_known, values.values())) else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and is_alike(self._values, other._values) and self._contents == other._contents
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _is_known(value: Any) -> bool:
+    if type(value) in (tuple, list):
+        return all(map(_is_known, value))
+    known = (SymbolicArray, Size, int, float, complex, np.ndarray, *_PLAIN)
+    return type(value) in known or isinstance(value, np.generic)
+
+
 class Step:
     """The constant step by which an integer, or the axes of an array, grow in each iteration."""
 

@@ -22,6 +22,7 @@ class Contents:
         true_count: the number of true elements once it was requested; empty before.
         false_count: the ``true_count`` list of the array that this one negates; None if there is no such array.
         parts: the slices along the first axis, if each was created separately.
+        divisors: the sizes by which elements were divided: where one is 0, they may not be finite.
     """
 
     truth: bool | None = None
@@ -32,23 +33,25 @@ class Contents:
     true_count: list[Any] = field(default_factory=list)
     false_count: list[Any] | None = None
     parts: tuple[Any, ...] | None = None
+    divisors: tuple[Any, ...] = ()
 
     @property
     def spread(self) -> Contents:
         """Return the facts that remain when elements are reordered, reshaped or repeated."""
-        return Contents(self.truth, self.span, is_data=self.is_data)
+        return Contents(self.truth, self.span, is_data=self.is_data, divisors=self.divisors)
 
     @property
     def some(self) -> Contents:
         """Return the facts that hold for a subset of the elements."""
-        return Contents(self.truth, self.span.bounds if self.span else None, is_data=self.is_data)
+        span = self.span.bounds if self.span else None
+        return Contents(self.truth, span, is_data=self.is_data, divisors=self.divisors)
 
     @property
     def moved(self) -> Contents:
         """Return the facts that remain when all elements are reordered or reshaped, each occurring once."""
-        return Contents(
-            self.truth, self.span, is_data=self.is_data, true_count=self.true_count, false_count=self.false_count
-        )
+        found = self.spread
+        found.true_count, found.false_count = self.true_count, self.false_count
+        return found
 
 
 class Memory:

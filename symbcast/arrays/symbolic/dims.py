@@ -30,9 +30,17 @@ def here() -> Path:
     return path
 
 
+def whole(value: Any) -> Any:
+    """Return a single element of an array of integers as an integer that data decide; any other value unchanged."""
+    kind = type(value)
+    is_element = hasattr(kind, "dims") and hasattr(kind, "whole") and not value.dims
+    return kind.whole(value) if is_element and value.dtype.kind in "iu" else value
+
+
 def as_dims(shape: Any) -> Dims:
     """Return a requested shape, or a single size, as dimensions; require that no size is negative."""
-    sizes = (shape,) if is_whole(shape) else tuple(shape)
+    shape = whole(shape)
+    sizes = (shape,) if is_whole(shape) else tuple(map(whole, shape))
     path, found = here(), []
     for size in sizes:
         if not is_whole(size):

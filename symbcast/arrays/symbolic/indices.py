@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from symbcast.arrays.symbolic.contents import Contents
-from symbcast.arrays.symbolic.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.symbolic.dims import broadcast_together, dims_of, dtype_of, here, is_symbolic, whole
 from symbcast.arrays.symbolic.integers import Ramp, Span
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, is_of_data
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
@@ -300,8 +300,10 @@ def sliced(path: Path, size: Dim, part: slice) -> Dim:
     if isinstance(step, int) and step < 0:
         ends = _end(path, size, part.start, subtract(size, 1)), _end(path, size, part.stop, -1)
         return cut(path, size, (*ends, step))[1]
-    start = _end(path, size, part.start, 0)
-    return length(path, size, path.bounds.larger(start, 0), _end(path, size, part.stop, size), step)
+    start, stop = _end(path, size, part.start, 0), _end(path, size, part.stop, size)
+    if step == 1 and path.is_within(start, stop, size):
+        return subtract(stop, start)
+    return length(path, size, path.bounds.larger(start, 0), stop, step)
 
 
 def _no_size(path: Path) -> NoReturn:
@@ -312,6 +314,7 @@ def _end(path: Path, size: Dim, given: Any, default: Dim) -> Dim:
     """Return an end of a slice counted from the front, not yet clipped to the axis."""
     if given is None:
         return default
+    given = whole(given)
     if not is_whole(given):
         return _no_size(path)
     place = dim_of(given)

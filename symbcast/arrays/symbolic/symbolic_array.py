@@ -44,6 +44,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     namespace: ClassVar[Callable[[], Any]]
     """Returns NumPy as traced code sees it; set by `symbcast.arrays.functions.replacements`."""
 
+    shown: ClassVar[Callable[..., str]]
+    """Returns text of an element; set by `symbcast.arrays.symbolic.scalars`."""
+    whole: ClassVar[Callable[..., Any]]
+    """Returns a single element as an integer; set there too."""
+    keeps_texts: ClassVar[Callable[..., bool]]
+    """Whether code marks its texts as made of data; set by `symbcast.arrays.loops.rewriting`."""
+
     taken_at: ClassVar[Callable[..., Any]]
     """Implements assignment at an index; set by `symbcast.arrays.symbolic.writers`."""
     flattened: ClassVar[Callable[..., Any]]
@@ -259,6 +266,23 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     __int__ = __index__ = __float__ = __complex__ = _as_number
 
+    def __format__(self, spec: str) -> str:
+        found = SymbolicArray.shown(self, spec)
+        path, frame = here(), sys._getframe(1)
+        if not (SymbolicArray.keeps_texts(frame.f_code) or path.is_for_message(frame)):
+            path.fail_to_trace("text is made of array data")
+        return found
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if self.dims:
+            raise TypeError("type numpy.ndarray doesn't define __round__ method")
+        return SymbolicArray.whole(self) if digits is None else SymbolicArray((), self.dtype)
+
+    def __floor__(self) -> Any:
+        return SymbolicArray.whole(self)
+
+    __ceil__ = __trunc__ = __floor__
+
     __hash__ = None  # type: ignore[assignment]
 
     def __copy__(self) -> SymbolicArray:
@@ -317,11 +341,17 @@ def is_of_data(*values: Any) -> bool:
 
 
 def decided_by(found: Any, *values: Any) -> Any:
-    """Return arrays made from some values; if no value is data, the elements depend on sizes only."""
-    if not is_of_data(*values):
+    """Return arrays made from some values, with what the values say about their elements.
+
+    If no value is data, the elements depend on sizes only; they may not be finite where those of a value may not be.
+    """
+    is_data = is_of_data(*values)
+    divisors = tuple(dict.fromkeys(d for v in values if hasattr(type(v), "dims") for d in v.contents.divisors))
+    if not is_data or divisors:
         for array in found if isinstance(found, (tuple, list)) else (found,):
             if type(array) is SymbolicArray:
-                array.contents.is_data = False
+                array.contents.is_data = array.contents.is_data and is_data
+                array.contents.divisors = tuple(dict.fromkeys((*array.contents.divisors, *divisors)))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.core.algebra.arithmetic import add, replaced, subtract
 from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.logic.formulas import Comparison, Formula
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.paths.runs.steps import LoopRefusedError
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Loops:
         symbol = loop_symbol(key, sum(k == key for k, _ in self.varying.values()))
         self.varying[symbol] = key, last
         return symbol
+
+    def are_in(self, formula: Formula) -> bool:
+        """Return whether a formula mentions an index, or a number of an iteration."""
+        return bool(self.varying) and any(s in self.varying for s in symbols_in(formula))
 
     def add_data(self, size: Symbol) -> None:
         """Add a data-dependent number: in a loop, each iteration has its own."""

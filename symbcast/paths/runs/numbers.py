@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.core.algebra.symbols import Symbol, Unknown
-from symbcast.core.logic.formulas import Comparison, Formula, equal
+from symbcast.core.logic.formulas import Comparison, Formula, at_most, equal
 from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at
 from symbcast.operators.context import Context
 from symbcast.paths.runs.opaque import facts
@@ -119,6 +119,8 @@ class Numbers(Context):
         if known is not None:
             return self.sized(known)
         if not self.takes_opaque or low is None or self.opaque_sizes.is_refused(place):
+            return None
+        if high is not None and not self.ask(at_most(low, high)):  # sizes at which the function has no such value
             return None
         found = self.data_size("rounded")
         self.opaque_sizes.add(found, key, place, origin)

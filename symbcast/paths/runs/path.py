@@ -127,7 +127,7 @@ class Path(Numbers):
                 self.diverged = f"it compares {now} where it compared {before} earlier"
                 self.fail_to_trace(self.diverged)
             if question.is_open and not is_number:
-                self._check_turns(formula)
+                self._check_turns(formula, question.answer)
         else:
             question = self._answered(formula, is_number)
         self.questions.append(question)
@@ -139,11 +139,17 @@ class Path(Numbers):
             self._learn(held)
         return question.answer
 
-    def _check_turns(self, formula: Formula) -> None:
-        """End the path after too many turns of a loop whose end is an open question."""
+    def _check_turns(self, formula: Formula, answer: bool) -> bool | None:
+        """End the path after too many turns of a loop whose end is an open question.
+
+        Return the answer that leaves a loop that data decide, if another turn would begin like the one before; this is
+        no decision, since all data lead to the same.
+        """
         symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
-        if self.turns.is_over(sys._getframe(1), self.root, symbols):
+        found = self.turns.turn(sys._getframe(1), self.root, symbols, answer)
+        if found.is_over:
             self.fail_to_trace(f"more than {most_turns(symbols)} turns of a loop, or nested calls, are not followed")
+        return None if symbols else found.way_out
 
     def _answered(self, formula: Formula, is_number: bool) -> Question:
         """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
@@ -160,7 +166,9 @@ class Path(Numbers):
         self.loops.check(symbols_in(formula))
         self.opaque_sizes.refuse(formula)
         if not is_number:
-            self._check_turns(formula)
+            left = self._check_turns(formula, answer)
+            if left is not None:
+                return Question(formula, left, False)
         question = Question(formula, answer, True, is_number)
         turned = (*self.questions, question._replace(answer=not answer))
         steps = (*self.steps, Step("decide", other, self.place()))
@@ -195,7 +203,7 @@ class Path(Numbers):
         if self.loops.varying and self._requires_ends(formula, reason, error):
             return
         if self.opaque_sizes.are_in(formula):
-            if self._checked(negate(formula))[0] is not Satisfiability.UNSATISFIABLE:
+            if not self.implies(formula):
                 self.opaque_sizes.refuse(formula)
             return
         if would_be_caught(sys._getframe(1), self.root):
@@ -239,6 +247,20 @@ class Path(Numbers):
         named = [d for d in output if not isinstance(d, int)]
         if any(named.count(d) > max(s.count(d) for s in shapes) for d in dict.fromkeys(named)):
             self.pairs.append((self.place(), tuple(map(tuple, shapes))))
+
+    def is_within(self, start: Dim, stop: Dim, size: Dim) -> bool:
+        """Return whether the facts imply ``0 <= start <= stop <= size`` where an index or an opaque integer occurs.
+
+        The bounds of terms know nothing of these.
+        """
+        asked = (at_most(0, start), at_most(start, stop), at_most(stop, size))
+        if not any(self.opaque_sizes.are_in(f) or self.loops.are_in(f) for f in asked):
+            return False
+        return all(self.implies(f) for f in asked)
+
+    def implies(self, formula: Formula) -> bool:
+        """Return whether the facts are known to imply a formula."""
+        return evaluated(formula) == TRUE or self._checked(negate(formula))[0] is Satisfiability.UNSATISFIABLE
 
     def written(self, dims: Iterable[Dim]) -> Dims:
         """Return dimensions simplified by the facts."""
@@ -288,10 +310,11 @@ class Path(Numbers):
 
     # Loops.
 
-    def loop_index(self, key: Hashable, last: Dim) -> Symbol:
-        """Return a symbol for the index of a loop: at least 0, and at most ``last``."""
+    def loop_index(self, key: Hashable, last: Dim, facts: Callable[[Symbol], Iterable[Formula]]) -> Symbol:
+        """Return a symbol for the index of a loop: at least 0, at most ``last``, and with more facts."""
         symbol = self.loops.index(key, last)
-        self._learn(at_most(symbol, last))
+        for fact in (at_most(symbol, last), *facts(symbol)):
+            self._learn(fact)
         return symbol
 
     def _requires_ends(self, formula: Formula, reason: str, error: type[Exception]) -> bool:
@@ -299,7 +322,7 @@ class Path(Numbers):
         found = [s for s in symbols_in(formula) if s in self.loops.varying]
         if not found:
             return False
-        if self._checked(negate(formula))[0] is Satisfiability.UNSATISFIABLE:
+        if self.implies(formula):
             return True
         key, last = self.loops.varying[found[0]]
         if last is None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dis
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.paths.places import own_frame
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from symbcast.core.algebra.symbols import Symbol
 
@@ -18,28 +21,60 @@ MAX_DATA_TURNS = 24
 """The same where only data decide: such a turn adds no term."""
 
 
+class Turn(NamedTuple):
+    """A turn of a loop.
+
+    Attributes:
+        is_over: whether there are too many turns.
+        way_out: the answer that leaves the loop, if this turn begins with the state of the last one.
+    """
+
+    is_over: bool
+    way_out: bool | None = None
+
+
 class Turns:
     """Counts how often each instruction of a frame asks about the same sizes, as loops and recursions do.
 
     Questions about other sizes are no further turn: a loop may compare the axes of arrays. Frames are kept, so that a
     new one is not taken for an old one.
+
+    Attributes:
+        state_of: returns the state of a frame, if all of it is known; it equals that of another turn that follows from
+            there alike. None if no states are compared.
     """
 
     def __init__(self) -> None:
+        self.state_of: Callable[[FrameType], Any] | None = None
         self._counts: Counter[tuple[FrameType, int, frozenset[Symbol]]] = Counter()
+        self._last: dict[tuple[FrameType, int], tuple[Any, bool]] = {}
 
-    def is_over(self, frame: FrameType | None, root: FrameType | None, symbols: frozenset[Symbol]) -> bool:
-        """Count an open question about some sizes; return whether that are too many turns."""
+    def turn(self, frame: FrameType | None, root: FrameType | None, symbols: frozenset[Symbol], answer: bool) -> Turn:
+        """Count an open question about some sizes, which gets an answer."""
         frame = own_frame(frame, root)
         if frame is None:
-            return False
+            return Turn(False)
         key = frame, frame.f_lasti, symbols
         self._counts[key] += 1
-        return max(self._counts[key], _depth(frame, root)) > most_turns(symbols)
+        if max(self._counts[key], _depth(frame, root)) > most_turns(symbols):
+            return Turn(True)
+        if symbols or self.state_of is None or _has_iterator(frame.f_code, frame.f_lasti):
+            return Turn(False)
+        place, state = (frame, frame.f_lasti), self.state_of(frame)
+        before, said = self._last.get(place, (None, answer))
+        self._last[place] = state, answer
+        return Turn(False, not said if state is not None and before == state else None)
 
     def clear(self) -> None:
         """Release the frames."""
         self._counts.clear()
+        self._last.clear()
+
+
+@lru_cache(maxsize=4096)
+def _has_iterator(code: CodeType, at: int) -> bool:
+    """Return whether an instruction is in the body of a ``for`` loop, whose iterator is a state that no name has."""
+    return any(i.offset < at < i.argval for i in dis.get_instructions(code) if i.opname == "FOR_ITER")
 
 
 def most_turns(symbols: frozenset[Symbol]) -> int:

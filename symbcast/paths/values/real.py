@@ -178,6 +178,9 @@ class Real:
         return self._quotient(operator.mod, self, other)
 
     def __pow__(self, other: Any) -> Any:
+        is_inverse = type(other) in (int, float) and other < 0 and self.own_zero is not None
+        if is_inverse and self.path.ask(equal(self.own_zero, 0)):  # type: ignore[arg-type]
+            raise ZeroDivisionError("0.0 cannot be raised to a negative power")
         return self._binary(operator.pow, self, other)
 
     def __rpow__(self, other: Any) -> Any:
@@ -251,8 +254,13 @@ class Real:
             divide = floor_divide if way == "floor" else ceil_divide
             return self.path.sized(divide(ratio.above, ratio.below))
         name, of = self.origin
-        if name == "log" and hasattr(type(of), "dim") and self.path.ask(equal(of.dim, 0)):
-            raise OverflowError("cannot convert float infinity to integer")
+        if name in ("log", "sqrt") and hasattr(
+            type(of), "dim"
+        ):  # as functions of NumPy, which raise no error themselves
+            if self.path.ask(Comparison("<", of.dim, 0)):
+                raise ValueError("cannot convert float NaN to integer")
+            if name == "log" and self.path.ask(equal(of.dim, 0)):
+                raise OverflowError("cannot convert float infinity to integer")
         found = None
         if self.key is not None and name == "power":
             found = power_of_two(self.path, of, ("power", 2, self.key))
