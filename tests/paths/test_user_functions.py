@@ -9,7 +9,9 @@ RIGHT = (
     "flat_write", "out_self", "at_slice", "put_many", "fancy_mixed", "window_sizes", "ravel_multi", "dates",
     "windows_std", "segment_at", "structured", "lookup", "where_out", "padded_to", "rows", "fft_convolve", "pieces",
     "batch", "try_shapes", "try_reshape", "try_stack", "try_empty", "asserted", "defaults", "broadcast_write",
-    "swap_rows", "hankel_svd", "partitioned",
+    "swap_rows", "hankel_svd", "partitioned", "gradient_descent", "beam_step", "report_metrics", "fft_convolution",
+    "spectrogram", "overlap_add", "patches", "mosaic", "bounding_box", "trimmed_mean", "ar_fit", "euler_integrate",
+    "thomas", "newton_root", "grid_square", "kde",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from paths import numpy_survey
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Child
 
-MODULES = ("users", "functions", "loops", "idioms")
+MODULES = ("users", "functions", "loops", "idioms", "science")
 SECONDS = 120
 
 
