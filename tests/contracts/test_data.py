@@ -47,3 +47,29 @@ def test_an_incomplete_trace_has_no_contract():
     assert contract.verdict is V.UNKNOWN
     with pytest.raises(sb.UndecidedError):
         contract.to("json")
+
+
+def test_indices_that_grow_with_a_size_limit_it():
+    """RoBERTa counts tokens that are no padding: positions are data, at most ``N``, and 40 have embeddings."""
+    onnx = pytest.importorskip("onnx")
+    text = """
+    <ir_version: 9, opset_import: ["" : 18]> g (int64[N] ids) => (float[N, 8] y)
+    {
+        one = Constant <value_int = 1> ()
+        zero = Constant <value_int = 0> ()
+        lengths = Constant <value_ints = [40, 8]> ()
+        places = ConstantOfShape <value = float[1] {0.5}> (lengths)
+        same = Equal (ids, one)
+        used = Not (same)
+        counted = Cast <to = 7> (used)
+        position = CumSum (counted, zero)
+        y = Gather <axis = 0> (places, position)
+    }
+    """
+    contract = sb.onnx.check(onnx.parser.parse_model(text)).contract(N="1..64")
+    assert contract.boxes == ({"N": range(1, 40)},)
+    assert contract.verdict is V.ALWAYS
+    words = text.replace("(places, position)", "(places, ids)")
+    free = sb.onnx.check(onnx.parser.parse_model(words)).contract(N="1..64")
+    assert free.boxes == ({"N": range(1, 65)},)
+    assert "data         not checked: the indices in ids" in free.explain()

@@ -225,6 +225,10 @@ class Contract:
         if self.reason:
             lines.append(f"open         {self.reason}")
         lines += [f"left out     {failure}" for failure in self.left_out]
+        lines += [f"data         {note}" for note in self.question.notes[:_NOTES]]
+        missed = [f"{n}={size}" for n, sizes in self.typical.items() for size in sizes if not self._has(n, size)]
+        if missed and self.boxes:
+            lines.append(f"typical      {', '.join(missed)} in no box")
         default = {n: self.wanted[n] for s, n in self.question.names.items() if s not in self.requested.given}
         if default:
             assumed = ", ".join(f"{name}={range_text(r)}" for name, r in default.items())
@@ -301,6 +305,9 @@ class Contract:
         shown = "; ".join(map(self._box_text, self.boxes[:3]))
         return f"<Contract: {self.verdict.value}, {self.form}, {shown or 'no sizes'}{' ...' * (len(self.boxes) > 3)}>"
 
+    def _has(self, name: str, size: int) -> bool:
+        return any(size in box[name] for box in self.boxes)
+
     def _box_text(self, box: Mapping[str, range]) -> str:
         return ", ".join(f"{name}={self.derived.get(name, range_text(r))}" for name, r in box.items()) or "no sizes"
 
@@ -311,6 +318,7 @@ class Contract:
 _HIDDEN = "the condition is about sizes without a name"
 _UNPROVED = "z3 did not prove the sizes that were found"
 _SHOWN = 8
+_NOTES = 2
 _HEADS = {
     Verdict.ALWAYS: "valid        {}, as z3 proved",
     Verdict.SOMETIMES: "valid        {} with suitable data, as z3 proved",
@@ -355,6 +363,8 @@ def contract_of(
         raise ShapeTypeError(form, "a form of contract", f"it is one of {', '.join(MOST)}")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise ShapeTypeError(most, "a number of boxes", "write 1 or more")
+    if not isinstance(typical, Mapping):
+        raise ShapeTypeError(typical, "typical sizes by name", 'write typical={"H": [640]}')
     written = own_names(question, ranges), own_names(question, typical)
     wanted = Wanted.read(question.names, *written, question.assumed)
     return sought(question, wanted, form, MOST[form] if most is None else most)

@@ -60,6 +60,7 @@ def question_data(question: Question) -> dict[str, Any]:
         "aliases": dict(question.aliases),
         "open": question.open,
         "data": list(question.data),
+        "notes": list(question.notes),
     }
 
 
@@ -128,6 +129,7 @@ class _Reader:
             aliases=told["aliases"],
             open=told["open"],
             data=tuple(told["data"]),
+            notes=tuple(told["notes"]),
         )
 
     def _formula(self, key: str) -> Formula:

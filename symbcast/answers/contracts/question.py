@@ -49,6 +49,7 @@ class Question:
         find: Returns the findings, each with the text of its clause and the operation behind it.
         stop: Returns the operation that fails first at some sizes, and its own requirement as text, if it is known.
         data: What data must meet besides, as text; empty if the sizes suffice.
+        notes: What was not checked of data, such as that indices are within an axis.
     """
 
     formula: Formula
@@ -61,6 +62,7 @@ class Question:
     find: Callable[[], Sequence[Any]] = tuple
     stop: Callable[[Mapping[str, int]], tuple[str, str] | None] = _unknown_stop
     data: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def for_all_data(self, required: Sequence[Formula]) -> Question:
         """Return the question about sizes that work whatever the data are, as far as sizes can ensure that.

@@ -117,7 +117,14 @@ class Guards(ABC):
 
         formulas = self._guarded(True), self._guarded(False)
         question = Question(
-            *formulas, self._shown, *self._tensors, self._other_names, self._open, self._found_clauses, self._stop
+            *formulas,
+            self._shown,
+            *self._tensors,
+            self._other_names,
+            self._open,
+            self._found_clauses,
+            self._stop,
+            notes=self._notes,
         )
         wanted = form, {**(ranges or {}), **more}, typical or {}, most
         found = contract_of(question.for_all_data(self._data), *wanted)
@@ -138,6 +145,11 @@ class Guards(ABC):
     @property
     def _data(self) -> Sequence[Formula]:
         """What must hold besides the condition, about sizes that data decide."""
+        return ()
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        """What was not checked of data, each as a sentence."""
         return ()
 
     @property

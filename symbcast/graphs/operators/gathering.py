@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, at_most, equal
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.values.contents import (
     MAX_ELEMENTS,
@@ -100,7 +101,17 @@ def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> N
         within(call, found.low, found.high, size, shape)
     elif not _is_within(call, found, size):
         meet(call, found.low, found.high, size, shape)
-        call.note(_data_reason(call, position, found), is_about_data=True, by=[position])
+        enough = _enough(call, found, size, shape)
+        call.note(_data_reason(call, position, found), is_about_data=True, by=[position], enough=enough)
+
+
+def _enough(call: NodeCall, interval: Interval, size: Dim, shape: Dims | None) -> Formula:
+    """Return a condition on sizes at which all indices of an interval lie within an axis; False if unknown."""
+    if interval.low is None or interval.high is None:
+        return FALSE
+    inside = all_of([at_most(multiply(-1, size), interval.low), at_most(add(interval.high, 1), size)])
+    empty = [equal(d, 0) for d in shape or () if not call.bounds.is_at_least(d, 1)]
+    return any_of([*empty, inside])
 
 
 def _is_within(call: NodeCall, interval: Interval, size: Dim) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -11,9 +11,9 @@ from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.guesses import meant
-from symbcast.core.logic.formulas import all_of, clauses
+from symbcast.core.logic.formulas import FALSE, all_of, clauses
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
 from symbcast.graphs.inputs.aliases import with_own_names
@@ -246,7 +246,21 @@ class GraphAnswer(ModuleAnswer):
 
     @property
     def _data(self) -> Sequence[Formula]:
-        return self._checked.conditions.data
+        return (*self._checked.conditions.data, *self._enough())
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        left = [u for u in self.unanalysed if u.is_about_data and u.enough == FALSE]
+        return tuple(dict.fromkeys(f"{u.reason} ({u.node})" for u in left))
+
+    def _enough(self) -> Iterator[Formula]:
+        """Yield the conditions on sizes at which indices that are data lie within their axes."""
+        symbols = {name: s for s, name in self._shown.items()}
+        own = {s: symbols[name] for s, name in self._checked.env.shown.items() if symbols.get(name, s) != s}
+        for left in self.unanalysed:
+            formula = put_in(left.enough, own) if own else left.enough
+            if left.is_about_data and formula != FALSE and symbols_in(formula).keys() <= self._shown.keys():
+                yield formula
 
     @property
     def _open(self) -> str:

@@ -11,6 +11,7 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting.unknown_rank import place_of
+from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.graphs.values.contents import listed, sizes_of
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Dims, Value
@@ -21,7 +22,6 @@ from symbcast.operators.reach import is_of_each_axis
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
-    from symbcast.core.logic.formulas import Formula
     from symbcast.graphs.requirements.recorder import Place
     from symbcast.graphs.values.contents import Element
     from symbcast.graphs.walking.walker import GraphScope, Walker
@@ -263,10 +263,13 @@ class NodeCall(Context):
         """Leave the outputs unknown, for the given reason."""
         raise UnknownShapeError(reason)
 
-    def note(self, reason: str, *, is_about_data: bool = False, by: Sequence[int] | None = None) -> None:
+    def note(
+        self, reason: str, *, is_about_data: bool = False, by: Sequence[int] | None = None, enough: Formula = FALSE
+    ) -> None:
         """Note a condition of the node that was not checked.
 
         ``is_about_data`` says that the condition concerns the elements of the inputs at the positions ``by``, None for
-        all of them: it may depend on sizes unless only data decide these elements.
+        all of them: it may depend on sizes unless only data decide these elements. It holds whatever these are at sizes
+        that are ``enough``.
         """
-        self.walk.leave(self.place, reason, is_about_data and self.is_data(by))
+        self.walk.leave(self.place, reason, is_about_data and self.is_data(by), enough)

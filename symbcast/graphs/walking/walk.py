@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from symbcast.core.logic.formulas import FALSE, negate
+from symbcast.core.logic.formulas import FALSE, Formula, negate
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.solver.budget import current as current_budget
 from symbcast.errors import DimensionError
@@ -41,13 +41,15 @@ MAX_BRANCHES = 1_000
 class Unanalysed(NamedTuple):
     """A node whose own conditions were not checked completely, and the reason.
 
-    ``is_about_data`` says that only conditions on data are unchecked; all conditions on sizes were checked.
+    ``is_about_data`` says that only conditions on data are unchecked; all conditions on sizes were checked. ``enough``
+    is a condition on sizes at which they hold whatever the data are; False if none is known.
     """
 
     node: str
     op_type: str
     reason: str
     is_about_data: bool = False
+    enough: Formula = FALSE
 
     def __str__(self) -> str:
         return f"{self.node} ({self.op_type}): {self.reason}"
@@ -305,9 +307,9 @@ class Walk:
         """Return the value found for a name, in any graph; None if the walk did not reach it."""
         return self.top.values.get(name) or self.inner.get(name)
 
-    def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
+    def leave(self, place: Place, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
         """Note a node whose conditions, or only whose conditions on data, were not checked."""
-        self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data)] = None
+        self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data, enough)] = None
 
 
 def as_sequence(outputs: Value | Sequence[Value]) -> Sequence[Value]:

@@ -183,7 +183,7 @@ class Walker(Protocol):
     def keep_common(self, inner: Mapping[str, Value]) -> None:
         """Discard the shapes of values in inner graphs if another walk through these graphs gave different ones."""
 
-    def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
+    def leave(self, place: Place, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
         """Note a node whose conditions, or only whose conditions on data, were not checked."""
 
 
