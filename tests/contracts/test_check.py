@@ -31,6 +31,10 @@ ADVICE = [
     ("H % 4 == 0", "1..64", ["pad H up to a multiple of 4"]),
     ("H % 4 == 0", "5..64", ["pad H up to a multiple of 4", "crop H down to a multiple of 4"]),
     ("H % 4 == 0", "4..64 step 4", []),
+    # A clause that leaves no sizes, or that sets of sizes cannot express, is not forgotten.
+    ("(H % 5 == 0) and (H == 1 or H != H)", "5..15 step 2", []),
+    ("(H == 1) and (H >= 48)", "36..58 step 2", []),
+    ("H % 5 > 0 and H > H", "39..55", []),
 ]
 
 

@@ -176,8 +176,12 @@ WRONG = [
     ({"H": "1..3 step 0"}, sb.ShapeTypeError, "step"),
     ({"H": 1 << 40}, sb.ShapeTypeError, "2147483648"),
     ({"H": "1..1000000000"}, sb.ShapeTypeError, "over at most 16777216 sizes"),
-    ({"form": "rows"}, sb.ShapeTypeError, "it is one of box, steps, profiles, list"),
+    ({"form": "rows"}, sb.ShapeTypeError, "it is one of box, steps, derived, profiles, list"),
     ({"most": 0}, sb.ShapeTypeError, "1 or more"),
+    ({"H": "64.."}, sb.ShapeTypeError, "is not a range with an end"),
+    ({"H": "1..inf"}, sb.ShapeTypeError, "give the greatest size"),
+    ({"typical": 640}, sb.ShapeTypeError, 'write typical={"H": \\[640\\]}'),
+    ({"H": "1..64", "typical": {"H": [640]}}, sb.ShapeTypeError, "which is sought in 1..64"),
 ]
 
 
@@ -185,6 +189,21 @@ WRONG = [
 def test_wrong_arguments_are_refused(arguments, error, text):
     with pytest.raises(error, match=text):
         sb.Condition("H % 2 == 0").contract(**arguments)
+
+
+@pytest.mark.parametrize("form", ["list", "profiles"])
+def test_many_boxes_are_proved_together(form):
+    contract = sb.Condition("H % 2 == 0").contract(form=form, most=5000)
+    assert contract.verdict is V.ALWAYS
+    assert len(contract.boxes) == 2048
+    assert [str(f) for f in contract.left_out] == ["H % 2 == 0 fails at H=1"]
+
+
+def test_what_a_caller_is_told():
+    missed = sb.Condition("H % 2 == 0").contract(H="1..64", typical={"H": [3, 8]})
+    assert "typical      H=3 in no box" in missed.explain()
+    assert str(*sb.Condition("False").contract().left_out) == "no sizes satisfy the condition"
+    assert "the one combination of sizes works" in sb.Condition("H == 4").contract().explain()
 
 
 def test_sizes_of_a_sequence_have_no_contract():

@@ -54,7 +54,7 @@ def prove(boxes: Sequence[Ranges], clauses: Iterable[tuple[Formula, str]]) -> Ce
 def _claims(boxes: Sequence[Ranges], clauses: Sequence[tuple[Formula, str]]) -> Iterator[Claim]:
     for clause, text in clauses:
         symbols = tuple(symbols_in(clause))
-        parts = list(dict.fromkeys(tuple(box[s] for s in symbols) for box in boxes))
+        parts = _merged(dict.fromkeys(tuple(box[s] for s in symbols) for box in boxes))
         sets = [dict(zip(symbols, part, strict=True)) for part in parts]
         try:
             with share(PROVED):
@@ -62,6 +62,36 @@ def _claims(boxes: Sequence[Ranges], clauses: Sequence[tuple[Formula, str]]) -> 
         except EffortSpentError:
             proof = Proof.UNDECIDED
         yield Claim(f"all sizes in the boxes satisfy {text}", proof)
+
+
+def _merged(boxes: Iterable[tuple[range, ...]]) -> list[tuple[range, ...]]:
+    """Return the same points as fewer boxes: those that differ in one size only, with single values, become ranges."""
+    found = list(boxes)
+    for axis in range(len(found[0]) if len(found) > 1 else 0):
+        values: dict[tuple[range, ...], list[int]] = {}
+        kept = []
+        for box in found:
+            if len(box[axis]) == 1:
+                values.setdefault((*box[:axis], *box[axis + 1 :]), []).append(box[axis][0])
+            else:
+                kept.append(box)
+        for rest, sizes in values.items():
+            charge(len(sizes))
+            kept += [(*rest[:axis], run, *rest[axis:]) for run in _runs(sorted(sizes))]
+        found = kept
+    return found
+
+
+def _runs(sizes: Sequence[int]) -> Iterator[range]:
+    """Yield ascending sizes as progressions, each as long as possible."""
+    start = 0
+    while start < len(sizes):
+        step = sizes[start + 1] - sizes[start] if start + 1 < len(sizes) else 1
+        end = start + 1
+        while end < len(sizes) and sizes[end] - sizes[end - 1] == step:
+            end += 1
+        yield range(sizes[start], sizes[end - 1] + 1, step)
+        start = end
 
 
 def _proof(symbols: tuple[Symbol, ...], sets: Sequence[Ranges], clause: Formula) -> Proof:

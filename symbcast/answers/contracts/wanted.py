@@ -23,6 +23,7 @@ RangeLike: TypeAlias = "str | int | range | Iterable[int]"
 DEFAULT = range(1, 4097)
 """The range of a size for which the caller gives none."""
 _TEXT = re.compile(r"\s*(\d+)\s*(?:\.\.\s*(\d+)\s*(?:step\s+(\d+)\s*)?)?", re.ASCII)
+_ENDLESS = re.compile(r"\s*\d+\s*\.\.\s*(?:inf|oo|\*|\?|∞)?\s*", re.ASCII)
 _HINT = 'write a range such as "64..1280" or "64..1280 step 32", a size such as 224, or a Python range'
 _MOST = 1 << 31
 _WIDEST = 1 << 24
@@ -39,6 +40,8 @@ def read_range(value: RangeLike) -> range:
     """
     if isinstance(value, str):
         found = _TEXT.fullmatch(value)
+        if found is None and _ENDLESS.fullmatch(value):
+            raise ShapeTypeError(value, "a range with an end", "give the greatest size that a request can have")
         if found is None:
             raise ShapeTypeError(value, "a range of sizes", _HINT)
         low, high, step = (int(part) if part else None for part in found.groups())
@@ -149,5 +152,9 @@ class Wanted:
         for name, value in {**listed, **typical}.items():
             sizes = [value] if isinstance(value, int) and not isinstance(value, bool) else _sizes(value)
             s = symbols[name]
+            outside = next((n for n in sizes if n not in made.ranges[s] and name not in listed), None)
+            if outside is not None:
+                told = f"a typical size of {name}, which is sought in {range_text(made.ranges[s])}"
+                raise ShapeTypeError(outside, told, "widen the range, or leave the size out")
             made.typical[s] = tuple(sorted({n for n in sizes if n in made.ranges[s]}))
         return made

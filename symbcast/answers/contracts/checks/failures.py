@@ -87,9 +87,12 @@ def _failure(
     origin = question.origin(clause)
     stop = None if at is None else question.stop(at)
     node, requirement = (origin, text) if stop is None else stop
+    if clause == FALSE:
+        return Failure(
+            at, text, node, f"no sizes satisfy the condition{f' ({node})' if node else ''}", requirement, origin
+        )
     about = "" if at is None else f" at {_shown(at, clause, question)}"
-    told = "no sizes satisfy the condition" if clause == FALSE else f"{text} fails"
-    reason = f"{told}{about}{f' ({node})' if node else ''}"
+    reason = f"{text} fails{about}{f' ({node})' if node else ''}"
     if origin and origin != node:
         reason = f"{text} ({origin}) fails{about}: a run stops at {node}"
     return Failure(at, text, node, reason, requirement, origin)

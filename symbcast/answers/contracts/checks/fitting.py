@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.contracts.search.space import set_of
 from symbcast.core.effort import charge
-from symbcast.core.logic.formulas import Formula, at_most
+from symbcast.core.logic.formulas import FALSE, Formula, at_most
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.congruences import divisors
-from symbcast.core.solver.sets.size_sets import ALL, MAX_PERIOD, SizeSet
+from symbcast.core.solver.sets.size_sets import ALL, EMPTY, MAX_PERIOD, SizeSet
 from symbcast.core.solver.sets.univariate import narrow
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def advice_for(question: Question, ranges: Ranges) -> Iterator[Advice]:
     """Yield how to pad and crop each size that clauses about it alone refuse at some sizes of its range."""
     for s, sizes in ranges.items():
         valid = _valid(question, s)
-        if valid is None or set_of(sizes) <= valid or len(sizes) > _MOST_SIZES:
+        if not valid or set_of(sizes) <= valid or len(sizes) > _MOST_SIZES:
             continue
         charge(len(sizes))
         name = question.names[s]
@@ -54,11 +54,13 @@ def advice_for(question: Question, ranges: Ranges) -> Iterator[Advice]:
 
 
 def _valid(question: Question, symbol: Symbol) -> SizeSet | None:
-    """Return the sizes that the clauses about one symbol allow; None if there are no such clauses."""
-    found: SizeSet | None = None
+    """Return the sizes that all clauses about one symbol allow; None if sets of sizes do not express one of them."""
+    found: SizeSet | None = ALL
     for clause, _ in question.clauses:
-        if list(symbols_in(clause)) == [symbol]:
-            found = narrow(found or ALL, clause) or found
+        if clause == FALSE:
+            return EMPTY
+        if found is not None and list(symbols_in(clause)) == [symbol]:
+            found = narrow(found, clause)
     return found
 
 
