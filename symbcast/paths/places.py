@@ -34,7 +34,25 @@ class Place(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
-        return f"{FilePath(self.file).name}:{self.line}"
+        return line_text(self.file, self.line)
+
+
+def line_text(file: str, line: int) -> str:
+    """Return a line of code in words; a cell of a notebook has the name that IPython gives it.
+
+    >>> line_text("/home/me/net.py", 7), line_text("/tmp/ipykernel_12/2141619520.py", 7)
+    ('net.py:7', 'a cell, line 7')
+    """
+    return f"{_cell(file)}, line {line}" if "ipykernel_" in file else f"{FilePath(file).name}:{line}"
+
+
+def _cell(file: str) -> str:
+    """Return the name of a notebook cell, such as ``In[3]``; the name of its file is another one on every run."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    compiler: Any = getattr(shell, "compile", None)
+    named = compiler.format_code_name(file) if hasattr(compiler, "format_code_name") else None
+    return str(named[1]) if named else "a cell"
 
 
 NOWHERE = Place("", 0)

@@ -323,3 +323,14 @@ def test_data_may_leave_nothing_whatever_the_minimum_size():
     report = sb.trace(largest, "N", min_size=1)
     assert report.verdict is sb.Verdict.SOMETIMES
     assert len(report.cases) == 3
+
+
+def test_a_cell_has_the_name_that_the_notebook_shows(monkeypatch):
+    name = "/tmp/ipykernel_7/11.py"
+    compiler = types.SimpleNamespace(format_code_name=lambda file: ("Cell", "In[3]") if file == name else None)
+    shell = types.SimpleNamespace(compile=compiler)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    space = {}
+    exec(compile("def sums(x, y):\n    return x + y\n", name, "exec"), space)
+    finding = sb.trace(space["sums"], "N", "M").findings[0]
+    assert finding.requirement.place == "In[3], line 2"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.names import Namer
@@ -31,6 +30,7 @@ from symbcast.core.logic.formulas import FALSE, TRUE, clauses
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.places import line_text
 
 if TYPE_CHECKING:
     from symbcast.paths.conclusions.answer import PathsAnswer
@@ -76,7 +76,7 @@ def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
     yield field("and" if number else "works when", said(finding.words, namer.formula(finding.formula), math))
     if finding.line:
-        where = Span(f"{Path(finding.file).name}:{finding.line}", whole=f"{finding.file}:{finding.line}")
+        where = Span(line_text(finding.file, finding.line), whole=f"{finding.file}:{finding.line}")
         yield field("asked by", (where, Span(": "), Span(clipped(finding.source, 160), True)), most=3)
     shapes = ", ".join(shape_text(o) for o in finding.operands)
     yield field("operands", code(shapes, longest=160) if shapes else (), most=2)

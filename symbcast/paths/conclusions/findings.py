@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
@@ -17,6 +16,7 @@ from symbcast.core.program.statements.statement import Statement, public
 from symbcast.core.solver.decision.counterexamples import breaking
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
+from symbcast.paths.places import line_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,7 @@ class PathFinding:
     @property
     def requirement(self) -> Requirement:
         """The requirement as a check of generated code, with the line that fails as its place."""
-        line = f"{PurePath(self.file).name}:{self.line}" if self.file else ""
+        line = line_text(self.file, self.line) if self.file else ""
         place = line or self.operation
         because = f": {self.error}" if self.error else ""
         return Requirement(self.formula, place, f"{place or 'the run'} requires {self.text}{because}")
