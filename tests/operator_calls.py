@@ -48,3 +48,11 @@ def with_sizes(value, made, sizes=None):
     if made is None:
         return f"T:{','.join(map(str, shape))}" + (f":{dtype}" if dtype else "")
     return made([int(d) if isinstance(d, str) and d.isdecimal() else d for d in shape], dtype)
+
+
+def operator_of(name):
+    """Return an operator by the name of its overload, such as ``add.Tensor``."""
+    import torch
+
+    packet, _, overload = name.partition(".")
+    return getattr(getattr(torch.ops.aten, packet), overload)

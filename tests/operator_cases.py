@@ -119,7 +119,7 @@ for n in range(4):
     case("bernoulli.p", self=x, p=0.5)
     case("native_dropout.default", input=x, p=0.5, train=True)
     for train in (False, True):
-        case("dropout_.default", self=x, p=0.5, train=train)
+        case("dropout_.default feature_dropout_.default", self=x, p=0.5, train=train)
         case("dropout.default alpha_dropout.default feature_dropout.default",
              input=x, p=0.5, train=train)  # fmt: skip
     case("tril.default triu.default", self=x)
@@ -843,6 +843,56 @@ for index in ("b", ""):
             "index_add_.default index_copy_.default", self="T:a,c", index=tensor(index, "int"), dim=dim, source="T:d,c"
         )
 case("scatter_reduce_.two", self="T:a,b", dim=0, index="T:c,d:int", src="T:c,b", reduce="sum")
+
+# Operators that are analysed by torch's decompositions
+
+for n in range(4):
+    x = shape(n)
+    case("fliplr.default flipud.default mH.default log_sigmoid_forward.default", self=x)
+    case("matrix_power.default", self=x, n=2)
+    for offset in (-1, 0, 1):
+        case("diag.default", self=x, diagonal=offset)
+        case("diagonal_scatter.default", self=x, src="T:d", offset=offset)
+    case("cov.default corrcoef.default", self=x)
+    case("unfold_copy.default", self=x, dimension=0, size=2, step=1)
+    for dim in dims(n):
+        case("special_logsumexp.default", self=x, dim=[dim])
+    case("select_backward.default", grad_output=x, input_sizes=["S:a", 3, "S:b"], dim=1, index=1)
+    case("slice_backward.default", grad_output=x, input_sizes=["S:a", "S:d", 2], dim=1, start=0, end=2, step=1)
+    case("embedding_dense_backward.default", grad_output=x, indices="T:a,b:int", num_weights=4, padding_idx=-1,
+         scale_grad_by_freq=False)  # fmt: skip
+for one, other in (("ab", "ab"), ("ab", "cd"), ("a", "a"), ("a", "b"), ("ab", "b"), ("abc", "abc"), ("", "")):
+    case("mse_loss_backward.default", grad_output="T:", self=tensor(one), target=tensor(other), reduction=1)
+    case("multilabel_margin_loss_forward.default", self=tensor(one), target=tensor(other, "int"), reduction=1)
+for one, left, right in (
+    ("ab", "a", "b"),
+    ("ab", "c", "d"),
+    ("a", "b", "c"),
+    ("", "a", "b"),
+    ("1b", "a", "b"),
+    ("ab", "ab", "c"),
+):
+    case("addr.default", self=tensor(one), vec1=tensor(left), vec2=tensor(right))
+for left, right in (("a3", "b3"), ("3a", "3b"), ("ab", "cd"), ("a", "b"), ("3", "3"), ("ab3", "b3")):
+    case("cross.default", self=tensor(left), other=tensor(right), dim=-1)
+    case("_euclidean_dist.default", x1=tensor(left), x2=tensor(right))
+for one, target in (("ab", "a"), ("ab", "c"), ("a", ""), ("a", "b"), ("a3", "a"), ("abc", "a")):
+    case("multi_margin_loss.default", self=tensor(one), target=tensor(target, "int"))
+for rows, columns in (("S:a", "S:b"), (3, "S:b"), ("S:a", "S:a"), (2, 3)):
+    for offset in (-1, 0, 2):
+        case("tril_indices.default triu_indices.default", row=rows, col=columns, offset=offset)
+for one, size in (("abc", "bc"), ("ab", "b"), ("ab", "cd"), ("a", "a"), ("a3", "3"), ("abc", "c")):
+    sizes = [f"S:{x}" if x.isalpha() else int(x) for x in size]
+    kept = tensor(tuple(one[: len(one) - len(size)]) + ("1",) * len(size))
+    case("native_layer_norm_backward.default", grad_out=tensor(one), input=tensor(one), normalized_shape=sizes,
+         mean=kept, rstd=kept, weight=tensor(size), bias=tensor(size), output_mask=[True, True, True])  # fmt: skip
+for v, g in (("ab", "a1"), ("ab", "c1"), ("abc", "a11"), ("ab", "cd"), ("a", "a")):
+    case("_weight_norm_interface.default", v=tensor(v), g=tensor(g), dim=0)
+for one, left, right in (("c", "ab", "bc"), ("ac", "ab", "bc"), ("d", "ab", "bc"), ("", "ab", "bc"), ("1", "ab", "cd")):
+    case("_addmm_activation.default", self=tensor(one), mat1=tensor(left), mat2=tensor(right))
+for one, target in (("ab", "a"), ("a3", "a"), ("ab", "c"), ("a", "")):
+    case("nll_loss_backward.default", grad_output="T:", self=tensor(one), target=tensor(target, "int"), weight=None,
+         reduction=1, ignore_index=-100, total_weight="T:")  # fmt: skip
 
 CASES = {name: calls[:: -(-len(calls) // MOST)] for name, calls in ALL.items()}
 """The calls that are tried, by the name of the overload."""

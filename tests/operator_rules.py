@@ -18,6 +18,7 @@ from symbcast.graphs.values.contents import Elements
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.walking.walker import GraphScope
+from symbcast.torch.eager.decomposed import decomposed
 from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.node_call import INT64, TorchCall
 from symbcast.torch.operators.elementwise import pointwise
@@ -47,30 +48,40 @@ class Call(TorchCall):
         return [Value(None) for _ in self.node.outputs]
 
 
-def node_of(op, args, ranks):
-    """Return what a rule asks of a node: its outputs, of some ranks as they were exported, and its arguments' types."""
+def node_of(op, args, ranks, target=None):
+    """Return what a rule asks of a node: its outputs, of some ranks as they were exported, and its arguments' types.
+
+    ``target`` is torch's operator if its decomposition is asked for.
+    """
     values = [SimpleNamespace(shape=(None,) * (0 if rank is None else rank)) for rank in ranks]
     fx = SimpleNamespace(
-        args=[_typed(v) for v in args.values()],
-        kwargs={name: _typed(v) for name, v in args.items()},
+        args=[_typed(v) for v in args.values()] if target is None else (),
+        kwargs={name: _typed(v, target) for name, v in args.items()},
         meta={"val": values[0] if len(values) == 1 else values},
-        target=None,
+        target=target,
     )
     outputs = [f"out.{n}" for n in range(len(ranks))]
     return SimpleNamespace(name="out", op_type=op, outputs=outputs, inputs=[], raw=fx, names={}, version=1)
 
 
-def _typed(value):
+def _typed(value, target=None):
     if isinstance(value, list):
-        return [_typed(v) for v in value]
+        return [_typed(v, target) for v in value]
     if isinstance(value, str) and value.startswith("T:"):
-        dtype = value[2:].partition(":")[2]
-        return SimpleNamespace(meta={"val": SimpleNamespace(dtype=DTYPES[dtype])})
+        dtype = DTYPES[value[2:].partition(":")[2]]
+        if target is not None:
+            import torch
+
+            dtype = getattr(torch, dtype.removeprefix("torch."))
+        return SimpleNamespace(meta={"val": SimpleNamespace(dtype=dtype)})
     return value
 
 
-def answer(name, args, ranks):
-    """Return what the rule for an operator says of a call whose outputs had some ranks when it was exported."""
+def answer(name, args, ranks, target=None):
+    """Return what the rule for an operator says of a call whose outputs had some ranks when it was exported.
+
+    With ``target``, torch's operator, it is what torch's decomposition says.
+    """
     op = "aten." + name.partition(".")[0]
     letters = {letter: symbol(letter) for letter in sizes_in(args)}
     env = Program(on_conflict="record")
@@ -78,12 +89,12 @@ def answer(name, args, ranks):
         env.named(letter)
     asker = Asker(env, "torch", Bounds({}))
     asker.start(tuple(letters.values()), {}, None)
-    walk = TorchWalk(SimpleNamespace(inner=0, declared=SimpleNamespace(symbols={})), FRONT_END, asker)
+    walk = TorchWalk(SimpleNamespace(inner=0, declared=SimpleNamespace(symbols={}, inputs=())), FRONT_END, asker)
     given = _values(with_sizes(args, lambda shape, dtype: Value(tuple(shape), INT64 if dtype == "int" else 0), letters))
-    call = Call(Place("out", op, node_of(op, args, ranks), []), walk, given)
+    call = Call(Place("out", op, node_of(op, args, ranks, target), []), walk, given)
     left_open, outputs = "", [None] * len(ranks)
     try:
-        found = OPERATORS.get(("", op), pointwise)(call)
+        found = OPERATORS.get(("", op), pointwise)(call) if target is None else decomposed(call)
         outputs = [found] if isinstance(found, Value) else list(found)
     except RefusedError:
         return Answer(FALSE, outputs, "")
@@ -133,15 +144,15 @@ def is_garbage(outcome):
     return "-" in outcome and outcome != FAILED and "=" not in outcome
 
 
-def judged(row):
-    """Hold the rule for an operator against the recorded runs of one call."""
+def judged(row, target=None):
+    """Hold the rule for an operator, or the decomposition of ``target``, against the recorded runs of one call."""
     letters, outcomes = sizes_in(row["args"]), unpacked(row["runs"])
     at_points = [{symbol(k): n for k, n in zip(letters, p, strict=True)} for p in points(letters)]
     ran = [o for o in outcomes if o not in (FAILED, CRASHED) and not is_garbage(o)]
     exported = list(dict.fromkeys(map(ranks_of, ran))) or [(0,)]
     wrong, count, left_open = [], 0, 0
     for ranks in exported[:4]:
-        said = answer(row["op"], row["args"], ranks)
+        said = answer(row["op"], row["args"], ranks, target)
         for at, outcome in zip(at_points, outcomes, strict=True):
             if is_garbage(outcome):
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from symbcast.graphs.front_end import FrontEnd
 from symbcast.graphs.inputs.aliases import Layouts
 from symbcast.graphs.values.value import Value
+from symbcast.torch.eager.decomposed import decomposed
 from symbcast.torch.node_call import TorchCall
 from symbcast.torch.operators.families import OPERATORS, by_tag
 from symbcast.torch.reading.reader import read
@@ -15,11 +16,17 @@ from symbcast.torch.walk import TorchWalk
 
 
 def tail(call: TorchCall) -> Sequence[Value]:
-    """Return the outputs of an operator that has no function here: by its tags, or as torch recorded them."""
+    """Return the outputs of an operator that has no function here.
+
+    They are known by its tags, or by torch's decomposition of it, or else as torch recorded them.
+    """
     operator = by_tag(call.node.raw.target)
     if operator is not None:
         found = operator(call)
         return (found,) if isinstance(found, Value) else found
+    made = decomposed(call)
+    if made is not None:
+        return made
     call.note(f"{call.node.op_type} is not supported here: its shape is as torch recorded it")
     return call.recorded()
 

@@ -128,7 +128,7 @@ class TorchCall(NodeCall):
 
     def dtype_of(self, name: str) -> str:
         """Return the element type of a tensor as torch recorded it, such as ``float32``; empty if it is unknown."""
-        found = _bound(self.node.raw).get(name)
+        found = raw_argument(self, name)
         return str(getattr(getattr(found, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
 
     def axis_of(self, axis: int, rank: int) -> int:
@@ -157,6 +157,11 @@ class TorchCall(NodeCall):
         """Return whether only data decide the elements of an argument."""
         found = self.given(name)
         return isinstance(found, Value) and joined([found]) == Decider.DATA
+
+
+def raw_argument(call: TorchCall, name: str) -> Any:
+    """Return an argument as the graph has it: a node, a list of nodes, or a constant."""
+    return _bound(call.node.raw).get(name)
 
 
 def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:

@@ -5,11 +5,13 @@ Data provably decide an element if it depends only on data, or if data can offse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.adapters.torch_expressions import read_term
 from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
 from symbcast.graphs.values.deciders import Decider
@@ -34,6 +36,18 @@ class TorchWalk(Walk):
     def __init__(self, model: TorchModel, front_end: FrontEnd, asker: Asker) -> None:
         super().__init__(model, front_end, asker)
         self._symbols = dict(model.declared.symbols)
+        self._inputs = model.declared.inputs
+
+    @cached_property
+    def hints(self) -> Mapping[Symbol, int]:
+        """The sizes of the example that the program was exported with, as far as torch recorded them."""
+        found: dict[Symbol, int] = {}
+        for given in self._inputs:
+            for axis, size in zip(given.axes, getattr(given.value, "shape", ()), strict=False):
+                hint = size if isinstance(size, int) else size.node.hint if size.node.has_hint() else None
+                if isinstance(axis.size, Symbol) and hint is not None:
+                    found[axis.size] = int(hint)
+        return found
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

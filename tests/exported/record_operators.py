@@ -15,19 +15,11 @@ import warnings
 from itertools import groupby
 from pathlib import Path
 
-from operator_calls import points, sizes_in, with_sizes
+from operator_calls import operator_of, points, sizes_in, with_sizes
 from operator_cases import CASES, DEFAULTS
 
 TARGET = Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz"
 FAILED, CRASHED, NOTHING = "-", "!", "[]"
-
-
-def operator_of(name):
-    """Return an operator by the name of its overload, such as ``add.Tensor``."""
-    import torch
-
-    packet, _, overload = name.partition(".")
-    return getattr(getattr(torch.ops.aten, packet), overload)
 
 
 def completed(name, args):

@@ -91,9 +91,11 @@ def small_transformer(kind):
             setattr(config, name, value)
     if getattr(config, "layer_types", None):
         config.layer_types = config.layer_types[:2]
-    model = AutoModel.from_config(config, attn_implementation="eager").eval()
+    with torch.device("meta"):  # without memory
+        model = AutoModel.from_config(config, attn_implementation="eager")
     if sum(p.numel() for p in model.parameters()) > LARGEST:
         raise ValueError("it is large")
+    model = AutoModel.from_config(config, attn_implementation="eager").eval()
     taken = model.forward.__code__.co_varnames
     names = {}
     kwargs = {}
@@ -143,7 +145,8 @@ def torchvision_case(name):
 def segmentation_case(name):
     import segmentation_models_pytorch as smp
 
-    return image_case(getattr(smp, name)("resnet18", encoder_weights=None), 128)
+    encoder = "tu-vit_tiny_patch16_224" if name == "DPT" else "resnet18"
+    return image_case(getattr(smp, name)(encoder, encoder_weights=None), 224 if name == "DPT" else 128)
 
 
 def audio_case(name):

@@ -27,6 +27,9 @@ class Run(Protocol):
     def ask(self, formula: Formula) -> bool:
         """Return whether a formula holds in this run."""
 
+    def expect(self, formula: Formula) -> None:
+        """Require a formula that torch checks."""
+
     def number(self, dim: Dim) -> int:
         """Return a size as a number, and restrict the run to it."""
 
@@ -50,6 +53,7 @@ class Node:
     """What all three kinds have in common; ``run`` is the run that they belong to."""
 
     kind = "int"
+    expr = _hint = None  # torch's Python code looks for its own expression and for an example's value
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -130,7 +134,11 @@ class TruthNode(Node):
     def guard_size_oblivious(self, file: builtins.str, line: int) -> bool:
         return self.run.ask(self.formula)
 
-    expect_true = guard_or_false = guard_or_true = guard_size_oblivious
+    guard_or_false = guard_or_true = guard_size_oblivious
+
+    def expect_true(self, file: builtins.str, line: int) -> bool:
+        self.run.expect(self.formula)
+        return True
 
     def statically_known_true(self, file: builtins.str, line: int) -> bool:
         return self.run.settled(self.formula) is True

@@ -55,8 +55,8 @@ class EagerRun:
         self.numbers.give_up(reason)
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Run torch code in this context."""
+    def running(self) -> Iterator[Any]:
+        """Run torch code in this context, which is the mode that torch calls for every operator."""
         torch = load()
         run = self
 
@@ -65,8 +65,9 @@ class EagerRun:
                 return run.called(func, args, kwargs or {}, self)
 
         # Without autograd, torch asks about an operator before it decomposes it.
-        with torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), Mode():
-            yield
+        mode = Mode()
+        with torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), mode:
+            yield mode
 
     def tensor(self, value: Value, dtype: Any, memory: Memory | None = None) -> Any:
         """Return a tensor without data."""
@@ -87,7 +88,7 @@ class EagerRun:
         rule: Callable[[Any], Any] | None = OPERATORS.get(("", kind)) or by_tag(func)
         if rule is not None:
             return self._by_rule(func, rule, args, kwargs)
-        return self._decomposed(func, args, kwargs, mode)
+        return self.decomposed(func, args, kwargs, mode)
 
     def _current(self, given: Any) -> Any:
         """Return arguments in which tensors whose memory was written to have no data."""
@@ -119,10 +120,18 @@ class EagerRun:
         outputs = self._answer(call, rule)
         if call.parts is not None and self.numbers.number(call.parts) != len(outputs):
             self.give_up(f"{type_of(func)} returns another number of tensors")
+        if problem or self._differs(outputs, sample):
+            sample, problem = self._sample(func, given)  # the sizes at hand now meet the rule's requirements
+            if problem or self._differs(outputs, sample):
+                self.give_up(problem or f"torch gives {type_of(func)} another shape")
         samples = list(sample) if isinstance(sample, (list, tuple)) else [sample]
-        if problem:
-            self.give_up(f"torch refuses {type_of(func)}: {problem}")
         return self._returned(func, given, outputs, samples)
+
+    def _differs(self, outputs: Sequence[Value], sample: Any) -> bool:
+        """Return whether outputs have other shapes than torch's own shape function gives at the sizes at hand."""
+        samples = list(sample) if isinstance(sample, (list, tuple)) else [sample]
+        pairs = [(v.shape, s) for v, s in zip(outputs, samples, strict=False) if hasattr(s, "shape")]
+        return any(dims is not None and [self._shown(d) for d in dims] != list(s.shape) for dims, s in pairs)
 
     def _answer(self, call: EagerCall, rule: Callable[[Any], Any]) -> Sequence[Value]:
         try:
@@ -222,7 +231,8 @@ class EagerRun:
             found = func(**_by_position(func, made))
         except Exception as error:
             is_of_sizes = type(error).__name__ not in _UNTOLD
-            return None, " ".join(str(error).split())[:120] if is_of_sizes else ""
+            said = f"torch refuses {type_of(func)}: {' '.join(str(error).split())[:120]}"
+            return None, said if is_of_sizes else ""
         return found, ""
 
     def _shown(self, dim: Dim) -> int:
@@ -230,7 +240,8 @@ class EagerRun:
 
     # Operators without a rule.
 
-    def _decomposed(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: Any) -> Any:
+    def decomposed(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: Any) -> Any:
+        """Return the result of an operator by torch's decomposition of it."""
         decompose = self._decomposition(func)
         if decompose is None:
             self.give_up(f"{type_of(func)} is not supported")

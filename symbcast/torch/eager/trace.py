@@ -21,7 +21,7 @@ from symbcast.paths.places import home_of
 from symbcast.paths.real_calls import Limits
 from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.values import returned
-from symbcast.torch.eager.askers import PathAsker
+from symbcast.torch.eager.askers import PathAsker, Refused
 from symbcast.torch.eager.builtin_types import standing_in
 from symbcast.torch.eager.real_calls import RealCalls, copied, dtype_of
 from symbcast.torch.eager.runs import EagerRun
@@ -47,6 +47,10 @@ class PathNumbers:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.ask, self.number, self.shown = path.ask, path.number, path.shown
+
+    def expect(self, formula: Formula) -> None:
+        """Require a formula that the code or torch checks."""
+        self.path.require(formula, "the code checks it", Refused)
 
     def settled(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, without a decision."""

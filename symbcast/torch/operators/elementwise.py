@@ -201,10 +201,10 @@ def drawn(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("feature_dropout")
+@operator("feature_dropout", "feature_dropout_")
 def without_features(call: TorchCall) -> Value:
     """Dropout of whole channels."""
-    dims = call.dims("input")
+    dims = call.dims("input", "self")
     if len(dims) < 2 and call.flag("train") and call.given("p"):
         call.require(call.empty(dims), "there must be a batch and channels")
     return Value(dims)

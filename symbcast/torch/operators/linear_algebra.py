@@ -35,7 +35,14 @@ def square_of(call: TorchCall, *names: str) -> Dims:
 
 
 @operator(
-    "linalg_inv", "linalg_cholesky", "linalg_matrix_exp", "matrix_exp", "linalg_matrix_power", "inverse", "cholesky"
+    "linalg_inv",
+    "linalg_cholesky",
+    "linalg_matrix_exp",
+    "matrix_exp",
+    "linalg_matrix_power",
+    "matrix_power",
+    "inverse",
+    "cholesky",
 )
 def of_square(call: TorchCall) -> Value:
     """A square matrix computed from one of the same size."""
@@ -154,12 +161,14 @@ def solved_by_factor(call: TorchCall) -> Value:
     return Value((*call.broadcast(dims[:-2], given[:-2]), *given[-2:]))
 
 
-@operator("linalg_cross")
+@operator("linalg_cross", "cross")
 def crossed(call: TorchCall) -> Value:
     """The cross product of vectors of three numbers along an axis; other axes are broadcast."""
     left, right = call.dims("self"), call.dims("other")
     if len(left) != len(right):
         call.refuse("both tensors must have the same number of axes")
+    if call.node.op_type == "aten.cross" and call.given("dim") is None:
+        call.give_up("the axis is the first with three numbers")
     place = call.axis(call.number("dim", -1), len(left))
     for dims in (left, right):
         call.equal(dims[place], 3, "there must be three numbers along the axis")

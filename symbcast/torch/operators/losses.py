@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.value import Value
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.values.value import Dims
     from symbcast.torch.node_call import TorchCall
 
@@ -127,6 +130,33 @@ def _of_classes(call: TorchCall, dims: Dims, target: Dims) -> Value:
     call.same_shape(target, wanted, "the target must have the sizes of the scores, without the classes")
     indexed_by(call, call.value_of("target"), dims[place], call.dims("target"))
     return _loss(call, target)
+
+
+@operator("ctc_loss")
+def connectionist(call: TorchCall) -> Value:
+    """The loss of scores (time, N, C) for sequences of letters, (N, length) or joined in one vector."""
+    dims, targets = call.dims("log_probs"), call.dims("targets")
+    if len(dims) not in (2, 3) or len(targets) not in (1, 2):
+        call.refuse("the scores must have two or three axes, and the letters one or two")
+    batch = dims[1] if len(dims) == 3 else 1
+    if len(dims) == 3 and len(targets) == 2:
+        call.equal(targets[0], batch, "there must be letters for each sequence of the batch")
+    for name in ("input_lengths", "target_lengths"):
+        given = call.given(name)
+        count = len(given) if isinstance(given, list) else multiply(*call.dims(name))
+        call.equal(count, batch, "there must be one length for each sequence of the batch")
+        data = not isinstance(given, list) and call.is_data_in(name)
+        if not _is_all(call, given, dims[0]) or name != "input_lengths":
+            call.note(f"not checked: {name} must fit the sequences", is_about_data=data)
+    return Value(() if call.number("reduction", 1) or len(dims) == 2 else (batch,))
+
+
+def _is_all(call: TorchCall, lengths: object, time: Dim) -> bool:
+    """Return whether lengths are known to be the whole time."""
+    if not isinstance(lengths, Value):
+        return False
+    known = interval_of(lengths, call.bounds)
+    return known.high is not None and call.bounds.is_at_most(known.high, time)
 
 
 @operator("isclose", "complex", "polar")

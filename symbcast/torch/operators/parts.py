@@ -95,8 +95,24 @@ def diagonal(call: TorchCall) -> Value:
     """The diagonal over two axes, moved to the last axis."""
     dims, offset = call.dims("self"), call.number("offset", 0)
     first, second = call.distinct_axes([call.number("dim1"), call.number("dim2")], len(dims), TWICE)
-    rows, columns = add(dims[first], min(offset, 0)), add(dims[second], -max(offset, 0))
+    return Value(_diagonal(call, dims, (first, second), offset))
+
+
+def _diagonal(call: TorchCall, dims: Dims, axes: tuple[int, int], offset: int) -> Dims:
+    rows, columns = add(dims[axes[0]], min(offset, 0)), add(dims[axes[1]], -max(offset, 0))
     length = minimum([rows, columns])
     if not call.asker.is_positive([rows, columns]):
         length = maximum([length, 0])
-    return Value((*(d for n, d in enumerate(dims) if n not in (first, second)), length))
+    return (*(d for n, d in enumerate(dims) if n not in axes), length)
+
+
+@operator("diag")
+def diag(call: TorchCall) -> Value:
+    """The diagonal of a matrix, or a square matrix with a vector on its diagonal."""
+    dims, offset = call.dims("self"), call.number("diagonal", 0)
+    if len(dims) == 1:
+        size = add(dims[0], abs(offset))
+        return Value((size, size))
+    if len(dims) != 2:
+        call.refuse("the tensor must be a vector or a matrix")
+    return Value(_diagonal(call, dims, (0, 1), offset))

@@ -1,0 +1,69 @@
+"""Operators that are analysed by torch's decompositions, held against recorded runs of their kernels at small sizes."""
+
+import gzip
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from operator_calls import operator_of  # noqa: E402
+from operator_rules import FAILED, answer, judged, ranks_of, unpacked  # noqa: E402
+
+import symbcast as sb  # noqa: E402
+from symbcast.torch.eager import decomposed  # noqa: E402
+
+RECORDED = Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz"
+ROWS = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines()]
+WEAKER = (
+    "_addmm_activation",
+    "_weight_norm_interface",
+    "embedding_dense_backward",
+    "native_layer_norm_backward",
+    "select_backward",
+    "slice_backward",
+)
+"""Operators whose decompositions check less or more than their kernels, so they are not trusted."""
+
+
+def rows_of(name):
+    return [r for r in ROWS if r["op"].partition(".")[0] == name]
+
+
+@pytest.mark.parametrize("name", sorted(decomposed.TRUSTED))
+def test_a_trusted_decomposition_runs_where_the_kernel_runs(name):
+    known = 0
+    for row in rows_of(name):
+        target = operator_of(row["op"])
+        assert not judged(row, target).wrong, row
+        ran = [outcome for outcome in unpacked(row["runs"]) if outcome != FAILED]
+        known += bool(ran) and all(
+            v is not None for v in answer(row["op"], row["args"], ranks_of(ran[0]), target).outputs
+        )
+    assert known, "no call was followed to its end"
+
+
+@pytest.mark.parametrize("name", WEAKER)
+def test_a_decomposition_that_differs_from_the_kernel_is_not_trusted(name, monkeypatch):
+    assert name not in decomposed.TRUSTED
+    monkeypatch.setattr(decomposed, "TRUSTED", frozenset({name}))
+    assert any(judged(row, operator_of(row["op"])).wrong for row in rows_of(name))
+
+
+class Decomposed(torch.nn.Module):
+    """Operators without rules: two trusted ones, and one whose decomposition is weaker than its kernel."""
+
+    def forward(self, x, y):
+        return x.fliplr(), torch.addr(x, x[:, 0], y), torch.ops.aten.select_backward(y, [5, 7], 0, 1)
+
+
+def test_nodes_without_a_rule_are_decomposed_if_that_is_trusted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        auto = torch.export.Dim.AUTO
+        axes = ({0: auto, 1: auto}, {0: auto})
+        report = sb.torch.check(Decomposed(), (torch.ones(4, 7), torch.ones(7)), dynamic_shapes=axes)
+    assert {u.op_type for u in report.unanalysed} == {"aten.select_backward"}
+    assert str(report.condition) == "x_dim_1 == 1 or x_dim_1 == y_dim_0"
