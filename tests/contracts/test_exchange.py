@@ -6,6 +6,7 @@ import random
 
 import jsonschema
 import pytest
+from kinds import ANSWERS
 from random_conditions import condition
 
 import symbcast as sb
@@ -61,6 +62,16 @@ def test_a_contract_of_a_model_is_read_without_the_model():
     assert [str(f) for f in found.left_out] == [str(f) for f in made.left_out]
     assert found.left_out[0].node == made.left_out[0].node != ""
     assert found.to("trtexec") == made.to("trtexec")
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_every_kind_of_answer_has_contracts_that_are_read_back(kind):
+    answer = ANSWERS[kind]()
+    for form in ("box", "derived"):
+        made = answer.contract(form=form)
+        assert made.verdict is sb.Verdict.ALWAYS
+        assert reread(made).to_dict() == made.to_dict()
+        assert made.check(made.boxes[0]).verdict is sb.Verdict.ALWAYS or made.derived
 
 
 def test_an_undecided_contract_stays_undecided():

@@ -113,6 +113,8 @@ CASES = [
         {"H": "64..1280", "W": "64..640", "form": "steps"},
         [{"H": range(64, 1281, 32), "W": range(64, 641, 32)}],
     ),
+    # As many sizes begin at 29; multiples are preferred.
+    ("H <= 4 or H % 32 == 0 or H % 32 >= 29", {"form": "steps"}, [{"H": range(32, 4097, 32)}]),
     ("N == M or N == 1", {}, [{"N": range(1, 2), "M": range(1, 4097)}]),
     ("past + seq <= total", {"past": "0..8", "seq": "1..8", "total": 8}, None),
     ("H % 2 == 0", {"H": "1..9 step 2"}, []),
@@ -156,6 +158,14 @@ def test_the_same_question_has_the_same_contract_whatever_the_order_of_its_claus
     one = sb.Condition("a <= b and a % 2 == 0").contract(form="profiles", a="0..300", b="0..300")
     other = sb.Condition("a % 2 == 0 and a <= b").contract(form="profiles", b="0..300", a="0..300")
     assert [dict(sorted(box.items())) for box in one.boxes] == [dict(sorted(box.items())) for box in other.boxes]
+
+
+def test_a_list_of_a_large_group_keeps_what_was_found():
+    text = "(c <= 39 or c*c >= 371) and (b*c >= 424 or a % 4 < 1) and (b < 2*b or c//8 > b//8 or a == 1)"
+    contract = sb.Condition(text).contract(dict.fromkeys("abc", SIZES), form="list", most=16)
+    assert contract.verdict is V.ALWAYS
+    assert len(contract.boxes) == 16
+    assert contract.reason
 
 
 def test_effort_that_ends_leaves_the_contract_unknown():

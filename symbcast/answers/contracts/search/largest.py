@@ -113,6 +113,7 @@ class _Searcher:
                 return
             if self._form == "steps":
                 position, length, step = longest_progression(mask, axis.typical)
+                position = _multiple(axis, position, length, step)
             else:
                 (position, length), step = longest_run(mask, axis.typical), 1
             sizes = axis.sizes(position, length, step)
@@ -210,8 +211,9 @@ class _Searcher:
         points = []
         for group in groups:
             known = points_of(group)
-            boxes = (p.ranges for p in self._pieces_of_several(group, _BOXES_FOR_LISTS)) if known is None else ()
-            points.append(sampled(boxes, most) if known is None else known)
+            if known is None:
+                known = sampled([p.ranges for p in self._known_pieces(group, _BOXES_FOR_LISTS)], most)
+            points.append(known)
         found = listed(groups, points, most)
         return Found([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in found], self._open)
 
@@ -225,6 +227,13 @@ _STEPPED = "steps were tried only on residue classes of the divisors in the cond
 
 _BOXES_FOR_LISTS = 8
 """Boxes of a large group from which the sizes of a list are taken."""
+
+
+def _multiple(axis: Axis, position: int, length: int, step: int) -> int:
+    """Return where a progression of as many multiples of the step begins, if there is one: targets prefer these."""
+    first = position + -(axis.low + position) % step
+    members = progression(first, length, step)
+    return position if axis.typical or members & ~axis.mask else first
 
 
 def _piece(group: Group, ranges: Mapping[Symbol, range]) -> Piece:
