@@ -16,6 +16,8 @@ DATA = ROOT / "tests" / "data" / "lint"
 def run(*arguments, cwd):
     environment = {**os.environ, "PYTHONPATH": str(Path(sb.__file__).parents[1]), "PYTEST_ADDOPTS": ""}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment.get('PATH', '')}"
+    environment["PRE_COMMIT_HOME"] = str(cwd / ".pre-commit")
     return subprocess.run(arguments, check=False, capture_output=True, text=True, cwd=cwd, env=environment)
 
 
@@ -65,6 +67,21 @@ def test_the_hook_runs_its_entry_on_files(project):
     (entry,) = [line.split(": ", 1)[1] for line in lines if line.strip().startswith("entry: ")]
     done = run(sys.executable, *entry.split()[1:], "shapes.py", "test_it.py", cwd=project)
     assert done.returncode == 1 and len([x for x in done.stdout.splitlines() if ": SYM" in x]) == 2
+
+
+def test_pre_commit_runs_the_hook(project):
+    pytest.importorskip("pre_commit")
+    if not (ROOT / ".git").exists():
+        pytest.skip("the hook is taken from a repository")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org")
+    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        run(*git, *arguments, cwd=project)
+    done = run(
+        *(sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), "symbcast-lint", "--files", "shapes.py"),
+        cwd=project,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "shapes.py:12:49: SYM101 total returns" in done.stdout
 
 
 def test_the_last_step_of_the_action_annotates_lines(project):
