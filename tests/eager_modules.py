@@ -79,6 +79,19 @@ class Lengths(nn.Module):
         return x.unfold(1, 2, 2).mean(-1), most
 
 
+class Speech(nn.Module):
+    """Frames of a sound for letters by CTC, which torch does not export."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Conv1d(8, 12, 3, 2, 1)
+
+    def forward(self, sound, text, lengths):
+        scores = F.log_softmax(self.net(sound), 1).permute(2, 0, 1)
+        frames = torch.full((scores.shape[1],), scores.shape[0], dtype=torch.int64)
+        return F.ctc_loss(scores, text, frames, lengths)
+
+
 @dataclass
 class Output:
     """What a model returns, in a class that torch does not know."""
@@ -167,6 +180,7 @@ CASES = {
     "cached": (Cached, ("N, M",), {}),
     "boxes": (Boxes, ("N, 4", "M"), {}),
     "lengths": (Lengths, ("N, T", sb.array("N", dtype="int64")), {}),
+    "speech": (Speech, ("B, 8, T", sb.array("N, 3", dtype="int64"), sb.array("M", dtype="int64")), {}),
     "wrapped": (Wrapped, ("N, M", "K, L"), {}),
     "fallback": (Fallback, ("N, M",), {}),
     "pyramid": (Pyramid, ("1, 3, H, W",), {}),

@@ -23,6 +23,7 @@ CONDITIONS = {
     "cached": "M == 5",
     "boxes": "M == N",
     "lengths": "T >= 2",
+    "speech": "B == M and B == N",
     "wrapped": "K == M",
     "pyramid": "H >= 3 and W >= 3",
     "named": "True",

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -72,6 +73,17 @@ def test_the_marks_of_a_story_leave_as_many_entries_as_it_says(name):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("row", [r for r in THREADS if r["marks"]], ids=lambda row: row["link"])
+def test_the_mark_for_a_thread_leaves_one_entry(row):
+    name, axis = row["marks"][0].partition("(")[2].rstrip(")").split(", ")
+    space = {}
+    exec(f"def function({name}):\n    return {name} * 2", space)
+    calls = [{name: torch.ones([n if a == int(axis) else 3 for a in range(3)])} for n in (5, 6, 7)]
+    marks = [SimpleNamespace(call=call) for call in row["marks"]]
+    assert run(space["function"], calls, [])[1] == 2
+    assert run(space["function"], calls, marks)[1] == 1
+
+
 def test_sizes_that_were_equal_by_chance_get_marks_of_their_own():
     def function(x, y):
         return x.sum() + y.sum()

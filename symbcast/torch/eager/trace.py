@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.arrays.arguments import Arguments, check_call
 from symbcast.arrays.report.report import TraceReport
 from symbcast.core.algebra.door import to_sympy
-from symbcast.core.logic.formulas import equal
+from symbcast.core.logic.formulas import FALSE, equal
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import shape_of
@@ -75,10 +75,11 @@ class PathWalk:
     def __init__(self, path: Path, asker: PathAsker) -> None:
         self._path, self._asker = path, asker
 
-    def leave(self, place: Place, reason: str, is_about_data: bool = False) -> None:
-        """Note a condition of an operator that was not checked."""
-        if not is_about_data and not self._asker.is_trying:
-            self._path.fail_to_trace(reason)
+    def leave(self, place: Place, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
+        """Note a condition of an operator that was not checked; it holds at sizes that are ``enough``."""
+        if is_about_data or self._asker.is_trying or (enough != FALSE and self._path.ask(enough)):
+            return
+        self._path.fail_to_trace(reason)
 
     def trying(self) -> AbstractContextManager[None]:
         """Return a context in which nothing is kept; there is nothing to discard."""

@@ -145,9 +145,9 @@ def connectionist(call: TorchCall) -> Value:
         given = call.given(name)
         count = len(given) if isinstance(given, list) else multiply(*call.dims(name))
         call.equal(count, batch, "there must be one length for each sequence of the batch")
-        data = not isinstance(given, list) and call.is_data_in(name)
-        if not _is_all(call, given, dims[0]) or name != "input_lengths":
-            call.note(f"not checked: {name} must fit the sequences", is_about_data=data)
+        if name != "input_lengths" or not _is_all(call, given, dims[0]):
+            places = [n for n, value in enumerate(call.inputs) if value is given]
+            call.note(f"not checked: {name} must fit the sequences", is_about_data=bool(places), by=places)
     return Value(() if call.number("reduction", 1) or len(dims) == 2 else (batch,))
 
 
