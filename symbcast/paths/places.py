@@ -43,11 +43,16 @@ def line_text(file: str, line: int) -> str:
     >>> line_text("/home/me/net.py", 7), line_text("/tmp/ipykernel_12/2141619520.py", 7)
     ('net.py:7', 'a cell, line 7')
     """
-    return f"{_cell(file)}, line {line}" if "ipykernel_" in file else f"{FilePath(file).name}:{line}"
+    return f"{_cell(file)}, line {line}" if is_cell(file) else f"{FilePath(file).name}:{line}"
+
+
+def is_cell(file: str) -> bool:
+    """Return whether a file is a notebook cell, whose generated name changes on every run."""
+    return "ipykernel_" in file
 
 
 def _cell(file: str) -> str:
-    """Return the name of a notebook cell, such as ``In[3]``; the name of its file is another one on every run."""
+    """Return the name of a notebook cell, such as ``In[3]``."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     compiler: Any = getattr(shell, "compile", None)

@@ -185,3 +185,32 @@ def test_a_page_is_saved(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["model.html"]
     with pytest.raises(OSError, match="missing"):
         picture.save(tmp_path / "missing" / "model.html")
+
+
+FUNCTION = """<ir_version: 9, opset_import: ["" : 18, "own" : 1]> g (float[N] x, float[M] w, float[K] v)
+    => (float[P] y) {
+    a = own.F(x, w) y = Concat <axis = 0> (v, v) }
+    <domain: "own", opset_import: ["" : 18]> F (p, q) => (r) { r = Add(p, q) }"""
+
+
+def test_a_node_of_a_function_is_not_taken_for_one_of_its_name():
+    onnx = pytest.importorskip("onnx")
+    model = onnx.parser.parse_model(FUNCTION)
+    model.graph.node[1].name = model.functions[0].node[0].name = "sum"
+    report = sb.onnx.check(model)
+    data = drawing(report)
+    assert [(f["node"], f["items"]) for f in data["findings"]] == [("sum", [])]
+    assert not any("f" in item for item in data["items"])
+
+
+CAPTURED = """<ir_version: 9, opset_import: ["" : 18]> g (bool c, float[N] x) => (float[P] y) {
+    one = Constant <value = float[1] {1}> ()
+    y = If (c) <then_branch = then () => (float[A] a) { b = Add(x, one) d = Relu(b) a = Neg(d) },
+                else_branch = other () => (float[B] e) { e = Identity(x) }> }"""
+
+
+def test_a_branch_knows_the_shapes_of_the_values_around_it():
+    onnx = pytest.importorskip("onnx")
+    data = drawing(sb.onnx.check(onnx.parser.parse_model(CAPTURED)))
+    (added,) = (item for item in data["items"] if item.get("o") == "Add")
+    assert [data["shapes"][data["values"][v][1]] for v in added["i"]] == ["(N,)", "(1,)"]

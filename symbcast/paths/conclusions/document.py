@@ -30,7 +30,7 @@ from symbcast.core.logic.formulas import FALSE, TRUE, clauses
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.conclusions.answer import conclusions_of
-from symbcast.paths.places import line_text
+from symbcast.paths.places import is_cell, line_text
 
 if TYPE_CHECKING:
     from symbcast.paths.conclusions.answer import PathsAnswer
@@ -76,7 +76,8 @@ def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
     yield field("and" if number else "works when", said(finding.words, namer.formula(finding.formula), math))
     if finding.line:
-        where = Span(line_text(finding.file, finding.line), whole=f"{finding.file}:{finding.line}")
+        short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
+        where = Span(short, whole="" if is_cell(finding.file) else whole_name)
         yield field("asked by", (where, Span(": "), Span(clipped(finding.source, 160), True)), most=3)
     shapes = ", ".join(shape_text(o) for o in finding.operands)
     yield field("operands", code(shapes, longest=160) if shapes else (), most=2)

@@ -14,6 +14,7 @@ from symbcast.answers.contracts.inputs import ELEMENT_TYPES
 from symbcast.core.characters import cut, listed, sizes_text, visible
 from symbcast.core.shapes import any_shape_of
 from symbcast.graphs.findings.sequences import described
+from symbcast.graphs.graph import NOTHING
 from symbcast.graphs.report.document import condition_text, verdict_words
 from symbcast.graphs.report.pictures.blocks import Block, folded
 from symbcast.graphs.report.shortening import Shortener
@@ -84,9 +85,19 @@ class _Drawer:
 
     # Items.
 
-    def graph(self, graph: Graph, parent: int, outer: Mapping[str, int], inputs: Sequence[str]) -> list[int]:
-        """Add the items of a graph to a block; return its output values. ``outer`` has the values around it."""
-        values = self.report._checked.walk.top.values if parent < 0 else self._inner(graph)
+    def graph(
+        self,
+        graph: Graph,
+        parent: int,
+        outer: Mapping[str, int],
+        inputs: Sequence[str],
+        values_around: Mapping[str, Value] = NOTHING,
+    ) -> list[int]:
+        """Add the items of a graph to a block; return its output values.
+
+        ``outer`` has the drawn values of the graph around it, ``values_around`` all of them.
+        """
+        values = self.report._checked.walk.top.values if parent < 0 else self._inner(graph, values_around)
         scope = dict(outer)
         for name in inputs:
             item = self._add(parent, n=name, k="input")
@@ -104,7 +115,7 @@ class _Drawer:
             self.items[item]["r"] = made
         for node, item in around:
             self.items[item]["i"] = [self._used(name, scope, values) for name in node.inputs if name]
-            self._inside(node, item, scope)
+            self._inside(node, item, scope, values)
         outputs = [self._used(name, scope, values) for name in graph.outputs]
         for name, value in zip(graph.outputs, outputs, strict=True) if parent < 0 else ():
             self._add(parent, n=name, k="output", i=[value])
@@ -126,7 +137,7 @@ class _Drawer:
             self._titles[node.title].append(item)
             around.append((node, item))
 
-    def _inside(self, node: Node, item: int, scope: Mapping[str, int]) -> None:
+    def _inside(self, node: Node, item: int, scope: Mapping[str, int], values: Mapping[str, Value]) -> None:
         """Put a node that runs graphs into a block with them; their outputs lead to it."""
         graphs = {name: g for name, g in node.graphs.items() if len(g.nodes) >= LEAST_INNER or self._is_needed(g)}
         if not graphs or len([*_around(self.items, item)]) > DEEPEST or len(self.items) > MOST_ITEMS:
@@ -136,13 +147,17 @@ class _Drawer:
         for name, graph in graphs.items():
             self._calls[id(graph)] += 1
             branch = self._add(block, n=name, k="block", s=_summary(graph.nodes)) if len(graphs) > 1 else block
-            self.items[item]["i"] += self.graph(graph, branch, scope, graph.inputs)
+            self.items[item]["i"] += self.graph(graph, branch, scope, graph.inputs, values)
 
     def _is_needed(self, graph: Graph) -> bool:
         return any(id(node) in self._needed for inner in graph.and_inner() for node in inner.nodes)
 
-    def _inner(self, graph: Graph) -> Mapping[str, Value]:
-        return self.report._checked.walk.inner if self._calls[id(graph)] == 1 else {}
+    def _inner(self, graph: Graph, around: Mapping[str, Value]) -> Mapping[str, Value]:
+        """Return the values of an inner graph, and those around it that have none of its names."""
+        own = {*graph.inputs, *(name for node in graph.nodes for name in node.outputs)}
+        inner = self.report._checked.walk.inner if self._calls[id(graph)] == 1 else {}
+        outside = {name: value for name, value in around.items() if name not in own}
+        return {**outside, **graph.constants, **{name: inner[name] for name in own if name in inner}}
 
     def _not_constant(self, nodes: Sequence[Node], scope: Mapping[str, int], outputs: Sequence[str]) -> list[Node]:
         """Return the nodes that take a value of an input or of another such node, and those that are blamed."""
@@ -196,8 +211,8 @@ class _Drawer:
     def _places(self, name: str) -> Sequence[int]:
         """Return the items of a node by its name in answers."""
         place = self.report._checked.asker.places.get(name)
-        if place is not None and id(place.node) in self._nodes:
-            return [self._nodes[id(place.node)]]
+        if place is not None:  # a node of a function may be called like one that is drawn
+            return [self._nodes[id(place.node)]] if id(place.node) in self._nodes else ()
         return self._titles.get(name) or self._titles.get(name.rpartition(" (")[0]) or ()
 
     def finding(self, number: int, finding: Finding) -> dict[str, Any]:
