@@ -82,7 +82,7 @@ def _from_object(value: Any, unknowns: int) -> Dim:
         return from_sympy(value)
     if (load := supplied.readers.get(framework_of(value))) is not None:
         # Before `index`: torch would answer with one size for a symbolic one, and rely on it from then on.
-        found = load().read_dim(value, unknowns)
+        found: Dim | None = load().read_dim(value, unknowns)
         if found is not None:
             return found
     number = index_of(value)

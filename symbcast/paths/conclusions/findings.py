@@ -90,7 +90,7 @@ def findings_of(paths: Conclusions) -> Iterator[PathFinding]:
         yield from _of_clauses(paths, decision, decision.clauses, namer)
     if paths.suitable.data and decision.verdict is not Verdict.NEVER:
         data = paths.data_decision
-        about = [c for c in data.clauses if not paths.exploration.data.keys().isdisjoint(symbols_in(c))]
+        about = [c for c in data.clauses if not symbols_in(c).keys().isdisjoint(paths.exploration.data)]
         yield from _of_clauses(paths, data, about, namer)
 
 
@@ -135,6 +135,6 @@ def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
 
 
 def _fix(paths: Conclusions, clause: Formula, text: str) -> str:
-    if paths.exploration.data.keys().isdisjoint(symbols_in(clause)):
+    if symbols_in(clause).keys().isdisjoint(paths.exploration.data):
         return f"call it only where {text}, or check that before"
     return f"check that the data satisfy {text} before"
