@@ -261,3 +261,14 @@ def test_several_hundred_paths():
         after.guard()(a=199, b=200, c=2) and not after.guard()(a=199, b=200, c=0) and after.guard()(a=300, b=301, c=2)
     )
     assert after.simplified() == after
+
+
+def test_a_whole_quotient_of_sizes_is_at_least_1_and_multiplies_out():
+    env = sb.ShapeEnv(min_size=1)
+    env.require("eb*seq % batch == 0")
+    q = "(eb*seq//batch)"
+    env.require(f"4*batch*{q} % ({q} + 4 - 4*min({q}, 1)) == 0")
+    env.require(f"4*batch*{q} == (4*eb*seq//({q} + 4 - 4*min({q}, 1)))*{q}")
+    assert str(env.condition) == "eb*seq % batch == 0"
+    env.require(f"{q}*batch + N == eb*M")
+    assert str(env.condition) == "eb*seq % batch == 0 and M*eb == eb*seq + N"

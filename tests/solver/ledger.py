@@ -118,6 +118,10 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "products/elimination": {"refuted": _false},
     "products/products": {"refuted": _false},
     "products/propagation": {"propagated": lambda constraints, *_: list(constraints)},
+    "products/whole_quotients": {
+        "WholeQuotients.evaluated": _none,
+        "WholeQuotients.multiplied_out": lambda _, value: value,
+    },
     "satisfiability/definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
     "satisfiability/irredundance": {"filtered": _unfiltered},
     "satisfiability/least_sizes": {"smallest_point": _given_up},

@@ -313,6 +313,7 @@ def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
         "a product equation": lambda env: (env.reshape(env.broadcast("N*M, K"), ["K*N", -1]), env.require("M*N <= 9")),
         "a network": _network,
         "attention over batches": _attention,
+        "tokens per image": _tokens,
         "a cropped table": _cropped,
         "patches of two images": _patches,
         "names in a program": _names,
@@ -322,6 +323,15 @@ def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
             env.require(t) for t in ("a + b == 5", "b + c == 6", "a + c == 8", "a <= b")
         ],
     }
+
+
+def _tokens(env: sb.ShapeEnv) -> None:
+    """Record a reshape to an inferred size, and one to that size where it is not 0."""
+    env.assume("eb >= 1", "seq >= 1", "batch >= 1")
+    size = "(eb*seq//batch)"
+    copied = f"({size} + 4 - 4*min({size}, 1))"
+    env.require("eb*seq % batch == 0", f"4*batch*{size} % {copied} == 0")
+    env.require(f"4*batch*{size} == (4*eb*seq//{copied})*{size}")
 
 
 def _reshaped(env: sb.ShapeEnv) -> None:

@@ -38,6 +38,7 @@ from symbcast.core.logic.formulas import (
 from symbcast.core.logic.whole_quotients import cleared, quotient_asked_whole
 from symbcast.core.solver.budget import PROPAGATED, share
 from symbcast.core.solver.groups.normal_form import flattened, normal, symbols_in
+from symbcast.core.solver.products.whole_quotients import WholeQuotients
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -224,7 +225,7 @@ class _Facts:
     Attributes:
         values: terms that replace an atom, by that atom.
         onto: pairs of sizes of which the first is 1 or the second.
-        whole: quotients that are whole.
+        whole: quotients that are whole; `quotients` are those of them that are at least 1.
         joined: sets of sizes that have a join.
     """
 
@@ -238,6 +239,8 @@ class _Facts:
         self._constraints = constraints
         for constraint in constraints:
             self._take(constraint)
+        positive = {o for o in self.whole if all(bounds.is_at_least(arg.dim(), 1) for arg in o.args)}
+        self.quotients = WholeQuotients(positive, bounds)
 
     def _take(self, constraint: Formula) -> None:
         match constraint:
@@ -343,11 +346,17 @@ class _Facts:
             dim = Substitution(self.values, of_symbols=False).term(dim).dim()
         if isinstance(dim, int):
             return dim
+        dim = self.quotients.multiplied_out(dim).dim()
+        if isinstance(dim, int):
+            return dim
         shorter = {o: made for o in _operations(dim) if (made := self._evaluated(o)) is not o}
         return Substitution(shorter, of_symbols=False).term(dim).dim() if shorter else dim
 
     def _evaluated(self, operation: Operation) -> Term:
         """Return the simpler term that an operation equals by the facts, or itself."""
+        whole = self.quotients.evaluated(operation)
+        if whole is not None:
+            return whole
         match operation.kind:
             case "join":
                 return self._shortened(operation)
