@@ -7,8 +7,23 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.sequences import Rest, SequenceSymbol, beside, sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown, symbol, told_apart
+from symbcast.core.algebra.terms import Operation, term
 from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, clauses, negate
+from symbcast.core.logic.formulas import (
+    FALSE,
+    FORMULA_KINDS,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Formula,
+    Operator,
+    all_of,
+    any_of,
+    at_most,
+    clauses,
+    negate,
+)
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.premises import assumed
@@ -30,6 +45,7 @@ if TYPE_CHECKING:
     from sympy import Symbol as SympySymbol
     from sympy.logic.boolalg import Boolean
 
+    from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.answer import Tier
 
 ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Call | Program | Public"
@@ -421,7 +437,7 @@ def _formula(value: ConditionLike) -> Formula:
     if isinstance(value, (Call, Program)):
         return named_formula(all_of(value.clauses), value)
     if isinstance(value, str):
-        return with_values(parse_formula(value))
+        return _with_extremes_compared(with_values(parse_formula(value)))
     if isinstance(value, FORMULA_KINDS):
         return _by_name(value)
     if isinstance(value, bool):
@@ -431,6 +447,36 @@ def _formula(value: ConditionLike) -> Formula:
 
         return _by_name(with_values(from_sympy(value)))
     raise ShapeTypeError(value, "a condition", "write text such as 'N == M or N == 1', a sympy Boolean or a Result")
+
+
+def _with_extremes_compared(formula: Formula) -> Formula:
+    """Return a formula in which a min or max that equals one of its members compares that with the others.
+
+    >>> Statement("M == min(M, N) or N < max(N, K)")
+    Statement('M <= N or N < K')
+    """
+    match formula:
+        case Comparison(operator, left, right):
+            for extreme, member in ((left, right), (right, left)):
+                if isinstance(extreme, Operation) and extreme.kind in ("min", "max") and term(member) in extreme.args:
+                    others = [o.dim() for o in extreme.args if o != term(member)]
+                    return _compared(operator, extreme.kind, member, others, is_first=extreme is left)
+        case AllOf(parts):
+            return all_of(map(_with_extremes_compared, parts))
+        case AnyOf(parts):
+            return any_of(map(_with_extremes_compared, parts))
+    return formula
+
+
+def _compared(operator: Operator, kind: str, member: Dim, others: Sequence[Dim], *, is_first: bool) -> Formula:
+    """Return how a member of a min or max compares with the others, where it compares so with all of them."""
+    is_it = all_of(at_most(member, o) if kind == "min" else at_most(o, member) for o in others)
+    if operator in ("==", "!="):
+        return is_it if operator == "==" else negate(is_it)
+    is_beyond = is_first == (kind == "min")  # the extreme one is never on the other side of its member
+    if operator == "<=":
+        return TRUE if is_beyond else is_it
+    return negate(is_it) if is_beyond else FALSE
 
 
 def _by_name(formula: Formula) -> Formula:

@@ -21,6 +21,7 @@ from symbcast.core.solver.budget import once
 from symbcast.core.solver.decision.counterexamples import breaking
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.groups.normal_form import flattened
+from symbcast.core.solver.products.propagation import propagated
 from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict
 
@@ -82,6 +83,9 @@ class Answers:
         found = self.decision
         length = _length(found.clauses)
         if length <= LONG or found.satisfiable is None:
+            return found
+        least = {s: members.least() or 0 for s, members in self.knowledge.domains.items()}
+        if _length(propagated(found.clauses, least)) >= length:
             return found
         again = Decision(self.knowledge, found.clauses)
         is_better = _length(again.clauses) < length and len(again.unproven) <= len(found.unproven)

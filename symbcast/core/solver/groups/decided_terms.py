@@ -7,7 +7,7 @@ all of its members or it does not. Products of such factors are compared factor 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,7 +35,9 @@ from symbcast.core.logic.formulas import (
 from symbcast.core.solver.groups.normal_form import normal, symbols_in
 from symbcast.core.solver.sets.congruences import PeriodTooLongError, bits, divisors
 from symbcast.core.solver.sets.piecewise import NotPeriodicError
+from symbcast.core.solver.sets.residue_formulas import literal_count
 from symbcast.core.solver.sets.separated import separated
+from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, MAX_PERIOD, SizeSet
 from symbcast.core.solver.sets.univariate import narrow, solve
 
@@ -75,7 +77,7 @@ class DecidedTerms:
             case AllOf(parts):
                 return all_of(map(self.formula, parts))
             case AnyOf(parts):
-                return any_of(map(self._part, parts))
+                return any_of(self._together(map(self._part, parts)))
         if self._sets.keys().isdisjoint(symbols_in(formula)):
             return formula
         if isinstance(formula, Comparison) and formula.operator == "==":
@@ -86,6 +88,25 @@ class DecidedTerms:
             self._meet(dim)
         found = normal(with_dims(formula, self._dim))
         return FALSE if isinstance(found, Comparison) and self._never(found) else found
+
+    def _together(self, parts: Iterable[Formula]) -> Iterator[Formula]:
+        """Yield parts of a disjunction, those about one symbol together as its set has it, if that is no longer."""
+        own: dict[Formula | Symbol, list[Formula]] = {}
+        for part in parts:
+            size, *others = symbols_in(part) or [None]
+            own.setdefault(part if others or size not in self._sets else size, []).append(part)
+        for about, alternatives in own.items():
+            yield self._described(about, alternatives) if isinstance(about, Symbol) else about
+
+    def _described(self, symbol: Symbol, alternatives: Sequence[Formula]) -> Formula:
+        """Return that one of some formulas about a symbol holds, by the members of its set at which it does."""
+        members, given = self._sets[symbol], any_of(alternatives)
+        found = narrow(members, given)
+        if found is None:
+            return given
+        charge(_OPERATION)
+        made = describe(symbol, found, members)
+        return made if literal_count(made) <= literal_count(given) else given
 
     def _never(self, found: Comparison) -> bool:
         """Return whether the bounds of a difference refute a comparison."""

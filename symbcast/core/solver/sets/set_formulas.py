@@ -67,7 +67,20 @@ def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
     excluded = missing.first(3)
     if len(excluded) < 3 and len(excluded) < literal_count(positive):
         return all_of(different(symbol, value) for value in excluded)
-    return positive
+    return _without_few(symbol, members, within, literal_count(positive)) or positive
+
+
+def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -> Formula | None:
+    """Return all sizes of a pattern but one or two, in fewer literals than ``most``; None if that is impossible."""
+    last = members.segments[-1] if members else None
+    if last is None or last.high is not None or last.low == 0:
+        return None
+    whole = normal([Segment(0, None, last.pattern)]) & within
+    excluded = (whole - members).first(3)
+    if len(excluded) > 2 or not excluded or not members <= whole:
+        return None
+    found = all_of([*(different(symbol, value) for value in excluded), _described(symbol, whole, within)])
+    return found if literal_count(found) < most else None
 
 
 def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[Formula]) -> Formula:
@@ -256,6 +269,10 @@ def _looser(piece: Segment, looser: Segment, members: SizeSet, within: SizeSet) 
 def _piece_formula(symbol: Symbol, piece: Segment, share: SizeSet, within: SizeSet) -> Formula:
     few = share.first(_FEW)
     if len(few) < _FEW:
+        bounds = _bounds(symbol, piece)
+        is_spread = len(few) == 2 and few[0] + 1 < few[1] and literal_count(bounds) == 1
+        if is_spread and normal([Segment(piece.low, piece.high)]) & within <= normal([piece]):
+            return bounds
         return any_of(equal(symbol, value) for value in few)
     if piece.pattern is True:
         return _bounds(symbol, piece)
