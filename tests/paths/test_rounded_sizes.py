@@ -110,10 +110,22 @@ def matched(x):
     return x[: int(len(x) * 0.7)] + np.ones(4)
 
 
+def shifted(x):
+    return x[: int((len(x) - 3) * 0.7)]
+
+
+def backwards(x):
+    return x[int(-0.5 * len(x)) :]
+
+
+def rooted_by_power(x):
+    return x[: int(len(x) ** 0.5)]
+
+
 CASES = {
     share: "4*N//5", uneven_share: "", rounded_up: "(N + 4)//5", half: "(N + 1)//2", thrice: "3*N//4", padded: "",
     padded_by_math: "", transformed: "", below: "", square: "", rooted: "", rounded: "", compared: "",
-    fractions: "3*N//5", same_twice: "",
+    fractions: "3*N//5", same_twice: "", shifted: "", backwards: "N//2", rooted_by_power: "",
 }  # fmt: skip
 
 

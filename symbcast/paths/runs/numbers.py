@@ -120,6 +120,8 @@ class Numbers(Context):
             return self.sized(known)
         if not self.takes_opaque or low is None or self.opaque_sizes.is_refused(place):
             return None
+        if not self.bounds.is_at_least(low, 0) and not self.ask(at_most(0, low)):
+            return None
         if high is not None and not self.ask(at_most(low, high)):  # sizes at which the function has no such value
             return None
         found = self.data_size("rounded")

@@ -35,6 +35,10 @@ _BY_NAME: dict[str, tuple[Operator, bool]] = {
 
 
 _WAYS: dict[str, Callable[[Any], int]] = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round}
+_MIRRORED: dict[str, Literal["floor", "ceil", "trunc", "round"]] = {
+    "floor": "ceil", "ceil": "floor", "trunc": "trunc", "round": "round",
+}  # fmt: skip
+"""How the negative of a number is rounded if the number is rounded in some way."""
 _NAMES: dict[Any, str] = {
     **{n: n for n in ("floor", "ceil", "trunc", "rint", "round", "sqrt")},
     **dict.fromkeys(("log", "log2", "log10"), "log"),
@@ -181,7 +185,11 @@ class Real:
         is_inverse = type(other) in (int, float) and other < 0 and self.own_zero is not None
         if is_inverse and self.path.ask(equal(self.own_zero, 0)):  # type: ignore[arg-type]
             raise ZeroDivisionError("0.0 cannot be raised to a negative power")
-        return self._binary(operator.pow, self, other)
+        found, ratio = self._binary(operator.pow, self, other), self.ratio
+        is_root = type(found) is Real and type(other) is float and other == 0.5
+        if is_root and ratio is not None and ratio.below == 1 and self.path.bounds.is_at_least(ratio.above, 0):
+            found.origin = "sqrt", self.path.sized(ratio.above)
+        return found
 
     def __rpow__(self, other: Any) -> Any:
         found = self._binary(operator.pow, other, self)
@@ -190,7 +198,9 @@ class Real:
         return found
 
     def __neg__(self) -> Real:
-        return Real.applied(operator.neg, [self], self.path)
+        found = Real.applied(operator.neg, [self], self.path)
+        found.ratio = _negated(self.ratio)
+        return found
 
     def __pos__(self) -> Real:
         return self
@@ -247,12 +257,18 @@ class Real:
         """Return the number rounded to an integer: a term, or an integer of which only bounds are known."""
         if self.origin[0] in ROUNDINGS and type(self.origin[1]) is Real:
             return self.origin[1].rounded(ROUNDINGS[self.origin[0]])
-        if way == "trunc" and self.ratio is not None and self.path.bounds.is_at_least(self.ratio.above, 0):
-            way = "floor"
         ratio = self.ratio
-        if ratio is not None and ratio.is_certain(way, self.path.bounds.is_at_least(ratio.above, 0)):
-            divide = floor_divide if way == "floor" else ceil_divide
-            return self.path.sized(divide(ratio.above, ratio.below))
+        if ratio is not None:
+            is_positive = self.path.bounds.is_at_least(ratio.above, 0)
+            if not is_positive and not ratio.is_certain(way, False):
+                if self.path.ask(Comparison("<", ratio.above, 0)):
+                    return -(-self).rounded(_MIRRORED[way])
+                is_positive = True
+            if way == "trunc":
+                way = "floor"
+            if ratio.is_certain(way, is_positive):
+                divide = floor_divide if way == "floor" else ceil_divide
+                return self.path.sized(divide(ratio.above, ratio.below))
         name, of = self.origin
         if name in ("log", "sqrt") and hasattr(
             type(of), "dim"
@@ -276,13 +292,10 @@ class Real:
             low, high = (low if way != "ceil" else high), (high if way != "floor" else low)
             if not (ratio.floors and ratio.ceils):
                 low, high = subtract(low, 1), add(high, 1)
-            return self._from_zero(low, ratio.above), high
+            return maximum((low, 0)), high
         if not hasattr(type(of), "dim") or name not in ("sqrt", "log"):
             return None, None
         return 0, of.dim if name == "sqrt" else subtract(of.dim, 1)  # a logarithm of 0 is an error before
-
-    def _from_zero(self, low: Dim, above: Dim) -> Dim:
-        return maximum((low, 0)) if self.path.bounds.is_at_least(above, 0) else low
 
     def __floor__(self) -> Any:
         return self.rounded("floor")
