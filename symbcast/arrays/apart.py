@@ -185,9 +185,9 @@ class _Shown:
 
 
 def _plain(value: Any) -> Any:
-    from sympy import Basic
-
-    if isinstance(value, (Shape, Basic)) or value is float or value is None:
+    sympy = sys.modules.get("sympy")  # not loaded, there is no expression
+    is_expression = sympy is not None and isinstance(value, sympy.Basic)
+    if is_expression or isinstance(value, Shape) or value is float or value is None:
         return value
     if isinstance(value, dict):
         return {_plain(k): _plain(v) for k, v in value.items()}

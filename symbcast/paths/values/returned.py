@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from symbcast.core.algebra.door import to_sympy
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size
 
@@ -16,6 +15,8 @@ def told(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
     A number that depends on sizes but is not a size becomes the type ``float``.
     """
     if issubclass(type(value), Size):
+        from symbcast.core.algebra.door import to_sympy
+
         return to_sympy(value.dim)
     if type(value) is Real:
         return float
