@@ -13,6 +13,7 @@ networks for images and two autoencoders; of torchaudio the first four models. K
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import subprocess
@@ -96,7 +97,7 @@ def small_transformer(kind):
     if sum(p.numel() for p in model.parameters()) > LARGEST:
         raise ValueError("it is large")
     model = AutoModel.from_config(config, attn_implementation="eager").eval()
-    taken = model.forward.__code__.co_varnames
+    taken = inspect.signature(model.forward).parameters  # of the method that a decorator wraps
     names = {}
     kwargs = {}
     if model.main_input_name == "input_ids":
@@ -121,7 +122,7 @@ def image_case(model, size=96):
     import torch
     from exported_models import Case
 
-    name = next(n for n in model.forward.__code__.co_varnames[1:])
+    name = next(iter(inspect.signature(model.forward).parameters))
     return Case(model.eval(), (torch.randn(2, 3, size, size),), {name: {0: "batch", 2: "H", 3: "W"}})
 
 
