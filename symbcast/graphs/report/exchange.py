@@ -16,6 +16,7 @@ from symbcast.graphs.values.value import OptionalValue, SequenceValue
 if TYPE_CHECKING:
     from symbcast.graphs.findings.findings import Finding, Share
     from symbcast.graphs.report.answer import GraphAnswer
+    from symbcast.graphs.walking.walk import Unanalysed
 
 FORMAT = "symbcast.model-report"
 VERSION = 1
@@ -52,7 +53,7 @@ def report_to_dict(report: GraphAnswer) -> dict[str, Any]:
         "witness": sizes_data(report.witness()),
         "counterexample": sizes_data(report.counterexample()),
         "findings": [_finding(f, namer) for f in report.findings],
-        "unanalysed": [u._asdict() for u in report.unanalysed],
+        "unanalysed": [_unanalysed(u) for u in report.unanalysed],
         "data_sizes": report.data_sizes,
         "inputs": shapes(report.inputs),
         "outputs": shapes(report.outputs),
@@ -70,6 +71,11 @@ def _share(share: Share) -> dict[str, str]:
         "words": share.words,
         "reason": share.reason,
     }
+
+
+def _unanalysed(found: Unanalysed) -> dict[str, Any]:
+    names = ("node", "op_type", "reason", "is_about_data")
+    return {name: getattr(found, name) for name in names}
 
 
 def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
