@@ -73,7 +73,7 @@ def test_each_question_mark_is_a_new_size():
 def test_arrays_are_read_each_time():
     env, array = sb.ShapeEnv(), np.zeros((2, 3))
     assert [str(env.transpose(array)) for _ in range(2)] == ["(3, 2)"] * 2
-    array.resize((3, 5))
+    array.resize((3, 5), refcheck=False)  # a debugger may refer to it too
     assert str(env.transpose(array)) == "(5, 3)"
 
 
