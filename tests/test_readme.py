@@ -123,11 +123,23 @@ def test_no_sentence_stands_in_two_places():
 
 
 def test_python_that_is_no_session_is_an_excerpt():
-    """A fence without prompts is copied from the code, but for one: `onnx/test_dask.py` runs it on a cluster."""
+    """A fence without prompts is copied from the code, but for two that are run: on a cluster, and below."""
     code = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "symbcast").rglob("*.py")))
     others = [b for b in blocks("python") if ">>> " not in b.text and b.text.strip() not in code]
-    assert [name_of(b.document) for b in others] == ["symbcast/onnx/README.md"]
+    assert [name_of(b.document) for b in others] == ["symbcast/onnx/README.md", "docs/guides/lint.md"]
     assert "Client(" in others[0].text
+
+
+def test_lint_finds_in_the_guides_file_what_the_guide_prints(tmp_path):
+    pytest.importorskip("jaxtyping")
+    guide = [ROOT / "docs/guides/lint.md"]
+    (source,), printed = blocks("python", guide), blocks("text", guide)[0].text
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/losses.py").write_text(source.text)
+    done = subprocess.run(
+        [sys.executable, "-m", "symbcast", "lint", "src"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[: len(printed.splitlines())] == printed.splitlines(), done.stderr
 
 
 def test_lines_that_a_diff_adds_are_in_its_files():

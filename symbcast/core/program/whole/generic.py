@@ -104,7 +104,9 @@ def generic_answer(program: P, ask: Ask[P] | None = None) -> Generic[P] | None:
     order = list(program.shown)
     with counting(Effort(CALL, is_call=True)):
         for candidate in _candidates(program.clauses):
-            found = search.asked({size: candidate[size] for size in sorted(candidate, key=order.index)})
+            # Axes of unknown number have no names here, so that nothing can be assumed of them.
+            least = {size: candidate[size] for size in order if size in candidate}
+            found = search.asked(least) if least else None
             if found is not None:
                 return search.with_fewest(found)
     return None
