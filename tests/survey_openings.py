@@ -41,10 +41,11 @@ def foreseen(model: Any) -> tuple[str, str]:
     from symbcast.errors import ModelError
     from symbcast.onnx.inputs.models import load
     from symbcast.onnx.opening.session import refusal
+    from symbcast.onnx.reader import nodes_of
     from symbcast.onnx.validity.models import examined
 
     try:
-        found = examined(*load(model), "onnxruntime")
+        found = examined(*load(model), "onnxruntime", nodes_of)
     except ModelError as error:
         return REFUSED, str(error)
     refused = refusal(found)

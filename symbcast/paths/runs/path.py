@@ -15,7 +15,7 @@ from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.broadcasting import Joined, find_rule
 from symbcast.core.effort import EffortSpentError, charge, share
 from symbcast.core.effort import current as effort_in_force
-from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, at_most, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, at_most, dims_of, negate
 from symbcast.core.program.facts.facts import Facts
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.answer import Satisfiability
@@ -146,6 +146,8 @@ class Path(Numbers):
         no decision, since all data lead to the same.
         """
         symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
+        if symbols and not any(True for d in dims_of(formula) if not isinstance(d, int) for _ in d.operations()):
+            return None  # no term grows from turn to turn: counted effort is the limit
         found = self.turns.turn(sys._getframe(1), self.root, symbols, answer)
         if found.is_over:
             self.fail_to_trace(f"more than {most_turns(symbols)} turns of a loop, or nested calls, are not followed")
