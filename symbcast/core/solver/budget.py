@@ -25,8 +25,6 @@ P = ParamSpec("P")
 
 DECIDED = 1_300_000
 """Units for whether something can hold; those below are for other parts of an answer."""
-FILTERED = 1_000_000
-"""For which clauses others imply, as a part of `DECIDED`: the rest suffices to find sizes among samples."""
 REDUCED = 400_000
 EVIDENCE = 200_000
 """For evidence about up to 60 sizes; see `evidence_units`."""

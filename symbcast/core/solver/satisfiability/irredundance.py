@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate
-from symbcast.core.solver.budget import FILTERED, REDUCED, share, stage
+from symbcast.core.solver.budget import REDUCED, share, stage
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.satisfiability.local_search import Near
 from symbcast.core.solver.satisfiability.satisfiability import Questions
@@ -112,7 +112,7 @@ class Reduction:
     def _filtered(self, given: Sequence[Formula], needed: Container[Formula]) -> tuple[Near | None, list[Formula]]:
         """Return `filtered`, within a share of its own: whether the clauses can hold does not depend on it."""
         try:
-            with share(FILTERED):
+            with share(REDUCED):
                 return filtered(self.questions, given, needed)
         except EffortSpentError:
             self.questions.stopped()
