@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from eager_modules import Speech
 from exported_models import Case, UNet
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
@@ -138,19 +139,6 @@ class Boxes(nn.Module):
         p = found[..., 4:].sigmoid()
         focal = -(hot * (1 - p) ** 2 * p.clamp(min=1e-6).log()).sum(-1)
         return F.smooth_l1_loss(found[..., :4], wanted) + focal.mean()
-
-
-class Speech(nn.Module):
-    """Frames of a sound for letters by CTC."""
-
-    def __init__(self):
-        super().__init__()
-        self.net = nn.Conv1d(8, 12, 3, 2, 1)
-
-    def forward(self, sound, text, lengths):
-        scores = F.log_softmax(self.net(sound), 1).permute(2, 0, 1)
-        frames = torch.full((scores.shape[1],), scores.shape[0], dtype=torch.int64)
-        return F.ctc_loss(scores, text, frames, lengths)
 
 
 def _ints(*shape):

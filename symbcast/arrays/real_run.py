@@ -14,7 +14,7 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation.evaluation import value_at
-from symbcast.paths.real_calls import Raised
+from symbcast.paths.real_calls import Raised, are_small
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size
 
@@ -77,9 +77,7 @@ class RealRun:
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether all arrays of the call are small."""
-        shapes = [[value_at(d, at) for d in s.dims] for s in self._shapes]
-        sizes = [[n for n in shape if n is not None and 0 <= n <= MAX_SIZE] for shape in shapes]
-        return shapes == sizes and all(prod(s) <= MAX_ELEMENTS for s in sizes)
+        return are_small(self._shapes, at, MAX_SIZE, MAX_ELEMENTS)
 
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error depends on data, such as a singular matrix or an iteration that does not converge."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from symbcast.core.solver.evaluation.evaluation import value_at
 from symbcast.paths.places import Place, lines_of_error
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.shapes import Shape
 
 Sizes = Mapping["Symbol", int]
 
@@ -23,6 +26,13 @@ class Raised(NamedTuple):
     def of(cls, error: BaseException) -> Raised:
         """Return an error that was just caught, with the lines of its traceback."""
         return cls(error, tuple(lines_of_error(error)))
+
+
+def are_small(shapes: Sequence[Shape], at: Sizes, size: int, elements: int) -> bool:
+    """Return whether arrays at some sizes have no larger axis than ``size``, and at most so many elements each."""
+    found = [[value_at(d, at) for d in s.dims] for s in shapes]
+    small = [[n for n in shape if n is not None and 0 <= n <= size] for shape in found]
+    return found == small and all(prod(s) <= elements for s in small)
 
 
 class RealCalls(Protocol):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
 MAX_TURNS = 6
-"""How many turns are followed if sizes decide whether there is another: terms of halved sizes double their period."""
+"""How many turns are followed if quotients of sizes decide whether there is another: their periods double each time."""
 MAX_DATA_TURNS = 24
 """The same where only data decide: such a turn adds no term."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.solver.evaluation.evaluation import size_at, value_at
-from symbcast.paths.real_calls import Raised
+from symbcast.paths.real_calls import Raised, are_small
 from symbcast.paths.runs.path import current
 from symbcast.torch.eager.sizes import SizeNode
 from symbcast.torch.eager.tensors import dims_of, is_symbolic
@@ -88,9 +88,7 @@ class RealCalls:
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether all tensors of the call are small."""
-        shapes = [[value_at(d, at) for d in s.dims] for s in self._shapes]
-        sizes = [[n for n in shape if n is not None and 0 <= n <= MAX_SIZE] for shape in shapes]
-        return shapes == sizes and all(prod(s) <= MAX_ELEMENTS for s in sizes)
+        return are_small(self._shapes, at, MAX_SIZE, MAX_ELEMENTS)
 
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error depends on data, such as a singular matrix or an index."""
