@@ -96,11 +96,11 @@ def tampered(path, value):
 TAMPERED = [
     # the position of a member, its new value, what the error says
     (["boxes", 0, "H", "step"], 16, "are not proved"),
-    (["boxes", 0, "H", "least"], 65, "no range"),
+    (["boxes", 0, "H", "least"], 65, "not a range"),
     (["boxes"], [], "some wanted sizes work"),
     (["question", "condition"], "H % 64 == 0", "are not proved"),
     (["question", "condition"], "H %", "data.question.condition"),
-    (["question", "symbols", 0, "name"], "W", "has not the sizes W"),
+    (["question", "symbols", 0, "name"], "W", "does not have the sizes W"),
     (["question", "open"], "an operator is unknown", "data.verdict"),
     (["verdict"], "never", "data.verdict"),
     (["is_largest"], False, "data.is_largest"),
@@ -110,7 +110,7 @@ TAMPERED = [
     (["version"], 2, "is not 1"),
     (["format"], "symbcast.program", "is not a contract"),
     (["derived"], {"H": "2*K"}, "data.derived"),
-    (["typical"], {"K": [3]}, "no size of the question"),
+    (["typical"], {"K": [3]}, "not a size of the question"),
     (["wanted", "H", "least"], -1, "less than 0"),
     (["more"], 1, "unknown member 'more'"),
     (["left_out", 0, "sizes"], {"H": "65"}, "data.left_out"),

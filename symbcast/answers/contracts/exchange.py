@@ -168,19 +168,19 @@ class _Reader:
             for s, expression in derived.items():
                 own = symbols_of([expression])
                 if not own or any(t in derived or t not in box for t in own):
-                    raise ExchangeError("data.derived", f"{s.name} is no expression of sizes that are free")
+                    raise ExchangeError("data.derived", f"{s.name} is not an expression of free sizes")
                 if not term(expression).is_linear or box[s] != span(expression, box):
                     raise ExchangeError("data.boxes", f"the range of {s.name} is not that of its expression")
         return Found(boxes, self._data["open"], derived)
 
     def _box(self, box: Mapping[str, Any], place: str) -> dict[Symbol, range]:
         if box.keys() != self._symbols.keys():
-            raise ExchangeError(place, f"has not the sizes {', '.join(self._symbols)}")
+            raise ExchangeError(place, f"does not have the sizes {', '.join(self._symbols)}")
         found = {}
         for name, told in box.items():
             sizes = range(told["least"], told["greatest"] + 1, told["step"])
             if not sizes or sizes[-1] != told["greatest"] or (len(sizes) == 1 and sizes.step > 1):
-                raise ExchangeError(f"{place}.{name}", "is no range from a smaller to a larger size in steps")
+                raise ExchangeError(f"{place}.{name}", "is not a range from a smaller to a larger size in steps")
             found[self._symbols[name]] = _read(f"{place}.{name}", partial(read_range, sizes))
         return {s: found[s] for s in self._symbols.values()}
 
@@ -190,7 +190,7 @@ class _Reader:
 
     def _symbol(self, name: str, place: str) -> Symbol:
         if name not in self._symbols:
-            raise ExchangeError(place, f"names {name!r:.40}, which is no size of the question")
+            raise ExchangeError(place, f"names {name!r:.40}, which is not a size of the question")
         return self._symbols[name]
 
 
@@ -212,7 +212,7 @@ def check_read(data: Any, written: Mapping[str, Any], read: Read) -> None:
     if not read.found.boxes and not written["reason"]:
         decision = decision_in(read.wanted.ranges, [read.question.formula])
         if decision is not None and not decision.impossible:
-            raise ExchangeError("data.boxes", "are none, but some wanted sizes work", "ask for the contract again")
+            raise ExchangeError("data.boxes", "are missing, but some wanted sizes work", "ask for the contract again")
     for key in ("verdict", "reason", "is_largest", "proof"):
         if data[key] != written[key]:
             raise ExchangeError(f"data.{key}", f"is {data[key]!r:.60}, not {written[key]!r:.60}")

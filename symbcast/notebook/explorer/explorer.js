@@ -638,7 +638,7 @@ class View {
   showStateFault(isFaulty) {
     const place = this.state.parentElement.querySelector(".fault");
     place.hidden = !isFaulty;
-    place.replaceChildren(...(isFaulty ? [element("span", { class: "message" }, "this is no state of an explorer")] : []));
+    place.replaceChildren(...(isFaulty ? [element("span", { class: "message" }, "this is not a state of an explorer")] : []));
     if (isFaulty) this.state.setAttribute("aria-invalid", "true");
     else this.state.removeAttribute("aria-invalid");
   }

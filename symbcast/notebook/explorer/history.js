@@ -25,7 +25,7 @@ function stateOf(model) {
   return JSON.stringify(found);
 }
 
-/** What a text holds, null if it is no state. */
+/** What a text holds, null if it is not a state. */
 function readState(text) {
   const alike = (value, standard) => {
     if (value === null || standard === null) return standard === null && (value === null || Number.isInteger(value));

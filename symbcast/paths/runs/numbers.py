@@ -28,7 +28,7 @@ class Numbers(Context):
 
     Attributes:
         numbers: the places where sizes had to become numbers.
-        opaque_sizes: the integers that sizes decide but that are no terms.
+        opaque_sizes: the integers that sizes decide but that are not terms.
         takes_opaque: whether there may be such integers; otherwise the sizes in them become numbers.
     """
 

@@ -1,4 +1,4 @@
-"""Integers that sizes decide but that are no terms, such as ``int(n * 0.7)`` or ``math.isqrt(n)``.
+"""Integers that sizes decide but that are not terms, such as ``int(n * 0.7)`` or ``math.isqrt(n)``.
 
 Such an integer is a symbol of its own, with bounds. That is exact as long as it only becomes the size of results, and
 the bounds decide all questions and requirements about it. At any other question it is given up: the exploration starts

@@ -65,7 +65,7 @@ class Path(Numbers):
         numbers: the places where sizes had to become numbers.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
         loops: what is known about loops over sizes.
-        takes_opaque: whether integers that are no terms may be symbols, and not numbers.
+        takes_opaque: whether integers that are not terms may be symbols, and not numbers.
     """
 
     def __init__(

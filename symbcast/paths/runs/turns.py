@@ -36,7 +36,7 @@ class Turn(NamedTuple):
 class Turns:
     """Counts how often each instruction of a frame asks about the same sizes, as loops and recursions do.
 
-    Questions about other sizes are no further turn: a loop may compare the axes of arrays. Frames are kept, so that a
+    Questions about other sizes do not count as turns: a loop may compare the axes of arrays. Frames are kept, so that a
     new one is not taken for an old one.
 
     Attributes:
