@@ -61,9 +61,10 @@ class History {
     if (next === this.now) return;
     const wait = at - (this.at ?? -Infinity);
     if (!this.isMoving) {
-      if (wait > TOGETHER || (name !== this.name && wait > 30)) this.past.push(this.now);
+      if (wait > TOGETHER || (name !== this.name && !this.isAtOnce)) this.past.push(this.now);
       this.future = [];
-      [this.name, this.at] = [name, at];
+      [this.name, this.at, this.isAtOnce] = [name, at, true];
+      queueMicrotask(() => (this.isAtOnce = false));
     }
     this.now = next;
   }
