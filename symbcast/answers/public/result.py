@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.answers.public.answer import Answer
@@ -365,9 +366,10 @@ class Result(Answer):
         N != 1 and M == 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
         """
         from symbcast.answers.public.cases import Cases
+        from symbcast.answers.public.conditions import Condition
         from symbcast.answers.questions.division import cases_of_call
 
-        return cases_of_call(Cases, self._call, self.condition, limit)
+        return cases_of_call(Cases, self._call, partial(Condition, self._call), limit)
 
     @one_call
     def to_dict(self) -> ResultData:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, overload
 
-from symbcast.answers.questions.layouts import Broadcast, Layout, OpenBroadcast
+from symbcast.answers.questions.layouts import Broadcast, Layout, OpenBroadcast, broadcast_of
 from symbcast.answers.questions.partition import Partition, Parts
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.symbols import Unknown, symbol
@@ -40,27 +41,41 @@ class Question:
     Attributes:
         subject: The broadcast, or the program.
         names: The name of each size.
-        broadcasts: The broadcasts, in order.
+        broadcasts: The broadcasts, in order; given as None for the one of a call whose ranks are known.
         partition: The sizes at which all broadcasts are valid.
-        condition: The condition under which all broadcasts are valid.
+        condition: The condition under which all broadcasts are valid, made when it is first asked for.
         unrolled: The number of axes of each sequence that are distinguished; None if all ranks are known.
     """
 
     def __init__(
         self,
         subject: Call | Program,
-        condition: Statement,
+        condition: Statement | Callable[[], Statement],
         names: Mapping[Symbol, str],
-        broadcasts: Sequence[Broadcast | OpenBroadcast],
+        broadcasts: Sequence[Broadcast | OpenBroadcast] | None,
         partition: Partition,
     ) -> None:
         self.subject = subject
-        self.condition = condition
-        self.names = dict(names)
-        self.broadcasts = tuple(broadcasts)
+        self.names = names
+        self._condition = condition
+        self._broadcasts = broadcasts
         self.partition = partition
         self.unrolled: Unrolled | None = None
-        self._called = {s: symbol(n) for s, n in names.items() if not _is_itself(s) and s is not symbol(n)}
+
+    @cached_property
+    def condition(self) -> Statement:
+        return self._condition if isinstance(self._condition, Statement) else self._condition()
+
+    @cached_property
+    def broadcasts(self) -> tuple[Broadcast | OpenBroadcast, ...]:
+        if self._broadcasts is not None:
+            return tuple(self._broadcasts)
+        assert isinstance(self.subject, Call)
+        return (broadcast_of(self.subject.rule.called, self.subject.rule, self.subject.operands),)
+
+    @cached_property
+    def _called(self) -> dict[Symbol, Symbol]:
+        return {s: symbol(n) for s, n in self.names.items() if not _is_itself(s) and s is not symbol(n)}
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
         """Return sizes by name, with the sizes of a sequence's axes together, as ``batch=(2, 3)``."""
@@ -188,8 +203,6 @@ class Division(Guessable, Sequence[Case]):
 
     Attributes:
         is_complete: Whether these are all the cases: the condition holds exactly where one of the guards does.
-        naive: The number of cases if nothing were known about the sizes: 3 for an axis where two operands
-            meet. None if a rank is unknown.
     """
 
     _meant = meant(
@@ -205,8 +218,15 @@ class Division(Guessable, Sequence[Case]):
         self._question = question
         self._cases = tuple(cases)
         self.is_complete = is_complete
-        each = [b.naive for b in question.broadcasts]
-        self.naive = None if None in each else prod(n for n in each if n is not None)
+
+    @property
+    def naive(self) -> int | None:
+        """The number of cases if nothing were known about the sizes: 3 for an axis where two operands meet.
+
+        None if a rank is unknown.
+        """
+        each = [b.naive for b in self._question.broadcasts]
+        return None if None in each else prod(n for n in each if n is not None)
 
     @overload
     def __getitem__(self, place: int) -> Case: ...

@@ -51,14 +51,9 @@ class Column(NamedTuple):
         most = len(sizes) - 1 if output is None and sizes else len(sizes)
         for count in range(min(len(free), most) + 1):
             for ones in combinations(free, count):
-                rest = [d for d in sizes if d not in ones]
-                first = rest[0] if output is None and rest else output
+                rest = [d for d in sizes if d not in ones] if ones else sizes
                 made = before.copy()
-                is_possible = all(made.make_one(d) for d in ones)
-                if first is not None:
-                    is_possible = is_possible and all(made.make_equal(first, d) for d in rest)
-                    is_possible = is_possible and (not ones or made.make_large(first))
-                if is_possible:
+                if made.choose(ones, rest, rest[0] if output is None and rest else output):
                     yield made
 
 
@@ -99,9 +94,9 @@ class Choice:
 
     def copy(self) -> Choice:
         """Return an independent copy of this choice."""
-        made = Choice()
-        made.literals, made._values = list(self.literals), dict(self._values)
-        made._ones, made._large = dict(self._ones), dict(self._large)
+        made = _new(Choice)
+        made.literals, made._values = self.literals.copy(), self._values.copy()
+        made._ones, made._large = self._ones.copy(), self._large.copy()
         return made
 
     def resolve(self, dim: Dim) -> Dim:
@@ -132,6 +127,18 @@ class Choice:
     def is_large(self, dim: Dim) -> bool:
         """Return whether a size is known not to be 1 under this choice."""
         return dim != 1 if isinstance(dim, int) else dim in self._large
+
+    def choose(self, ones: Sequence[Dim], rest: Sequence[Dim], size: Dim | None) -> bool:
+        """Choose that sizes are 1, and that the others equal a size other than 1; return whether this is consistent."""
+        for dim in ones:
+            if not self.make_one(dim):
+                return False
+        if size is None:
+            return True
+        for dim in rest:
+            if dim is not size and not self.make_equal(size, dim):
+                return False
+        return not ones or self.make_large(size)
 
     def make_one(self, dim: Dim) -> bool:
         """Choose that a size is 1; return whether this is consistent with the choice."""
@@ -178,10 +185,15 @@ class Choice:
 
     def _bind(self, symbol: Dim, value: Dim) -> bool:
         """Substitute a value for a symbol; return whether this is consistent with the other sizes."""
-        bound = {symbol: value}
         self._values[symbol] = value  # type: ignore[index] # a term that is a symbol is a Symbol
+        if not self._ones and not self._large:
+            return True
+        bound = {symbol: value}
         for known in (self._ones, self._large):
             for dim in [d for d in known if symbol in symbols_of((d,))]:
                 del known[dim]
                 known[replaced(dim, bound)] = None
         return 1 not in self._large and all(d == 1 or not isinstance(d, int) for d in self._ones)
+
+
+_new = object.__new__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -73,8 +73,15 @@ class _Sizes:
         return Partition(self.knowledge, told, self.asked)
 
 
-def cases_of_call(kind: type[D], call: Call, condition: Statement, limit: int | None = None) -> D:
-    """Return the cases of a broadcast; ``condition`` is its condition as a value."""
+def cases_of_call(kind: type[D], call: Call, condition: Callable[[], Statement], limit: int | None = None) -> D:
+    """Return the cases of a broadcast; ``condition`` returns its condition as a value."""
+    if call.is_plain:
+        names = call.shown
+        # Each axis has a column, which expresses all that the rule requires there.
+        found = call.rule.relations(call.masks.shapes) or ()
+        columns = [Column(tuple(dict.fromkeys(sizes))) for _, sizes in found if len({*sizes, 1}) > 2]
+        partition = Partition(Knowledge.of_names(tuple(names)), columns, ())
+        return _cases(kind, Question(call, condition, names, None, partition), (), limit)
     asked, scope = [c.requirement for c in call.constraints], call.scope
     if scope is None:
         sizes = _Sizes(asked, {}, Knowledge((), {}, ()))

@@ -30,19 +30,19 @@ class Part:
     ``required`` are the requirements that no column expresses.
     """
 
-    def __init__(self, choice: Choice, known: Knowledge, required: Sequence[Formula]) -> None:
+    def __init__(self, choice: Choice, group: _Group, required: Sequence[Formula]) -> None:
         self.choice = choice
-        self.symbols = known.symbols
-        self._known = known
+        self.symbols = group.symbols
+        self._group = group
         self._required = required
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Part, (self.choice, self._known, self._required)  # a decision holds a solver's state
+        return Part, (self.choice, self._group, self._required)  # a decision holds a solver's state
 
     @cached_property
     def decision(self) -> Decision:
         """The decision about the requirements and choices."""
-        return Decision(self._known, [*self.choice.literals, *self._required])
+        return Decision(self._group.known, [*self.choice.literals, *self._required])
 
     @property
     def is_possible(self) -> bool:
@@ -58,8 +58,11 @@ class Parts:
     def __init__(self, parts: Sequence[Part], knowledge: Knowledge) -> None:
         self._parts = tuple(parts)
         self._knowledge = knowledge
-        self._choice = Choice.together([Choice.given(knowledge.values), *(p.choice for p in parts)])
         self._resolved: dict[Dim, Dim] = {}
+
+    @cached_property
+    def _choice(self) -> Choice:
+        return Choice.together([Choice.given(self._knowledge.values), *(p.choice for p in self._parts)])
 
     @property
     def key(self) -> tuple[Formula, ...]:
@@ -155,7 +158,8 @@ class Partition:
         required = [(r, tuple(symbols_in(r))) for r in self.requirements]
         ties = Ties(self.knowledge.domains)
         ties.tie(self.knowledge.others)
-        ties.tie(Compatible(symbols) for _, symbols in (*columns, *required) if symbols)
+        for _, symbols in (*columns, *required):
+            ties.tie_all(symbols)
         groups = {first: _Group(self.knowledge, symbols) for first, symbols in ties.all()}
         alone = _Group(self.knowledge, [])
         for column, symbols in columns:
@@ -164,7 +168,7 @@ class Partition:
             (groups[ties.find(symbols[0])] if symbols else alone).requirements.append(requirement)
         for first, others in ties.sorted(self.knowledge.others).items():
             groups[first].others += others
-        return [alone, *groups.values()]
+        return [*([alone] if alone.columns or alone.requirements else []), *groups.values()]
 
 
 def _key(requirement: Formula) -> object:
@@ -173,8 +177,8 @@ def _key(requirement: Formula) -> object:
 
 
 def _symbols(column: Column | RankColumn, values: Mapping[Symbol, Dim]) -> tuple[Symbol, ...]:
-    sizes = (*column.sizes, *(() if column.output is None else (column.output,)))
-    return tuple(symbols_in(put_in(Compatible(sizes), values)))
+    sizes = column.sizes if column.output is None else (*column.sizes, column.output)
+    return tuple(symbols_in(put_in(Compatible(sizes), values))) if values else symbols_of(sizes)
 
 
 class _Group:
@@ -182,7 +186,7 @@ class _Group:
 
     def __init__(self, knowledge: Knowledge, symbols: Sequence[Symbol]) -> None:
         self._whole = knowledge
-        self._symbols = tuple(symbols)
+        self.symbols = tuple(symbols)
         self.columns: list[Column | RankColumn] = []
         self.requirements: list[Formula] = []
         self.others: list[Formula] = []
@@ -196,7 +200,7 @@ class _Group:
             if choice is None:
                 stack.pop()
             elif len(stack) <= len(self.columns):
-                if is_plain or Part(choice, self._known, self.requirements).is_possible:
+                if is_plain or Part(choice, self, self.requirements).is_possible:
                     stack.append(self.columns[len(stack) - 1].choices(choice))
             else:
                 part = self._part(choice)
@@ -223,21 +227,21 @@ class _Group:
         return (
             not self.requirements
             and not self.others
-            and all(domains[s] is ALL for s in self._symbols)
+            and all(domains[s] is ALL for s in self.symbols)
             and all(isinstance(d, int) or d.is_Symbol for c in self.columns for d in c.sizes)
         )
 
     @cached_property
-    def _known(self) -> Knowledge:
+    def known(self) -> Knowledge:
         """The known facts about these sizes only."""
         domains, weights = self._whole.domains, self._whole.weights
-        known = Knowledge(self._symbols, {s: domains[s] for s in self._symbols}, self.others)
+        known = Knowledge(self.symbols, {s: domains[s] for s in self.symbols}, self.others)
         known.weights.update((s, weights[s]) for s in known.weights)
         return known
 
     def _part(self, choice: Choice) -> Part:
         """Return the requirements after all choices: no joins are left then."""
-        return Part(choice, self._known, [with_dims(r, choice.resolve) for r in self.requirements])
+        return Part(choice, self, [with_dims(r, choice.resolve) for r in self.requirements])
 
 
 _REFUSED = Choice()

@@ -159,14 +159,19 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
     return found
 
 
-@contextmanager
-def asking(subject: object) -> Iterator[Effort]:
+def asking(subject: object) -> AbstractContextManager[Effort]:
     """Count the work of a block as one call about a subject; the subject's budget in seconds limits each question.
 
     A subject may have a ``budget`` in seconds, and a ``_length``: how many operations it has.
     """
     seconds: float | None = getattr(subject, "budget", None)
-    with counted_call(getattr(subject, "_length", 0)) as counter, limited(seconds):
+    counted = counted_call(getattr(subject, "_length", 0))
+    return counted if seconds is None else _timed(counted, seconds)
+
+
+@contextmanager
+def _timed(counted: AbstractContextManager[Effort], seconds: float) -> Iterator[Effort]:
+    with counted as counter, within(seconds):
         yield counter
 
 

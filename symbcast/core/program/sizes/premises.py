@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.sequences import MAX_RANK, Rank, SequenceSymbol
-from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.logic.formulas import Formula
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
@@ -16,9 +15,6 @@ from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import AssumptionError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
 
 
 @lru_cache(maxsize=4096)
@@ -39,12 +35,14 @@ def assumed(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_si
     return [*(describe(s, own_set(s, min_size)) for s in symbols), *(a.formula for a in assumptions)]
 
 
-def knowledge(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_size: int) -> Knowledge:
+def knowledge(symbols: Iterable[Symbol], assumptions: Sequence[Assumption], min_size: int) -> Knowledge:
     """Return the knowledge about some sizes.
 
     Raises `AssumptionError` if the assumptions allow no sizes, with the fewest that contradict each other.
     """
     order = tuple(symbols)
+    if not min_size and not assumptions and all(type(s) is Symbol for s in order):
+        return Knowledge.of_names(order)
     found = _known(order, [a.formula for a in assumptions], min_size)
     if found is None:
         raise _contradiction(order, list(assumptions), min_size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import FALSE, Comparison, Formula
@@ -52,7 +52,16 @@ class Knowledge:
         if any(not domain for domain in self.domains.values()):
             raise ContradictionError
         self._check_others()
-        self.given = frozenset(self.others)
+        self.given: frozenset[Formula] = frozenset(self.others)
+
+    @classmethod
+    def of_names(cls, symbols: Sequence[Symbol]) -> Self:
+        """Return that nothing is known about some sizes."""
+        made = cls.__new__(cls)
+        made.symbols, made.domains = tuple(symbols), dict.fromkeys(symbols, ALL)
+        made.values, made.weights = {}, dict.fromkeys(symbols, 1)
+        made.others, made.given = [], frozenset()
+        return made
 
     def _check_others(self) -> None:
         """Raise `ContradictionError` if the assumptions that tie symbols together provably contradict each other."""

@@ -28,9 +28,12 @@ class Ties:
     def tie(self, formulas: Iterable[Formula]) -> None:
         """Merge the symbols of each formula into one set."""
         for formula in formulas:
-            first, *others = symbols_in(formula)
-            for other in others:
-                self.parent[self.find(other)] = self.find(first)
+            self.tie_all(tuple(symbols_in(formula)))
+
+    def tie_all(self, symbols: Sequence[Symbol]) -> None:
+        """Merge some symbols into one set."""
+        for other in symbols[1:]:
+            self.parent[self.find(other)] = self.find(symbols[0])
 
     def sorted(self, formulas: Iterable[Formula]) -> dict[Symbol, list[Formula]]:
         """Return the formulas of each set, keyed by the symbol that represents it."""
