@@ -62,16 +62,18 @@ def _restore(_app: object, what: str, name: str, *others: Any) -> None:
         others[-1][:] = _kept.pop(name)
 
 
-def _link_pages(_app: object, page: str, source: list[str]) -> None:
+def _prepare(_app: object, page: str, source: list[str]) -> None:
+    # Doctest needs the empty line after an example; a page does not.
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
     if not page.startswith("generated/"):
         source[0] = generated_pages.with_page_links(source[0], (HERE / page).parent)
 
 
 def setup(app: Sphinx) -> None:
-    """Turn links between files into links between pages, and leave the types of properties to their annotations.
+    """Adapt documents to pages, and leave the types of properties to their annotations.
 
     Napoleon reads a property's summary up to a colon as its type.
     """
-    app.connect("source-read", _link_pages)
+    app.connect("source-read", _prepare)
     app.connect("autodoc-process-docstring", _keep, priority=400)
     app.connect("autodoc-process-docstring", _restore, priority=600)
