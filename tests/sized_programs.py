@@ -1,7 +1,8 @@
 """Random programs of reshapes, windows, slices and joins, held against the same steps on integers.
 
 ``python tests/sized_programs.py 500`` asks about the programs of that many numbers at all sizes from 0 to 40, and
-prints which answers are wrong, unknown or long. `operators/test_sized_programs.py` holds a sample.
+prints which answers are wrong, unknown or long. ``python tests/sized_programs.py parts 500`` asks in parts: for sizes
+from some bounds on, and for smaller sizes as exceptions. `operators/test_sized_programs.py` holds a sample.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from typing import NamedTuple
 sys.path.insert(1, str(Path(__file__).parents[1]))
 
 import symbcast as sb
+from symbcast.core.logic.formulas import at_most
 from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import value_function
+from symbcast.core.program.whole.exceptions import Subject, exceptions
+from symbcast.core.solver.evaluation.evaluation import holds_at, value_function
+from symbcast.core.verdicts import Verdict
 
 LARGEST = 40
 LONG = 160
@@ -230,6 +234,48 @@ class Held(NamedTuple):
     env: sb.ShapeEnv
 
 
+def held_in_parts(number):
+    """Return what is wrong with the answer in parts about a program, and how many regions were not analysed."""
+    program, recorded = Program(number), Recorded()
+    try:
+        program.run(recorded, {name: recorded.env.symbol(name) for name in program.names})
+    except (sb.IncompatibleProgramError, sb.OperatorError):
+        return [], 0
+    asked = plain_answer(recorded.env)
+    sizes = {name: size for size, name in asked.shown.items()}
+    least = {sizes[n]: program.random.choice((1, 2, 3, 5, 8, 13, 16)) for n in program.names if n in sizes}
+    subject = Subject(asked.clauses, tuple(asked.shown), asked.assumptions, asked.min_size)
+    found, faults = exceptions(subject, least), []
+    generic = subject.decided([at_most(low, size) for size, low in least.items()])
+    for point in points(number, len(program.names)):
+        at = dict(zip(program.names, point, strict=True))
+        works = _result(program, at) is not None
+        at = {sizes[name]: size for name, size in at.items() if name in sizes}
+        if all(at[size] >= low for size, low in least.items()):
+            answers = [(generic.verdict, generic.clauses)]
+        else:
+            answers = [(c.verdict, c.clauses) for c in found.cases if holds_at(c.where, at)]
+            answers += [(None, ()) for where in found.unanalysed if holds_at(where, at)]
+        if len(answers) != 1:
+            faults.append(f"at {at} there are {len(answers)} answers")
+            continue
+        [(verdict, clauses)] = answers
+        expected = {None: works, Verdict.ALWAYS: True, Verdict.NEVER: False}.get(
+            verdict, all(holds_at(clause, at) for clause in clauses)
+        )
+        if works != expected:
+            faults.append(f"at {at} the answer is {expected}, and the program {works}")
+    for case in found.cases:
+        evidence = {
+            case.witness: case.verdict is not Verdict.NEVER,
+            case.counterexample: case.verdict is not Verdict.ALWAYS,
+        }
+        for ask, exists in evidence.items():
+            if (ask() is not None) != exists and not case.decisions[0].evidence_reason:
+                faults.append(f"{case.verdict} for {case.where}, and its evidence is {ask()}")
+    return faults, len(found.unanalysed)
+
+
 def _result(program, sizes):
     try:
         return program.run(Numbers(), sizes)
@@ -248,7 +294,11 @@ def points(number, count):
 
 def main():
     """Hold the programs of some numbers, and print what came of them."""
-    first, count = (int(a) for a in ["0", *sys.argv[1:]][-2:])
+    in_parts = sys.argv[1] == "parts"
+    first, count = (int(a) for a in ["0", *sys.argv[1 + in_parts :]][-2:])
+    if in_parts:
+        parts(first, count)
+        return
     outcomes, lengths = Counter(), []
     for number in range(first, first + count):
         started = time.process_time()
@@ -260,6 +310,19 @@ def main():
             print(number, found.verdict, lengths[-1], f"{took:.1f} s", *found.faults[:2], found.condition, flush=True)
     lengths.sort()
     print(dict(outcomes), f"median length {lengths[count // 2]}, longest {lengths[-1]}")
+
+
+def parts(first, count):
+    """Hold the answers in parts, and print which are wrong or incomplete."""
+    outcomes = Counter()
+    for number in range(first, first + count):
+        started = time.process_time()
+        faults, unanalysed = held_in_parts(number)
+        took = time.process_time() - started
+        outcomes.update({"wrong": bool(faults), "incomplete": bool(unanalysed), "complete": not unanalysed})
+        if faults or unanalysed or took > 2 * SLOW:
+            print(number, f"{unanalysed} not analysed, {took:.1f} s", *faults[:2], flush=True)
+    print(dict(outcomes))
 
 
 if __name__ == "__main__":

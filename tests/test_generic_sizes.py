@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
 import pytest
 
 import symbcast as sb
+from symbcast.core.program.whole.exceptions import joint_verdict
+from symbcast.core.verdicts import Verdict
 
 SHORTER = re.compile(r"shorter if (.+?) may be assumed: (.+?) (?:together|condition) ")
 
@@ -31,6 +34,23 @@ def test_the_suggested_assumption_makes_a_long_condition_the_short_one(asked):
     where, short = SHORTER.search(" ".join(answer.explain().split())).groups()
     assert len(short) <= 160 < len(str(answer.condition))
     assert sb.Condition(answer).equivalent(short, assume=where)
+
+
+@pytest.mark.parametrize("asked", [latents, differences])
+def test_large_sizes_and_exceptions_are_together_the_whole_answer(asked):
+    answer = asked()
+    large, exceptions, unanalysed = answer.generic
+    parts = [f"({part.where}) and ({part.condition})" for part in (large, *exceptions)]
+    assert not unanalysed and answer.equivalent(" or ".join(f"({part})" for part in parts))
+    wheres = [str(part.where) for part in (large, *exceptions)]
+    assert all(sb.Condition(a).implies(f"not ({b})") for a, b in itertools.combinations(wheres, 2))
+
+
+def test_a_verdict_of_parts_is_that_of_all_sizes():
+    assert joint_verdict([Verdict.ALWAYS, Verdict.ALWAYS]) is Verdict.ALWAYS
+    assert joint_verdict([Verdict.ALWAYS, Verdict.NEVER]) is Verdict.SOMETIMES
+    assert joint_verdict([Verdict.ALWAYS, Verdict.UNKNOWN]) is Verdict.UNKNOWN
+    assert joint_verdict([Verdict.SOMETIMES, Verdict.UNKNOWN]) is Verdict.SOMETIMES
 
 
 def test_a_short_condition_has_no_suggestion():

@@ -37,10 +37,12 @@ MODULES = ["to_stablehlo"]
 """Of a broadcast it writes the operation itself, of other answers functions of sizes: the parameters differ."""
 
 GRAPHS = """
-    aliases assumptions data_condition data_sizes inputs json_schema min_size optionals outputs plot runtime sequences
-    shapes source
+    aliases assumptions data_condition data_sizes generic inputs json_schema min_size optionals outputs plot runtime
+    sequences shapes source
 """
-PATHS = "assumptions at cases complete data_condition data_sizes min_size paths shapes title unconfirmed unexplored"
+PATHS = (
+    "assumptions at cases complete data_condition data_sizes generic min_size paths shapes title unconfirmed unexplored"
+)
 TRACES = f"{PATHS} arguments isolated json_schema name report"
 
 OWN = {
@@ -50,7 +52,7 @@ OWN = {
     """,
     "ShapeEnv": f"""
         {OPERATORS} assume assuming assumptions budget cases clauses conflict evidence_reason expands fork fresh
-        from_dict json_schema min_size names on_conflict operations report shapes symbol symbols
+        from_dict generic json_schema min_size names on_conflict operations report shapes symbol symbols
     """,
     "Solution": "json_schema operands out ranks shapes",
     "Paths": PATHS,

@@ -35,7 +35,7 @@ def generic(text: str) -> tuple[str, str]:
     """Return from which sizes on an explanation has a short condition, and the condition."""
     text = " ".join(text.split())
     return re.search(
-        r"(?:shorter if|large sizes for) (.+?)(?: may be assumed|: exact): (.+?) (?:condition|small)", text
+        r"(?:shorter if|large sizes for) (.+?)(?: may be assumed|: exact): (.+?) (?:condition|smaller|for) ", text
     ).groups()
 
 
@@ -51,11 +51,19 @@ def test_the_condition_for_generic_sizes_is_short_and_exact(levels):
         assert guard({"H": height, "W": width}) == runs(session, 1, height, width)
 
 
-def test_a_verdict_about_generic_sizes_alone_says_so():
+def test_a_verdict_about_some_sizes_alone_says_which_were_not_analysed():
     report = sb.onnx.check(chain(6, infers=True))
     assert report.verdict is sb.Verdict.SOMETIMES
-    assert report.reason.startswith("for H >= 64 and W >= 64: exact; smaller sizes: not analysed")
-    assert report.witness() == {"B": 1, "H": 64, "W": 64}
+    start = "for H >= 64 and W >= 64: exact; smaller sizes: exact, but not analysed for "
+    assert report.reason.startswith(start)
+    left, _ = report.reason.removeprefix(start).split(", because ")
+    assert all(sb.Condition(where).implies("not (H >= 64 and W >= 64)") for where in left.split(", "))
+    assert report.witness() == {"B": 1, "H": 1, "W": 1} and report.guard()(B=1, H=1, W=1)
+
+
+def test_a_chain_without_an_answer_for_all_sizes_ends():
+    report = sb.onnx.check(chain(7, 3, infers=True), runtime="onnxruntime")
+    assert report.verdict is sb.Verdict.SOMETIMES and report.guard()(**report.witness())
 
 
 @pytest.mark.parametrize(("levels", "base"), [(1, 2), (2, 2), (3, 2), (5, 2), (2, 3), (5, 3)])

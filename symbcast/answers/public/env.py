@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from symbcast.answers.exchange.programs import ProgramData
     from symbcast.answers.public.cases import Cases
     from symbcast.answers.public.expansion import Expansion
+    from symbcast.answers.public.generic import GenericAnswer
     from symbcast.answers.questions.cases import Hint
     from symbcast.answers.report.findings import Finding
     from symbcast.answers.report.formats import Format
@@ -219,6 +220,21 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
     def conflict(self) -> tuple[Op, ...]:
         """The fewest operations that cannot hold together; none unless the verdict is never."""
         return self._program.conflict
+
+    @property
+    def generic(self) -> GenericAnswer | None:
+        """The answer for large sizes and those for smaller ones; None if the one for all sizes is decided and short.
+
+        >>> env = ShapeEnv()
+        >>> _ = env.broadcast(env.broadcast(env.broadcast("max(A - 2, 0)", "max(B - 3, 0)"), "C"), "max(D - 1, 0)")
+        >>> env.generic.large.where, env.generic.large.condition
+        (Condition('A >= 4 and B >= 5 and C >= 2 and D >= 3'), Condition('A + 1 == B and B == C + 3 and C + 1 == D'))
+        >>> str(env.generic.exceptions[0].where), str(env.generic.exceptions[0].condition), env.generic.unanalysed
+        ('A <= 2', 'B <= 4 and (C == 0 or C == 1) and D <= 2', ())
+        """
+        from symbcast.answers.public.generic import generic_of
+
+        return generic_of(self._subject)
 
     @property
     def evidence_reason(self) -> str:

@@ -181,7 +181,7 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
     yield field("and", words(f"{more} more; .findings and JSON list them all" if more > 0 else ""))
     if env.requirements():
-        yield generic_field(env.generic, namer, is_open=env.is_open)
+        yield generic_field(env, namer, is_open=env.is_open)
         yield field("together", *conjunction(env.clauses, namer, is_repeated=True))
     yield field("impossible", *((Span(text),) for text in conflict_lines(env.conflict, namer)))
     yield field("assuming", whole("; ".join(visible(a.text) for a in env.assumptions)))

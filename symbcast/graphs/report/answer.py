@@ -23,6 +23,7 @@ from symbcast.graphs.walking.walk import Unanalysed, shapes_of
 
 if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition
+    from symbcast.answers.public.generic import GenericAnswer
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.statements.statement import ConditionLike
@@ -173,6 +174,17 @@ class GraphAnswer(ModuleAnswer):
         size = next((s for s in met if s in asker.undecided), met[0])
         text = Namer.of(env.shown).formula(undecided[0])
         return f"{text} may depend on sizes: {env.shown.get(size, size.name)} is {asker.origins[size]}"
+
+    @property
+    def generic(self) -> GenericAnswer | None:
+        """The answer for large sizes and those for smaller ones; None if the one for all sizes is decided and short.
+
+        It is None too if the conditions of some nodes are not known.
+        """
+        from symbcast.answers.public.generic import generic_of
+
+        is_partial = self._left_open or self._checked.walk.stopped or self._checked.conditions.undecided
+        return None if is_partial else generic_of(self._env)
 
     @property
     def condition(self) -> Condition:

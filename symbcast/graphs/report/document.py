@@ -211,7 +211,7 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
         env = report._env
         if not report._left_open and not report._checked.walk.stopped:
             found = report._checked.conditions
-            yield generic_field(found.generic, shortener.namer(env.shown), is_open=found.is_open)
+            yield generic_field(found.inputs, shortener.namer(env.shown), is_open=found.is_open)
         yield field(CONDITION, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
     yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)

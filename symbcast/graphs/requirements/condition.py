@@ -85,7 +85,7 @@ class Conditions:
     def _under(self, assumptions: Sequence[Assumption]) -> Program:
         conditions = self._again(assumptions)
         if conditions.undecided:
-            raise UndecidedError(conditions.inputs.reason)
+            raise UndecidedError(conditions.inputs.decided_reason)
         return conditions.inputs
 
     @property

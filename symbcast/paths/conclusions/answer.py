@@ -27,6 +27,7 @@ from symbcast.paths.runs.exploration import Exploration
 
 if TYPE_CHECKING:
     from symbcast.answers.guards import Requirement
+    from symbcast.answers.public.generic import GenericAnswer
     from symbcast.core.algebra.symbols import Symbol
 
 
@@ -109,6 +110,16 @@ class PathsAnswer(ModuleAnswer):
     def min_size(self) -> int:
         """The minimum size of every name."""
         return self._conclusions.scope.min_size
+
+    @property
+    def generic(self) -> GenericAnswer | None:
+        """The answer for large sizes and those for smaller ones; None if the one for all sizes is decided and short.
+
+        It is None too if not all paths were followed.
+        """
+        from symbcast.answers.public.generic import generic_of
+
+        return generic_of(self._subject) if self.complete else None
 
     @property
     def data_sizes(self) -> dict[str, str]:

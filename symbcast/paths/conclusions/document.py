@@ -100,7 +100,7 @@ def _closing(report: PathsAnswer, namer: Namer, most: int) -> Iterator[Field]:
     found = conclusions_of(report)
     if found.formula not in (TRUE, FALSE):
         if report.complete:
-            yield generic_field(found.program.generic, namer, is_open=found.program.is_open)
+            yield generic_field(found.program, namer, is_open=found.program.is_open)
         yield field("condition", *conjunction(clauses(found.formula), namer, is_repeated=True))
     if found.suitable.data:
         yield field("of the data", *conjunction(found.suitable.data, namer))

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from symbcast.core.program.calls.expansion import Stretch
     from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
     from symbcast.core.program.whole.answers import Answers, Requirement
+    from symbcast.core.program.whole.exceptions import Exceptions
     from symbcast.core.program.whole.generic import Ask, Generic
+    from symbcast.core.program.whole.parts import Parts
     from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.program.whole.trace import Trace
     from symbcast.core.solver.answer import Tier
@@ -201,9 +203,8 @@ class Program:
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes or never, or whether that is unknown (`reason` says why)."""
         found = self.decided_verdict
-        only = self._only_generic if found is Verdict.UNKNOWN else None
-        # If some of these sizes work and some do not, that is so of all.
-        return Verdict.SOMETIMES if only is not None and only.decided_verdict is Verdict.SOMETIMES else found
+        parts = self._parts if found is Verdict.UNKNOWN else None
+        return found if parts is None else parts.verdict
 
     @property
     def decided_verdict(self) -> Verdict:
@@ -223,9 +224,27 @@ class Program:
         return self._recording.generic(lambda: generic_answer(self, self._recording.elsewhere))
 
     @property
-    def _only_generic(self) -> Program | None:
-        """The program for generic sizes, if only its answer is decided."""
-        return self.generic.program if self.is_open and self.generic is not None else None
+    def exceptions(self) -> Exceptions | None:
+        """The answers for sizes below those of `generic`, as far as effort sufficed; None if it is None."""
+        return None if self.generic is None else self._exceptions
+
+    @property
+    def _exceptions(self) -> Exceptions:
+        from symbcast.core.program.whole.exceptions import Subject, exceptions
+
+        assert self.generic is not None
+        least = self.generic.least
+        subject = Subject(self.clauses, tuple(self.shown), self.assumptions, self.min_size)
+        return self._recording.exceptions(lambda: exceptions(subject, least))
+
+    @property
+    def _parts(self) -> Parts[Program] | None:
+        """The answer in parts, if the one for all sizes at once is undecided."""
+        if not self.is_open or self.generic is None:
+            return None
+        from symbcast.core.program.whole.parts import Parts
+
+        return Parts(self.generic, self._exceptions, self.shown)
 
     def answer_under(self, ask: Ask[Program]) -> None:
         """Answer for generic sizes by another program, which ``ask`` returns under assumptions."""
@@ -244,10 +263,14 @@ class Program:
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
-        found = self._recording.reason
-        if found and self.is_open and self.generic is not None:
-            return f"for {self.generic.where}: exact; smaller sizes: not analysed, because {found}"
-        return found
+        found = self.decided_reason
+        parts = self._parts if found else None
+        return found if parts is None else parts.reason(found)
+
+    @property
+    def decided_reason(self) -> str:
+        """Why something is unknown or unproven for all sizes at once."""
+        return self._recording.reason
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
@@ -264,13 +287,14 @@ class Program:
             return answers.evidence_reason
 
         reason = "" if self._recording.plain is not None else self._recording.ask_all(found)
-        return reason or ("smaller sizes were not analysed" if self._only_generic is not None else "")
+        parts = None if reason else self._parts
+        return reason if parts is None else parts.evidence_reason
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid; None if there are none."""
         found = self._recording.ask(lambda answers: answers.witness())
-        only = self._only_generic if found is None else None
-        return found if only is None else only.witness()
+        parts = self._parts if found is None else None
+        return found if parts is None else parts.witness()
 
     def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
         """Return the smallest sizes at which some operation is not valid; None if the assumptions rule them all out.
@@ -280,8 +304,8 @@ class Program:
         if clause is not None:
             return self._recording.ask_all(lambda answers: answers.breaking(clause))
         found = self._recording.ask(lambda answers: answers.counterexample())
-        only = self._only_generic if found is None else None
-        return found if only is None else only.counterexample()
+        parts = self._parts if found is None else None
+        return found if parts is None else parts.counterexample()
 
     def mistyped_assumptions(self) -> dict[str, str]:
         """Return assumptions that mention no size of the operations, with a size whose name is close."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol, Unknown
     from symbcast.core.broadcasting import Demand, Rule
     from symbcast.core.program.sizes.assumptions import Assumption
+    from symbcast.core.program.whole.exceptions import Exceptions
     from symbcast.core.program.whole.generic import Ask, Generic
 
 T = TypeVar("T")
@@ -68,6 +69,7 @@ class Recording:
         self.elsewhere: Ask[Any] | None = None
         """Returns another program that answers under assumptions, if this one cannot take them."""
         self._generic: tuple[object, Generic[Any] | None] = (None, None)
+        self._exceptions: tuple[object, Exceptions | None] = (None, None)
         # Reentrant: an operand's `__index__`, called while it is read, may also use the program.
         self._lock = RLock()
         self._take, self.end = partial(self._lock.acquire, blocking=False), self._lock.release
@@ -177,6 +179,19 @@ class Recording:
                     return found
                 self._generic = answers, found
             return self._generic[1]
+
+    def exceptions(self, work: Callable[[], Exceptions]) -> Exceptions:
+        """Return the answers for sizes below the generic ones, computed once for a state of the program."""
+        with self._lock:
+            answers = self.answers
+            known = self._exceptions[1] if self._exceptions[0] is answers else None
+            if known is not None:
+                return known
+            with limited(self.budget):
+                found = work()
+                if not was_stopped():
+                    self._exceptions = answers, found
+            return found
 
     @property
     def reason(self) -> str:
