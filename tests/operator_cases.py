@@ -1,7 +1,8 @@
 """Calls of torch operators with open sizes, which `exported/record_operators.py` runs and records.
 
 An argument ``"T:a,3"`` is a tensor of a shape, in which letters are open sizes, ``"T:a:int"`` one of another element
-type; ``"S:n"`` is an open integer. Integer tensors hold zeros, so an index is valid wherever an axis has an element.
+type; ``"S:n"`` is an open integer. Tensors hold ones; those of integers of 64 bits hold zeros, so an index is valid
+wherever an axis has an element.
 """
 
 from __future__ import annotations
@@ -893,6 +894,48 @@ for one, left, right in (("c", "ab", "bc"), ("ac", "ab", "bc"), ("d", "ab", "bc"
 for one, target in (("ab", "a"), ("a3", "a"), ("ab", "c"), ("a", "")):
     case("nll_loss_backward.default", grad_output="T:", self=tensor(one), target=tensor(target, "int"), weight=None,
          reduction=1, ignore_index=-100, total_weight="T:")  # fmt: skip
+
+# Gradients, elements by strides, and symmetric factors
+
+for grad, one, weights, options in (
+    ("2cd", "2ab", "43", {"stride": [1]}),
+    ("2cd", "2ab", "c32", {"stride": [2]}),
+    ("cd", "ab", "4a2", {"stride": [1]}),
+    ("acd", "a3b", "c32", {"stride": [1], "padding": [1]}),
+    ("acd", "a3b", "3c2", {"stride": [2], "transposed": True}),
+    ("a4cd", "a3bc", "4321", {"stride": [1, 2]}),
+):
+    spread = len(weights) - 2
+    case("convolution_backward.default", grad_output=tensor(grad), input=tensor(one), weight=tensor(weights),
+         bias_sizes=None, **{"padding": [0] * spread, "dilation": [1] * spread, "transposed": False,
+                             "output_padding": [0] * spread, "groups": 1, **options},
+         output_mask=[True, True, False])  # fmt: skip
+for one, grad in (("2cab", "2cde"), ("cab", "cde"), ("2c4b", "2c2d"), ("ab", "cd"), ("acb4", "acd2")):
+    for ceil in (False, True):
+        case("avg_pool2d_backward.default", grad_output=tensor(grad), self=tensor(one), kernel_size=[2, 2],
+             stride=[2, 2], padding=[0, 0], ceil_mode=ceil, count_include_pad=True,
+             divisor_override=None)  # fmt: skip
+        case("max_pool2d_with_indices_backward.default", grad_output=tensor(grad), self=tensor(one),
+             kernel_size=[2, 2], stride=[2, 2], padding=[0, 0], dilation=[1, 1], ceil_mode=ceil,
+             indices=tensor(grad, "int"))  # fmt: skip
+for one in ("a", "ab", "a3", ""):
+    for size, stride in ((["S:c"], [2]), (["S:c", "S:d"], [1, 2]), (["S:c", 2], [2, 1]), ([], []), (["S:c"], [1, 1])):
+        for offset in (None, 1):
+            case("as_strided.default as_strided_copy.default", self=tensor(one), size=size, stride=stride,
+                 storage_offset=offset)  # fmt: skip
+for n in range(4):
+    case("linalg_ldl_factor.default linalg_ldl_factor_ex.default", self=shape(n))
+for left, pivots, right in (
+    ("aa", "a", "ab"),
+    ("ab", "c", "de"),
+    ("aa", "b", "a3"),
+    ("aab", "a", "b"),
+    ("abb", "ab", "bc"),
+    ("abb", "ab", "abc"),
+    ("a33", "a3", "b3c"),
+    ("33", "3", "abc"),
+):
+    case("linalg_ldl_solve.default", LD=tensor(left), pivots=tensor(pivots, "int32"), B=tensor(right))
 
 CASES = {name: calls[:: -(-len(calls) // MOST)] for name, calls in ALL.items()}
 """The calls that are tried, by the name of the overload."""

@@ -26,7 +26,13 @@ from symbcast.torch.operators.families import OPERATORS
 from symbcast.torch.walk import TorchWalk
 
 FAILED, CRASHED, NOTHING = "-", "!", "[]"
-DTYPES = {"": "torch.float32", "int": "torch.int64", "bool": "torch.bool", "complex": "torch.complex64"}
+DTYPES = {
+    "": "torch.float32",
+    "int": "torch.int64",
+    "int32": "torch.int32",
+    "bool": "torch.bool",
+    "complex": "torch.complex64",
+}
 
 
 class Answer(NamedTuple):

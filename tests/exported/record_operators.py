@@ -42,7 +42,7 @@ def run(name, args):
     def made(shape, dtype):
         if dtype == "int":
             return torch.zeros(shape, dtype=torch.int64)
-        kind = {"": torch.float32, "bool": torch.bool, "complex": torch.complex64}[dtype]
+        kind = {"": torch.float32, "int32": torch.int32, "bool": torch.bool, "complex": torch.complex64}[dtype]
         return torch.ones(shape, dtype=kind)
 
     try:

@@ -64,11 +64,20 @@ def test_a_factor_whose_products_floats_round_leaves_the_verdict_open():
 
 
 def test_an_operator_that_is_not_known_has_the_shape_that_torch_recorded():
-    report = checked(lambda x: torch.linalg.ldl_factor(x @ x.mT)[0] + 1, torch.randn(3, 5, 4), shapes=dynamic(3))
-    assert [u.op_type for u in report.unanalysed] == ["aten.linalg_ldl_factor"]
+    written = torch.zeros(1, dtype=torch.int64), torch.ones(1)
+    report = checked(lambda x: (x @ x.mT).put(*written) + 1, torch.randn(3, 5, 4), shapes=dynamic(3))
+    assert [u.op_type for u in report.unanalysed] == ["aten.put"]
     (shape,) = report.outputs.values()
     assert len(shape) == 3
     assert report.verdict is not sb.Verdict.ALWAYS
+
+
+def test_strides_beyond_a_part_of_a_tensor_are_left_open():
+    """A part of a tensor shares the storage of the whole tensor."""
+    report = checked(lambda x: x[1:].as_strided((4,), (2,)), torch.ones(9), shapes=dynamic(1))
+    assert [u.op_type for u in report.unanalysed] == ["aten.as_strided"]
+    whole = checked(lambda x: (x + 1).as_strided((4,), (2,)), torch.ones(9), shapes=dynamic(1))
+    assert not whole.unanalysed and str(whole.condition) == "args_0_dim_0 >= 7"
 
 
 def test_what_the_program_asserts_is_asked():
@@ -96,6 +105,7 @@ FUNCTIONS = {
     "blocks": (lambda x: torch.block_diag(x, x[0], x.T), (3, 5)),
     "uneven": (lambda x: torch.cat(x.tensor_split(3, 1)[::-1], 1).cummax(0).values, (3, 8)),
     "losses": (lambda x: torch.nn.functional.mse_loss(x, x[:1]) + x.floor_divide(2), (3, 5)),
+    "strided": (lambda x: x.as_strided((x.shape[0], 2), (x.shape[1], 1)), (3, 5)),
     "window": (lambda x: x.unfold(1, 3, 2).amax(-1), (3, 9)),
     "repeated": (lambda x: x.repeat(2, 3)[1:-1, ::2], (3, 5)),
     "scaled": (lambda x: torch.nn.functional.interpolate(x, scale_factor=1.5, mode="linear"), (2, 3, 8)),

@@ -122,3 +122,24 @@ def rank(call: TorchCall) -> Value:
         if isinstance(call.given(name), Value):
             call.give_up("a tolerance for each matrix")
     return Value(dims[:-2])
+
+
+@operator("linalg_ldl_factor", "linalg_ldl_factor_ex")
+def symmetric_factor(call: TorchCall) -> list[Value]:
+    """The factors of a symmetric matrix in one matrix, the row exchanges, and for ``_ex`` a status."""
+    dims = square_of(call, "self")
+    return [Value(dims), Value(dims[:-1]), Value(dims[:-2])][: len(call.node.outputs)]
+
+
+@operator("linalg_ldl_solve")
+def solved_by_symmetric_factor(call: TorchCall) -> Value:
+    """The solutions of linear equations, given the factors of their symmetric matrices.
+
+    The right sides are broadcast to the batch of the matrices. Torch accepts a larger batch too, and writes out of
+    bounds.
+    """
+    dims, columns = square_of(call, "LD"), matrix_of(call, "B")
+    call.same_shape(call.dims("pivots"), dims[:-1], "there must be one row exchange for each row")
+    call.equal(columns[-2], dims[-1], "both sides must have equally many rows")
+    call.broadcast(columns[:-2], dims[:-2], rule="unidirectional")
+    return Value((*dims[:-2], *columns[-2:]))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.arithmetic import add, maximum, minimum
+from symbcast.core.algebra.arithmetic import add, maximum, minimum, multiply, subtract
+from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.rearranging.slices import cut, from_front
 from symbcast.operators.selecting.indexing import within
-from symbcast.torch.node_call import TO_THE_END
+from symbcast.torch.node_call import TO_THE_END, raw_argument
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -116,3 +117,55 @@ def diag(call: TorchCall) -> Value:
     if len(dims) != 2:
         call.refuse("the tensor must be a vector or a matrix")
     return Value(_diagonal(call, dims, (0, 1), offset))
+
+
+@operator("select_backward")
+def place_of_gradient(call: TorchCall) -> Value:
+    """The gradient of a tensor whose element along an axis was selected: zeros around the gradient of the element."""
+    dims = tuple(call.known_sizes("input_sizes"))
+    place = call.axis(call.number("dim"), len(dims))
+    _within(call, call.size("index"), dims[place])
+    call.broadcast(call.dims("grad_output"), (*dims[:place], *dims[place + 1 :]), rule="unidirectional")
+    return Value(dims)
+
+
+@operator("slice_backward")
+def part_of_gradient(call: TorchCall) -> Value:
+    """The gradient of a tensor of which a slice was taken: zeros around the gradient of the slice."""
+    dims = tuple(call.known_sizes("input_sizes"))
+    part = _part(call, dims)
+    if part is not None:
+        call.broadcast(call.dims("grad_output"), part, rule="unidirectional")
+    return Value(dims)
+
+
+@operator("as_strided", "as_strided_copy")
+def strided(call: TorchCall) -> Value:
+    """The elements of a tensor's storage at given strides; unless there are none, all must be in the storage."""
+    sizes, strides, offset = call.known_sizes("size"), call.known_sizes("stride"), call.size("storage_offset", 0)
+    if len(sizes) != len(strides):
+        call.refuse("there must be one stride for each size")
+    for number in (*sizes, *strides):
+        call.is_size(number, "sizes and strides must not be negative")
+    if offset is None:
+        call.note("not checked: the elements must be in the storage", is_about_data=call.is_data_in("storage_offset"))
+        return Value(tuple(sizes))
+    call.at_most(0, offset, "the offset must not be negative")
+    if not _has_own_storage(raw_argument(call, "self")):
+        call.note("not checked: the elements must be in the storage that the tensor shares")
+        return Value(tuple(sizes))
+    reach = add(offset, 1, *(multiply(subtract(n, 1), s) for n, s in zip(sizes, strides, strict=True)))
+    is_inside = at_most(reach, multiply(*call.dims("self")))
+    call.require(any_of([*(equal(n, 0) for n in sizes), is_inside]), "the elements must be in the tensor")
+    return Value(tuple(sizes))
+
+
+def _has_own_storage(fx: Any) -> bool:
+    """Return whether the storage of a tensor has as many elements as the tensor, as torch recorded it."""
+    value: Any = getattr(fx, "meta", {}).get("val")
+    if not hasattr(value, "untyped_storage"):
+        return True
+    numbers = (value.untyped_storage().nbytes(), value.numel() * value.element_size())
+    more, less = (getattr(getattr(n, "node", None), "expr", n) for n in numbers)
+    rest = more - less
+    return bool((rest.expand() if hasattr(rest, "expand") else rest) == 0)

@@ -6,6 +6,7 @@ from math import factorial
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
+from symbcast.core.logic.formulas import Comparison
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.reductions import reduce
@@ -127,3 +128,26 @@ def summed_to(call: TorchCall) -> Value:
 def flat(call: TorchCall) -> Value:
     """All elements as a vector."""
     return Value((multiply(*call.dims("self")),))
+
+
+@operator("cov", "corrcoef")
+def covariances(call: TorchCall) -> Value:
+    """The covariance or correlation of variables (V, samples): (V, V), or a scalar for one variable."""
+    dims = call.dims("self")
+    if len(dims) > 2:
+        call.refuse("there must be at most two axes: variables and samples")
+    samples = dims[-1] if dims else 1
+    for name in ("fweights", "aweights"):
+        weights = call.maybe_dims(name)
+        if weights is not None:
+            call.same_shape(weights, (samples,), "there must be one weight for each sample")
+            call.at_most(1, samples, "torch looks for the least weight")
+    if len(dims) < 2:
+        return Value(())
+    if isinstance(dims[0], int):
+        return Value(() if dims[0] == 1 else (dims[0], dims[0]))
+    if not len(call.node.raw.meta["val"].shape):
+        call.equal(dims[0], 1, "the exported graph has the scalar of one variable")
+        return Value(())
+    call.require(Comparison("!=", dims[0], 1), "the exported graph has a matrix, which one variable does not give")
+    return Value((dims[0], dims[0]))
