@@ -13,8 +13,10 @@ class Recording(torch.fx.Interpreter):
     def __init__(self, module):
         super().__init__(module)
         self.shapes = {}
+        self.at = ""
 
     def run_node(self, node):
+        self.at = node.name
         found = super().run_node(node)
         if isinstance(found, torch.Tensor):
             self.shapes[node.name] = tuple(found.shape)
@@ -33,13 +35,13 @@ def flat_arguments(program, args, kwargs):
 
 
 def run(program, arguments):
-    """Return the shapes of all values of a graph, or None and the error where it fails."""
+    """Return the shapes of all values of a graph, or None and the node that fails with its error."""
     recording = Recording(program.graph_module)
     try:
         with torch.no_grad():
             recording.run(*flat_arguments(program, *arguments))
     except Exception as error:
-        return None, f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:300]
+        return None, f"{recording.at}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"[:300]
     return recording.shapes, ""
 
 

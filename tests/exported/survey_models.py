@@ -1,268 +1,77 @@
-"""Holds reports on models of six packages, chosen by a rule, and on ten training graphs, against torch.
+"""Holds reports on the models of ``surveyed_models.py`` against torch.
 
-``PYTHONPATH=tests python tests/exported/survey_models.py [NAME ...]`` prints a row for each, and needs timm,
-transformers, diffusers, torchvision, torchaudio and segmentation_models_pytorch. Each model is small or is made small,
-has random weights, and runs in a process of its own.
-
-The rule: of timm's modules in alphabetical order those at each eleventh, each with its first model of fewer than 20
-million parameters; of torchvision's classifiers those at each fifth, and the first and last segmentation model; of
-transformers' kinds of models in alphabetical order those at each thirteenth, and from there on the first that can be
-made small and exported; of segmentation_models_pytorch's architectures each third; of diffusers the first three
-networks for images and two autoencoders; of torchaudio the first four models. Kinds that the tests have are left out.
+``PYTHONPATH=tests python tests/exported/survey_models.py [PACKAGE[:NAME] ...]`` prints a row for each as JSON. It needs
+timm, transformers, diffusers, torchvision, torchaudio and segmentation_models_pytorch. Each model runs in a process of
+its own. ``--sum FILE`` prints what the rows of a file come to.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import subprocess
 import sys
 import warnings
+from pathlib import Path
+from statistics import median
 from time import process_time
 
-TIMM = 10
-LARGEST = 20_000_000
-LIMIT = 420
+from surveyed_models import allow_imports, case_of, chosen
+
+LIMIT = 580
+"""Seconds for a model."""
 
 
-def timm_names():
-    """Yield the timm models of the rule."""
-    import timm
-    import torch
-    from exported_models import CASES
-    from exported_others import OTHERS
-
-    taken = {*CASES, *OTHERS}
-    modules = [m for m in timm.list_modules() if not any(m.startswith(t[:6]) for t in taken)]
-    for n in range(1, TIMM + 1):
-        for module in modules[len(modules) * n // (TIMM + 1) :]:
-            with torch.device("meta"):
-                found = next((m for m in timm.list_models(module=module) if _is_small(timm, m)), None)
-            if found is not None:
-                yield found
-                break
-
-
-def _is_small(timm, name):
-    try:
-        return sum(p.numel() for p in timm.create_model(name).parameters()) < LARGEST
-    except Exception:
-        return False
-
-
-def torchvision_names():
-    """Yield the torchvision models of the rule."""
-    import torchvision
-
-    models = torchvision.models.list_models(module=torchvision.models)
-    yield from (models[len(models) * n // 5] for n in range(1, 5))
-    segmenters = torchvision.models.list_models(module=torchvision.models.segmentation)
-    yield from (segmenters[0], segmenters[-1])
-
-
-SMALL = {
-    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
-    "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2,
-    "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64,
-    "num_layers": 2, "num_heads": 4, "n_layer": 2, "n_head": 4, "n_embd": 32, "dim": 32, "n_layers": 2, "n_heads": 4,
-    "hidden_dim": 64, "max_position_embeddings": 64, "d_kv": 8, "d_ff": 64, "embedding_size": 16, "pad_token_id": 0,
-    "emb_dim": 32, "num_encoder_layers": 2, "num_decoder_layers": 2,
-}  # fmt: skip
-"""What makes a configuration of transformers small, of what it has."""
-
-
-def transformers_kinds():
-    """Return the kinds of models of the rule, each with those that follow it."""
-    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
-
-    kinds = sorted(MODEL_MAPPING_NAMES)
-    return [kinds[len(kinds) * n // 13 : len(kinds) * (n + 1) // 13] for n in range(1, 13)]
-
-
-def small_transformer(kind):
-    """Return a small model of a kind with its arguments; raises an error if it takes no texts."""
-    import torch
-    from exported_models import Case
-    from transformers import AutoConfig, AutoModel
-
-    config = AutoConfig.for_model(kind)
-    for name, value in SMALL.items():
-        if hasattr(config, name):
-            setattr(config, name, value)
-    if getattr(config, "layer_types", None):
-        config.layer_types = config.layer_types[:2]
-    with torch.device("meta"):  # without memory
-        model = AutoModel.from_config(config, attn_implementation="eager")
-    if sum(p.numel() for p in model.parameters()) > LARGEST:
-        raise ValueError("it is large")
-    model = AutoModel.from_config(config, attn_implementation="eager").eval()
-    taken = inspect.signature(model.forward).parameters  # of the method that a decorator wraps
-    names = {}
-    kwargs = {}
-    if model.main_input_name == "input_ids":
-        for name in ("input_ids", "attention_mask"):
-            if name in taken:
-                kwargs[name], names[name] = torch.ones(2, 11, dtype=torch.int64), {0: "batch", 1: "seq"}
-        if getattr(config, "is_encoder_decoder", False):
-            kwargs["decoder_input_ids"] = torch.ones(2, 7, dtype=torch.int64)
-            names["decoder_input_ids"] = {0: "batch", 1: "length"}
-    elif model.main_input_name == "pixel_values":
-        size = getattr(config, "image_size", 64)
-        size = size if isinstance(size, int) else size[0]
-        kwargs["pixel_values"] = torch.randn(2, getattr(config, "num_channels", 3), size, size)
-        names["pixel_values"] = {0: "batch", 2: "H", 3: "W"}
-    else:
-        raise ValueError(model.main_input_name)
-    return Case(model, (), names, kwargs)
-
-
-def image_case(model, size=96):
-    """Return a model of images with its arguments."""
-    import torch
-    from exported_models import Case
-
-    name = next(iter(inspect.signature(model.forward).parameters))
-    return Case(model.eval(), (torch.randn(2, 3, size, size),), {name: {0: "batch", 2: "H", 3: "W"}})
-
-
-def timm_case(name):
-    import timm
-    from timm.data import resolve_model_data_config
-
-    model = timm.create_model(name)
-    return image_case(model, resolve_model_data_config(model)["input_size"][-1])
-
-
-def torchvision_case(name):
-    import torchvision
-
-    options = (
-        {"weights_backbone": None} if name in torchvision.models.list_models(torchvision.models.segmentation) else {}
-    )
-    return image_case(torchvision.models.get_model(name, weights=None, **options), 224)
-
-
-def segmentation_case(name):
-    import segmentation_models_pytorch as smp
-
-    encoder = "tu-vit_tiny_patch16_224" if name == "DPT" else "resnet18"
-    return image_case(getattr(smp, name)(encoder, encoder_weights=None), 224 if name == "DPT" else 128)
-
-
-def audio_case(name):
-    import torch
-    import torchaudio
-    from exported_models import Case
-
-    models = torchaudio.models
-    if name == "Conformer":
-        model = models.Conformer(16, 4, 32, 2, 3)
-        args = (torch.randn(2, 40, 16), torch.tensor([40, 30]))
-        return Case(model.eval(), args, {"input": {0: "batch", 1: "time"}, "lengths": {0: "batch"}})
-    if name == "ConvTasNet":
-        model = models.ConvTasNet(2, 16, 16, 3, 8, 16, 2, 1)
-        return Case(model.eval(), (torch.randn(2, 1, 400),), {"input": {0: "batch", 2: "time"}})
-    if name == "DeepSpeech":
-        model = models.DeepSpeech(16, 32, 10)
-        return Case(model.eval(), (torch.randn(2, 1, 20, 16),), {"x": {0: "batch", 2: "time"}})
-    model = models.Wav2Letter(10, "mfcc", 13)
-    return Case(model.eval(), (torch.randn(2, 13, 200),), {"x": {0: "batch", 2: "time"}})
-
-
-def diffusers_case(name):
-    import diffusers
-    import torch
-    from exported_models import Case
-
-    small = {"sample_size": 32, "block_out_channels": (16, 32), "layers_per_block": 1, "norm_num_groups": 4}
-    images = {0: "batch", 2: "H", 3: "W"}
-    if name == "UNet2DModel":
-        model = diffusers.UNet2DModel(**small, down_block_types=("DownBlock2D", "AttnDownBlock2D"),
-                                      up_block_types=("AttnUpBlock2D", "UpBlock2D"), attention_head_dim=8)  # fmt: skip
-        args = (torch.randn(2, 3, 32, 32), torch.tensor([1, 2]))
-        return Case(model.eval(), args, {"sample": images, "timestep": {0: "batch"}})
-    if name == "UNet2DConditionModel":
-        model = diffusers.UNet2DConditionModel(**small, cross_attention_dim=16, attention_head_dim=8,
-            down_block_types=("CrossAttnDownBlock2D", "DownBlock2D"),
-            up_block_types=("UpBlock2D", "CrossAttnUpBlock2D"))  # fmt: skip
-        args = (torch.randn(2, 4, 32, 32), torch.tensor([1, 2]), torch.randn(2, 7, 16))
-        names = {"sample": images, "timestep": {0: "batch"}, "encoder_hidden_states": {0: "batch", 1: "words"}}
-        return Case(model.eval(), args, names)
-    if name == "DiTTransformer2DModel":
-        sizes = {"num_attention_heads": 2, "attention_head_dim": 8, "num_layers": 2, "sample_size": 16}
-        model = diffusers.DiTTransformer2DModel(**sizes, in_channels=4, patch_size=2, norm_num_groups=4)
-        args = (torch.randn(2, 4, 16, 16), torch.tensor([1, 2]), torch.tensor([1, 2]))
-        names = {"hidden_states": images, "timestep": {0: "batch"}, "class_labels": {0: "batch"}}
-        return Case(model.eval(), args, names)
-    kinds = {"down_block_types": ("DownEncoderBlock2D",) * 2, "up_block_types": ("UpDecoderBlock2D",) * 2}
-    if name == "AutoencoderKL":
-        model = diffusers.AutoencoderKL(**small, **kinds)
-    else:
-        model = diffusers.VQModel(**small, **kinds)
-    return Case(model.eval(), (torch.randn(2, 3, 32, 32),), {"sample": images})
-
-
-def chosen():
-    """Return the names of all models by the rule, each with its package."""
-    import segmentation_models_pytorch as smp
-
-    architectures = sorted(n for n in dir(smp) if isinstance(getattr(smp, n), type))
-    names = [f"timm:{n}" for n in timm_names()]
-    names += [f"torchvision:{n}" for n in torchvision_names()]
-    names += [f"transformers:{','.join(kinds)}" for kinds in transformers_kinds()]
-    names += [f"segmentation:{n}" for n in architectures[::3]]
-    networks = ("UNet2DModel", "UNet2DConditionModel", "DiTTransformer2DModel", "AutoencoderKL", "VQModel")
-    names += [f"diffusers:{n}" for n in networks]
-    names += [f"audio:{n}" for n in ("Conformer", "ConvTasNet", "DeepSpeech", "Wav2Letter")]
-    from training_graphs import TRAINING
-
-    return [*names, *(f"training:{n}" for n in TRAINING)]
-
-
-def reports(name):
-    """Yield the model's label and its report; of several kinds, the first that is exported."""
+def report_of(package, names):
+    """Return the first model's name that is made small and exported, its report, and why others were not."""
     import symbcast as sb
 
-    package, _, rest = name.partition(":")
-    makers = {"timm": timm_case, "torchvision": torchvision_case, "transformers": small_transformer,
-              "segmentation": segmentation_case, "diffusers": diffusers_case, "audio": audio_case}  # fmt: skip
-    if package == "training":
-        from training_graphs import TRAINING
-
-        makers["training"] = lambda n: TRAINING[n]()
-    error = None
-    for one in rest.split(","):
+    passed = {}
+    for name in names:
+        print("trying", name, flush=True)
         try:
-            case = makers[package](one)
-            report = sb.torch.check(case.module, case.args, case.kwargs, dynamic_shapes=case.auto())
-        except Exception as found:
-            error = found
+            case = case_of(package, name)
+        except Exception as error:
+            passed[name] = f"not made small: {type(error).__name__}: {error}"[:200]
             continue
-        return f"{package}:{one}", report
-    return f"{package}:{rest[:40]}", error
+        try:
+            return name, sb.torch.check(case.module, case.args, case.kwargs, dynamic_shapes=case.auto()), passed
+        except sb.errors.ModelError as error:
+            passed[name] = str(error)[:300]
+    return "", None, passed
 
 
-def row(name):
-    """Return what is found about one model, as data."""
+def operators_of(module):
+    """Return the operators of a graph and of its branches."""
+    inner = [part for part in module.modules() if hasattr(part, "graph")]
+    return {str(n.target).removeprefix("aten.") for part in inner for n in part.graph.nodes if n.op == "call_function"}
+
+
+def row(package, names):
+    """Return what is found about the first of some models that is exported, as data."""
     import torch
     from run_models import judged
 
+    from symbcast.torch.export import refusal_of
+    from symbcast.torch.report import TorchReport
+
+    allow_imports()
     torch.manual_seed(0)
-    label, report = reports(name)
-    if isinstance(report, Exception):
-        return {"model": label, "error": f"{type(report).__name__}: {report}"[:300]}
+    name, report, passed = report_of(package, names)
+    if report is None:
+        return {"model": f"{package}:{names[0]}", "passed": passed}
     start = process_time()
-    report.condition, report.findings, report.unanalysed  # noqa: B018
+    report.condition, report.findings  # noqa: B018
     checked = process_time() - start
     start = process_time()
     clauses = report.guards.clauses
     digest = process_time() - start
     found = judged(report)
-    suggestion = report.suggest()
-    axes = sum(" Dim(" in line for line in suggestion.lines)
+    suggestions = [report.suggest(), TorchReport(report._checked).suggest()]  # with the module and without
+    refusals = [refusal_of(report._module, report.program.example_inputs, s) for s in suggestions]
     return {
-        "model": label,
+        "model": f"{package}:{name}",
+        "passed": passed,
         "nodes": len(report._model.graph.nodes),
         "guards": len(report.guards),
         "clauses": len(clauses),
@@ -272,30 +81,68 @@ def row(name):
         "fails": found.fails,
         "shapes": found.shapes,
         "wrong": len(found.wrong),
-        "dims": axes,
+        "refused": sum(r is not None for r in refusals),
         "unanalysed": sorted({f"{u.op_type}: {u.reason[:70]}" for u in report.unanalysed if not u.is_about_data}),
-        "what": found.wrong[:3],
+        "what": [*found.wrong[:3], *(r.text[:300] for r in refusals if r is not None)],
         "condition": str(report.condition)[:200],
-        "suggest": [*suggestion.lines, suggestion.shapes[:200]],
+        "suggest": [*suggestions[0].lines, suggestions[0].shapes[:200]],
+        "operators": sorted(operators_of(report.program.graph_module)),
     }
 
 
-def main(names):
-    for name in names or chosen():
+def rows(package, names):
+    """Yield the row of a model; if its process dies, that of the next one."""
+    left = list(names)
+    while left:
+        command = [sys.executable, __file__, "--one", package, *left]
         try:
-            done = subprocess.run(
-                [sys.executable, __file__, "--one", name], capture_output=True, text=True, timeout=LIMIT, check=False
-            )
-            lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-            print(lines[-1] if lines else json.dumps({"model": name, "error": done.stderr[-300:]}), flush=True)
-        except subprocess.TimeoutExpired:
-            print(json.dumps({"model": name, "error": f"more than {LIMIT} s"}), flush=True)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+            said, problem = done.stdout, done.stderr[-300:]
+        except subprocess.TimeoutExpired as error:
+            said, problem = (error.stdout or b"").decode(), f"more than {LIMIT} s"
+        lines = said.splitlines()
+        found = [line for line in lines if line.startswith("{")]
+        if found:
+            yield found[-1]
+            return
+        tried = [line.removeprefix("trying ") for line in lines if line.startswith("trying ")]
+        yield json.dumps({"model": f"{package}:{tried[-1] if tried else left[0]}", "error": problem})
+        left = left[max(1, len(tried)) :]
+
+
+def summary(lines):
+    """Return what rows come to, as text."""
+    every = [json.loads(line) for line in lines]
+    done = [r for r in every if "runs" in r]
+    parts = [f"{len(done)} models"]
+    parts += [f"{sum(r[key] for r in done)} {key}" for key in ("runs", "fails", "shapes", "wrong", "refused")]
+    parts.append(f"{sum(not r['unanalysed'] for r in done)} wholly analysed")
+    times = sorted(r["digest"] for r in done)
+    parts.append(f"digest {median(times)} s in the median, {times[-1]} s at most")
+    for r in done:
+        if r["wrong"] or r["refused"] or r["unanalysed"]:
+            parts.append(f"  {r['model']}: {r['what']} {r['unanalysed']}")
+    for r in every:
+        passed = {n: why for n, why in r.get("passed", {}).items() if "torch does not export it" in why}
+        parts += [f"  not exported by torch: {n}: {why}" for n, why in passed.items()]
+        parts += [f"  {r['model']}: {r['error']}"] if "error" in r else []
+    return "\n".join(parts)
+
+
+def main(names):
+    allow_imports()
+    for package, candidates in chosen():
+        if not names or package in names or f"{package}:{candidates[0]}" in names:
+            for line in rows(package, candidates):
+                print(line, flush=True)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(row(sys.argv[2])), flush=True)
+        print(json.dumps(row(sys.argv[2], sys.argv[3:])), flush=True)
+    elif sys.argv[1:2] == ["--sum"]:
+        print(summary(Path(sys.argv[2]).read_text("utf-8").splitlines()))
     else:
         main(sys.argv[1:])
