@@ -48,12 +48,8 @@ class TraceAnswer(Paths):
         self.name = name
         self.arguments = tuple(arguments)
 
-    @property
-    def findings(self) -> tuple[PathFinding, ...]:
-        """The conjuncts of the condition; the fix names an argument that is text where an array was surely meant."""
-        return tuple(self._with_text_named(finding) for finding in super().findings)
-
-    def _with_text_named(self, finding: PathFinding) -> PathFinding:
+    def _suited(self, finding: PathFinding) -> PathFinding:
+        """Return a finding whose fix names an argument that is text where an array was surely meant."""
         texts = [found for found in map(_TEXT.fullmatch, self.arguments) if found and _is_shape(found["text"])]
         if finding.formula != FALSE or not texts or not _OF_TYPES.match(finding.error):
             return finding

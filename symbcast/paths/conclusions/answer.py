@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.answers.public.answer import Answer
@@ -21,7 +22,7 @@ from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.conclusions.conclusions import Conclusions
-from symbcast.paths.conclusions.findings import PathFinding, findings_of
+from symbcast.paths.conclusions.findings import PathFinding, conjuncts_of, findings_of
 from symbcast.paths.places import Place
 from symbcast.paths.runs.exploration import Exploration
 
@@ -188,14 +189,16 @@ class PathsAnswer(ModuleAnswer):
 
     @cached_property
     def _findings(self) -> tuple[PathFinding, ...]:
-        return tuple(findings_of(self._conclusions))
+        return tuple(map(self._suited, findings_of(self._conclusions)))
+
+    def _suited(self, finding: PathFinding) -> PathFinding:
+        """Return a finding in the words of this kind of run."""
+        return finding
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """The disjoint cases of the run; cases that work come first."""
-        with counted_call():  # one call for all cases: there may be as many cases as paths
-            found = self._conclusions.cases()
-            return tuple(Case(Condition(when), end.value, error, end.place) for when, end, error in found)
+        return _cases(self._conclusions)
 
     @property
     def shapes(self) -> Any:
@@ -275,3 +278,23 @@ def named_shapes(value: object, name: str = "output") -> Iterator[tuple[str, Sha
 def conclusions_of(answer: PathsAnswer) -> Conclusions:
     """Return the conclusions that an answer shows."""
     return answer._conclusions
+
+
+def _cases(conclusions: Conclusions, are_working: bool = False) -> tuple[Case, ...]:
+    with counted_call():  # one call for all cases: there may be as many cases as paths
+        found = conclusions.cases(are_working)
+        return tuple(Case(Condition(when), end.value, error, end.place) for when, end, error in found)
+
+
+def first_findings(answer: PathsAnswer, most: int) -> tuple[list[PathFinding], int]:
+    """Return the first findings, and the number of all, which are only counted where that is enough."""
+    found = findings_of(answer._conclusions)
+    first = [answer._suited(finding) for finding in islice(found, most)]
+    if answer.complete:  # then each conjunct has a finding
+        return first, sum(1 for _ in conjuncts_of(answer._conclusions))
+    return first, len(first) + sum(1 for _ in found)
+
+
+def working_cases(answer: PathsAnswer) -> tuple[Case, ...]:
+    """Return the cases that work, without computing the others."""
+    return _cases(answer._conclusions, are_working=True)

@@ -108,12 +108,17 @@ class Conclusions:
             return "not decided: whether suitable data exist at all sizes of the condition"
         return self.program.reason if self.decision.verdict is Verdict.UNKNOWN else self.decision.reason
 
-    def cases(self) -> Iterator[tuple[Formula, End, str]]:
-        """Yield each case, those that work first: its region, its end, and its error at the smallest sizes there."""
+    def cases(self, are_working: bool = False) -> Iterator[tuple[Formula, End, str]]:
+        """Yield each case, those that work first: its region, its end, and its error at the smallest sizes there.
+
+        With ``are_working``, only cases that work.
+        """
         ends = dict.fromkeys((b.end.kind, b.end.key) for b in self.failing)
         firsts = {(b.end.kind, b.end.key): b.end for b in reversed(self.failing)}
         order = sorted((firsts[k] for k in ends if k[0] != "open"), key=lambda e: e.kind != "value")
         for end in order:
+            if are_working and end.kind != "value":
+                return
             found = self._region(end.is_same)
             if found != FALSE:
                 yield found, end, self._error(end, found)

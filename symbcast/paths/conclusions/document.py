@@ -29,7 +29,7 @@ from symbcast.core.characters import clipped, cut, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, TRUE, clauses
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.conclusions.answer import conclusions_of, first_findings, working_cases
 from symbcast.paths.places import is_cell, line_text
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ _HEADS = ("works when", "asked by", "operands", "fails at", "fix")
 def document(report: PathsAnswer, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a run."""
     most, namer = SHOWN[room], Namer.of(conclusions_of(report).names)
-    told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(report.findings[:most]))
+    first, count = first_findings(report, most)
+    told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(first))
     records = Records("what the code requires", _HEADS, told)
     title = heading(cut(visible(report.title), 70), verdict_words(report))
-    return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most)))))
+    return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most, count - most)))))
 
 
 def verdict_words(report: PathsAnswer) -> str:
@@ -88,10 +89,10 @@ def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]
     yield field("fix", (Span(finding.fix),) if finding.fix else ())
 
 
-def _closing(report: PathsAnswer, namer: Namer, most: int) -> Iterator[Field]:
-    if len(report.findings) > most:
-        yield field("and", words(f"{len(report.findings) - most} more; .findings has them all"), most=1)
-    working = [c for c in report.cases if c.works]
+def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterator[Field]:
+    if left > 0:
+        yield field("and", words(f"{left} more; .findings has them all"), most=1)
+    working = working_cases(report)
     for number, case in enumerate(working[:most]):
         when = "" if len(working) == 1 else f" when {case.condition}"
         yield field("" if number else "returns", whole(f"{value_text(case.value)}{when}"))

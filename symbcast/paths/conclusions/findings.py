@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -85,23 +85,21 @@ class PathFinding:
 def findings_of(paths: Conclusions) -> Iterator[PathFinding]:
     """Yield the findings of a run: each conjunct, with the line that fails first where it does not hold."""
     namer = Namer.of(paths.names)
-    decision = paths.decision
-    if decision.verdict is not Verdict.ALWAYS:
-        yield from _of_clauses(paths, decision, decision.clauses, namer)
-    if paths.suitable.data and decision.verdict is not Verdict.NEVER:
-        data = paths.data_decision
-        about = [c for c in data.clauses if not symbols_in(c).keys().isdisjoint(paths.exploration.data)]
-        yield from _of_clauses(paths, data, about, namer)
-
-
-def _of_clauses(
-    paths: Conclusions, decision: Decision, clauses: Iterable[Formula], namer: Namer
-) -> Iterator[PathFinding]:
-    for clause in clauses:
+    for decision, clause in conjuncts_of(paths):
         sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause)
         branch = None if sizes is None else paths.failing_at(sizes)
         if branch is not None or paths.exploration.is_complete:
             yield _finding(paths, clause, sizes, branch, namer)
+
+
+def conjuncts_of(paths: Conclusions) -> Iterator[tuple[Decision, Formula]]:
+    """Yield the conjuncts of the condition, then those about data, each with the decision that it belongs to."""
+    decision = paths.decision
+    if decision.verdict is not Verdict.ALWAYS:
+        yield from ((decision, clause) for clause in decision.clauses)
+    if paths.suitable.data and decision.verdict is not Verdict.NEVER:
+        data, sizes = paths.data_decision, paths.exploration.data
+        yield from ((data, clause) for clause in data.clauses if not symbols_in(clause).keys().isdisjoint(sizes))
 
 
 def _finding(
