@@ -155,12 +155,12 @@ class Alignment:
         requirements = [c.requirement for c in constraints]
         if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
             return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
+        if self.result.is_plain and all(isinstance(r, Compatible) for r in requirements):
+            return joint_verdict([r.dims for r in requirements if isinstance(r, Compatible)])
         from symbcast.core.solver.decision.decision import Decision
 
         asked = set(requirements)
         if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):
             return self.result.verdict  # exactly the question that was already decided
-        if self.result.is_plain and all(isinstance(r, Compatible) for r in requirements):
-            return joint_verdict([r.dims for r in requirements if isinstance(r, Compatible)])
         assert self.result.scope is not None and self.result.scope.knowledge is not None
         return Decision(self.result.scope.knowledge, requirements).verdict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -162,14 +162,16 @@ class Slice:
 Edit: TypeAlias = View | Slice
 
 
-def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
+def views(dims: Sequence[Dim], rank: int, is_wanted: Callable[[tuple[Dim, ...]], bool]) -> Iterator[View]:
     """Yield the ways to place an operand's sizes other than 1 on the axes of a shape of some rank, with 1 elsewhere.
 
-    Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end.
+    Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end. ``is_wanted``
+    says which of the resulting sizes to yield.
     """
     found = tuple(dims)
     if any(map(is_sequence, found)):
-        yield from _views_of_end(found, rank) if is_sequence(found[0]) else ()
+        ends = _views_of_end(found, rank) if is_sequence(found[0]) else ()
+        yield from (view for view in ends if is_wanted(view.made))
         return
     real = [axis for axis, dim in enumerate(found) if dim != 1]
     met = {found}
@@ -177,12 +179,15 @@ def views(dims: Sequence[Dim], rank: int) -> Iterator[View]:
     for places in in_any_order(range(rank), len(real)):
         start = min(places, default=rank)
         axes: list[int | None] = [None] * (rank - start)
+        sizes: list[Dim] = [1] * (rank - start)
         for axis, place in zip(real, places, strict=True):
             axes[place - start] = axis
-        view = View(found, tuple(_with_ones(found, axes)))
-        if view.made not in met:
-            met.add(view.made)
-            yield view
+            sizes[place - start] = found[axis]
+        made = tuple(sizes)
+        if made not in met:
+            met.add(made)
+            if is_wanted(made):
+                yield View(found, tuple(_with_ones(found, axes)))
 
 
 def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[View]:

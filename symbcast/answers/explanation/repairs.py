@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -102,8 +102,8 @@ class _Candidate:
     cost: float
     kind: str
     operand: int
-    make: Callable[[], tuple[Fix, Mapping[str, str]]]
-    """Computes the changed question and the code, lazily: most candidates never need them."""
+    make: Callable[[Sequence[Framework]], tuple[Fix, Mapping[str, str]]]
+    """Computes the changed question, and the code for some frameworks: most candidates never need them."""
 
 
 def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
@@ -137,14 +137,14 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
 
 
 def best_edit(result: Call) -> tuple[Fix, Mapping[str, str]] | None:
-    """Return the likeliest repair and its code, if it realigns an operand and makes the broadcast always valid.
+    """Return the likeliest repair and its NumPy code, if it realigns an operand and the broadcast is always valid then.
 
     Any edit is likelier than an assumption or another rule: it costs less than 0, as more sizes meet their like.
     """
     first = min(_edits(result), key=lambda edit: edit.cost, default=None)
     if first is None or first.kind == "slice":
         return None
-    fix, code = first.make()
+    fix, code = first.make(FRAMEWORKS[:1])
     answer = _improved(result, fix, _count(result))
     return (fix, code) if answer is not None and answer.verdict is Verdict.ALWAYS else None
 
@@ -163,7 +163,7 @@ def _improved(result: Call, fix: Fix, surprising: int) -> Call | None:
 
 def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
     """Return a change with the answer to the changed question; None if it is not an improvement."""
-    fix, made = candidate.make()
+    fix, made = candidate.make(FRAMEWORKS)
     answer = _improved(result, fix, surprising)
     if answer is None:
         return None
@@ -205,7 +205,7 @@ def _others(result: Call) -> Iterator[_Candidate]:
         yield _Candidate(_RULE + number, "rule", -1, partial(_pair, fix, {}))
 
 
-def _pair(fix: Fix, code: Mapping[str, str]) -> tuple[Fix, Mapping[str, str]]:
+def _pair(fix: Fix, code: Mapping[str, str], _: Sequence[Framework]) -> tuple[Fix, Mapping[str, str]]:
     return fix, code
 
 
@@ -239,33 +239,47 @@ def _edits(result: Call) -> Iterator[_Candidate]:
     known = max((sum(not is_sequence(d) for d in s) for s in shapes), default=0)
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
     movable = [n for n in editable if _may_meet_more(shapes, n)]
-    laid = [(n, v) for n in movable for v in views(shapes[n], known if is_open(result.operands[n]) else longest)]
-    # A slice is likely only if no placement of the whole operand is.
-    found = list(_gaining(shapes, laid)) or list(
-        _gaining(shapes, [(n, s) for n in editable for s in _slices(shapes, n)])
-    )
-    for position, edit, made, gained in found:
-        cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, made, position)
-        yield _Candidate(cost, edit.kind, position, partial(_edited, result, position, edit))
+    found: list[tuple[int, Edit, int]] = []
+    for n in movable:
+        gain = _Gain(shapes, n)
+        rank = known if is_open(result.operands[n]) else longest
+        found += ((n, view, gain.of(view.made)) for view in views(shapes[n], rank, gain.is_positive))
+    if not found:  # a slice is likely only if no placement of the whole operand is
+        for n in editable:
+            gain = _Gain(shapes, n)
+            found += ((n, cut, gain.of(cut.made)) for cut in _slices(shapes, n) if gain.is_positive(cut.made))
+    for position, edit, gained in found:
+        kind, made = edit.kind, [*shapes[:position], edit.made, *shapes[position + 1 :]]
+        cost = _COSTS[kind] - gained * _MEETING + _unlikeliness(edit, made, position)
+        yield _Candidate(cost, kind, position, partial(_edited, result, position, edit))
 
 
-def _edited(result: Call, position: int, edit: Edit) -> tuple[Fix, Mapping[str, str]]:
+def _edited(result: Call, position: int, edit: Edit, frameworks: Sequence[Framework]) -> tuple[Fix, Mapping[str, str]]:
     """Return the question with an operand edited, and the code of the edit."""
     name, operands = operand_names(result)[position], list(result.operands)
     operands[position] = any_shape_of(edit.made)
-    return Fix(_text(edit, name, Namer(result)), tuple(operands), result.rule), _code(edit, name)
+    return Fix(_text(edit, name, Namer(result)), tuple(operands), result.rule), _code(edit, name, frameworks)
 
 
-def _gaining(
-    shapes: Sequence[Sequence[Dim]], edits: Iterable[tuple[int, Edit]]
-) -> Iterator[tuple[int, Edit, list[Sequence[Dim]], int]]:
-    """Yield the edits that make more sizes meet an equal size, with the resulting shapes and the gain."""
-    now = _meetings(shapes)
-    for position, edit in edits:
-        made = [*shapes[:position], edit.made, *shapes[position + 1 :]]
-        gained = _meetings(made) - now
-        if gained > 0:
-            yield position, edit, made, gained
+class _Gain:
+    """How many more sizes other than 1 meet an equal size if an operand gets other sizes, aligned at the right."""
+
+    def __init__(self, shapes: Sequence[Sequence[Dim]], position: int) -> None:
+        others = [s for n, s in enumerate(shapes) if n != position]
+        longest = max(map(len, others), default=0)
+        self._met = [{s[-back] for s in others if back <= len(s)} - {1} for back in range(1, longest + 1)]
+        self._now = self._meeting(shapes[position])
+
+    def _meeting(self, dims: Sequence[Dim]) -> int:
+        return sum(size in met for size, met in zip(reversed(dims), self._met, strict=False))
+
+    def of(self, dims: Sequence[Dim]) -> int:
+        """Return the gain if the operand gets these sizes."""
+        return self._meeting(dims) - self._now
+
+    def is_positive(self, dims: Sequence[Dim]) -> bool:
+        """Return whether more sizes meet an equal size then."""
+        return self._meeting(dims) > self._now
 
 
 def _may_meet_more(shapes: Sequence[Sequence[Dim]], position: int) -> bool:
@@ -281,15 +295,6 @@ def _may_meet_more(shapes: Sequence[Sequence[Dim]], position: int) -> bool:
         if any(size in s for s in others):
             return True
     return False
-
-
-def _meetings(shapes: Sequence[Sequence[Dim]]) -> int:
-    """Return the number of sizes other than 1 that meet an equal size, with shapes aligned at the right."""
-    count = 0
-    for back in range(1, max(map(len, shapes), default=0) + 1):
-        sizes = [s[-back] for s in shapes if back <= len(s) and s[-back] != 1]
-        count += len(sizes) - len(set(sizes))
-    return count
 
 
 def _unlikeliness(edit: Edit, made: Sequence[Sequence[Dim]], position: int) -> float:
@@ -319,7 +324,7 @@ def _text(edit: Edit, name: str, namer: Namer) -> str:
     return f"{'transpose' if edit.kind == 'transpose' else 'reshape'} {name} to {made}"
 
 
-def _code(edit: Edit, name: str) -> dict[str, str]:
+def _code(edit: Edit, name: str, frameworks: Sequence[Framework]) -> dict[str, str]:
     variable = name.lower() if name.isidentifier() else f"x{name.rpartition(' ')[2]}"
-    found = {framework: edit.code(framework, variable) for framework in FRAMEWORKS}
+    found = {framework: edit.code(framework, variable) for framework in frameworks}
     return {framework: code for framework, code in found.items() if code}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.characters import clipped
 from symbcast.core.logic.formulas import all_of
@@ -77,9 +77,8 @@ NOTHING = Pieces(())
 """The mathematics of a span that repeats in words or code what another span shows as mathematics."""
 
 
-@dataclass(frozen=True)
-class Span:
-    """A piece of a line.
+class Span(NamedTuple):
+    """A piece of a line. A tuple, since a document has many.
 
     ``is_code`` marks a formula, a name or a shape as one types it; ``tone`` is its status; ``math`` replaces the text
     where mathematics is typeset; ``whole`` is the full text if this is only the part that is shown.
@@ -95,8 +94,7 @@ class Span:
 Line: TypeAlias = tuple[Span, ...]
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A label and its lines; a field without lines is not shown.
 
     ``lead`` precedes the first line if no column head shows it. If lines are wrapped, they can become ``most`` lines in
@@ -134,8 +132,7 @@ class Part(Enum):
     MARKS = auto()
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A label and its cells, one per column."""
 
     label: str

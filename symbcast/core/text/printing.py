@@ -34,7 +34,7 @@ def dim_text(dim: Dim, order: Order = None) -> str:
     >>> dim_text(parse_dim("?")), dim_text(parse_dim("2..5")), dim_text(parse_dim("'a b'"))
     ('?', '2..5', "'a b'")
     """
-    return _dim_texts((dim,), order)[0]
+    return name_text(dim.name) if type(dim) is Symbol else _dim_texts((dim,), order)[0]
 
 
 def labelled_text(dim: Dim, order: Order = None) -> str:
@@ -44,7 +44,7 @@ def labelled_text(dim: Dim, order: Order = None) -> str:
     >>> [labelled_text(d) for d in parse_shape("?, 2..5, N + 1")]
     ['?0', '?1', 'N + 1']
     """
-    return TermWriter(labels_of((dim,)), order).dim(dim)
+    return name_text(dim.name) if type(dim) is Symbol else TermWriter(labels_of((dim,)), order).dim(dim)
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
@@ -159,7 +159,10 @@ def _labels(names: Mapping[Symbol, str]) -> dict[Symbol, str]:
 
 def _symbols(dim: Dim) -> Iterable[Symbol]:
     """Return the symbols of a dimension, unknowns by age."""
-    return () if isinstance(dim, int) else sorted(dim.symbols(), key=lambda s: s.number)
+    if isinstance(dim, int):
+        return ()
+    found = dim.symbols()
+    return sorted(found, key=lambda s: s.number) if len(found) > 1 else found
 
 
 def _unknowns(dim: Dim) -> list[Unknown]:

@@ -47,6 +47,9 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
         return _bind_open(result, result.scope, given, named)
     sizes = read_sizes(names, given, named)
     check_all_given([names[s] for s in symbols_of(d for o in result.operands for d in o.dims)], sizes, "evaluate")
+    if result.is_plain:  # nothing is assumed, and every name has all sizes
+        found = ([sizes[d.name] if isinstance(d, Symbol) else d for d in o.dims] for o in result.operands)
+        return Bound(tuple(map(shape_of, found)), sizes)
     _check_assumptions(result, sizes)
     return Bound(_shapes(result, sizes), sizes)
 

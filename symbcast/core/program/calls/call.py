@@ -73,6 +73,7 @@ class Call:
     _tier: int = SIZES
     _scope: Scope | None = None
     _masks: Masks | None = None
+    _laid: tuple[Shape, ...] | None = None
     _output: Shape | None = None
     _emission: Emission | None = None
     _decision: Kept[Decision] | None = None
@@ -93,7 +94,7 @@ class Call:
 
     def _read(self, scope: Scope, operands: tuple[Shape, ...]) -> None:
         self._tier = GENERAL
-        self._scope = scope
+        self._scope, self._laid = scope, None
         if scope.sequences:
             from symbcast.core.program.calls.open_ranks import OpenRanks
 
@@ -151,7 +152,7 @@ class Call:
     @property
     def operands(self) -> tuple[Shape, ...]:
         """The shapes, in the order of the rule's operands."""
-        return tuple(map(shape_of, self._dims)) if self._open is None else self._open.operands
+        return self.laid if self._open is None else self._open.operands
 
     @property
     def is_plain(self) -> bool:
@@ -172,7 +173,9 @@ class Call:
     def laid(self) -> tuple[Shape, ...]:
         """The operands as the rule lays them: an operand of unknown rank has a single axis for all its unknown axes."""
         self._settle()
-        return tuple(map(shape_of, self._dims))
+        if self._laid is None:
+            self._laid = tuple(map(shape_of, self._dims))
+        return self._laid
 
     @property
     def open_axes(self) -> int:
