@@ -86,9 +86,14 @@ def to_sympy(formula: Formula) -> Boolean:
         case Compatible() | Clashing():
             return to_sympy(expand(formula))
         case AllOf(parts):
-            return _lattice(sympy.And, map(to_sympy, parts))
+            return _lattice(sympy.And, map(_part, parts))
         case AnyOf(parts):
-            return _lattice(sympy.Or, map(to_sympy, parts))
+            return _lattice(sympy.Or, map(_part, parts))
+
+
+def _part(formula: Formula) -> Boolean:
+    plain = _equality(formula.left, formula.right) if type(formula) is Comparison and formula.operator == "==" else None
+    return to_sympy(formula) if plain is None else plain
 
 
 def _compatible(dims: tuple[Dim, ...]) -> Boolean:
@@ -159,11 +164,9 @@ def _nodes(expression: Basic) -> int:
 
 
 def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
-    if operator == "==" and type(left_dim) is Symbol and left_dim is not right_dim:
-        if right_dim == 1:
-            return sympy.Eq(door.symbol_to_sympy(left_dim), sympy.S.One, evaluate=False)
-        if type(right_dim) is Symbol:
-            return sympy.Eq(*map(door.symbol_to_sympy, (left_dim, right_dim)), evaluate=False)
+    plain = _equality(left_dim, right_dim) if operator == "==" else None
+    if plain is not None:
+        return plain
     left, right = _guarded(left_dim), _guarded(right_dim)
     if isinstance(left, int) and not isinstance(right, int):
         # 2 <= N reads better as N >= 2.
@@ -172,9 +175,19 @@ def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
         return turned(right, sympy.Integer(left), evaluate=is_told)
     # sympy would search for milliseconds to compare terms; the relation is already decided.
     numbers = all(isinstance(d, int) for d in (left, right))
-    plain = operator in ("<=", "<") and all(isinstance(d, int) or d.is_Symbol for d in (left, right))
-    evaluate = left == right or numbers or (plain and not _is_open(operator, left_dim, right_dim))
+    is_plain = operator in ("<=", "<") and all(isinstance(d, int) or d.is_Symbol for d in (left, right))
+    evaluate = left == right or numbers or (is_plain and not _is_open(operator, left_dim, right_dim))
     return _TO_RELATION[operator](sympy.sympify(left), sympy.sympify(right), evaluate=evaluate)
+
+
+def _equality(left: Dim, right: Dim) -> Boolean | None:
+    """Return the equation of a name with 1 or another name, as `sympy.Eq` makes it unevaluated; None for any other."""
+    if type(left) is Symbol and left is not right:
+        if right == 1:
+            return Basic.__new__(sympy.Eq, door.symbol_to_sympy(left), sympy.S.One)
+        if type(right) is Symbol:
+            return Basic.__new__(sympy.Eq, door.symbol_to_sympy(left), door.symbol_to_sympy(right))
+    return None
 
 
 def _is_open(operator: Operator, left: Dim, right: Dim) -> bool:

@@ -9,8 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from symbcast.core.algebra.terms import Dim, Operation, Term, term
-from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, all_of, any_of, at_most, different, dims_of
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
+from symbcast.core.logic.formulas import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    dims_of,
+)
 
 
 @lru_cache(maxsize=4096)
@@ -43,6 +54,8 @@ def with_values(formula: Formula) -> Formula:
         return all_of(map(with_values, formula.parts))
     if isinstance(formula, AnyOf):
         return any_of(map(with_values, formula.parts))
+    if isinstance(formula, Comparison) and all(isinstance(d, int | Symbol) for d in (formula.left, formula.right)):
+        return formula
     seen: set[Operation] = set()
     needs = [need for dim in dims_of(formula) for need in _operation_needs(term(dim), seen)]
     return all_of([*needs, formula]) if needs else formula

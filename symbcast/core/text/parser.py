@@ -12,13 +12,15 @@ from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.logic.formulas import Formula, with_dims
+from symbcast.core.logic.formulas import Comparison, Formula, with_dims
 from symbcast.core.text.infix import infix_dim, infix_formula, infix_shape
 from symbcast.core.text.meaning import MAX_LENGTH
 from symbcast.core.text.templates import Template
 
 _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
 """Names and sizes between commas: nearly every shape that is written, read without the grammar."""
+_PLAIN_BOUND = re.compile(r"([^\W\d]\w*) (>=|<=|==|>|<|!=) (\d{1,18})", re.ASCII)
+"""A name and a number: most assumptions."""
 _NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
 
 
@@ -82,6 +84,22 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
     return None if not _NO_NAMES.isdisjoint(words) else tuple([int(w) if w.isdecimal() else symbol(w) for w in words])
 
 
+def _plain_bound(text: str) -> Formula | None:
+    """Return the comparison of a name with a number; None for any other text."""
+    found = _PLAIN_BOUND.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if found is None or found[1] in _NO_NAMES:
+        return None
+    size, number = symbol(found[1]), int(found[3])
+    match found[2]:
+        case ">=":
+            return Comparison("<=", number, size)
+        case ">":
+            return Comparison("<", number, size)
+        case "<=" | "<" | "==" | "!=" as operator:
+            return Comparison(operator, size, number)
+    return None
+
+
 @lru_cache(maxsize=1024)
 def _dim_template(text: str) -> Template[Dim]:
     simple = infix_dim(text)
@@ -94,7 +112,7 @@ def _dim_template(text: str) -> Template[Dim]:
 
 @lru_cache(maxsize=1024)
 def _formula_template(text: str) -> Template[Formula]:
-    simple = infix_formula(text)
+    simple = _plain_bound(text) or infix_formula(text)
     if simple is not None:
         return Template(simple, ())
     from symbcast.core.text.grammar import read_formula
