@@ -277,6 +277,8 @@ class Substitution:
         """Return a term with the atoms replaced at every depth."""
         if self.of_symbols and self.replaced.keys().isdisjoint(value.symbols()):
             return value
+        if isinstance(value, Atom):
+            return self._atom(value)
         parts: list[tuple[Term, int]] = []
         for monomial, coefficient in value.coefficients.items():
             product = constant(1)
