@@ -85,7 +85,7 @@ def normal(formula: Formula) -> Formula:
 
 def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
     a, b = left, right = value_of(left), value_of(right)
-    if type(a) is Symbol and type(b) is Symbol and a is not b:
+    if type(a) is Symbol and (type(b) is int or (type(b) is Symbol and a is not b)):
         return Comparison(operator, a, b)
     if isinstance(a, int) and isinstance(b, int):
         return TRUE if holds(Comparison(operator, a, b)) else FALSE
