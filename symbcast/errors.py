@@ -63,6 +63,23 @@ class ShapeTypeError(SymbcastError, TypeError):
         return f"{text}; {self.hint}" if self.hint else text
 
 
+class CallError(SymbcastError, TypeError):
+    """A call whose arguments do not fit: an unknown keyword, too many arguments, or a missing one.
+
+    ``function`` is the name of what was called, ``problem`` what does not fit, and ``hint`` the call to write instead.
+    """
+
+    def __init__(self, function: str, problem: str, hint: str = "") -> None:
+        super().__init__(function, problem, hint)
+        self.function = function
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.function}: {self.problem}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
 class DimensionError(SymbcastError, ValueError):
     """A dimension that no size can satisfy: negative, too large, or not an integer expression."""
 

@@ -30,6 +30,8 @@ if find_spec("hypothesis") is None:
 
 from hypothesis import strategies as st
 
+from symbcast.core.signatures import with_advice
+
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -40,6 +42,7 @@ __all__ = ["arrays", "failing_arrays", "failing_sizes", "sizes"]
 _KNOWN_RANK = "write a shape for each rank"
 
 
+@with_advice
 def sizes(condition: Assumptions, *, min_size: int = 0, max_size: int = 8) -> SearchStrategy[dict[str, int]]:
     """Return a strategy of sizes, by name, that satisfy a condition, such as the one of an answer.
 
@@ -53,6 +56,7 @@ def sizes(condition: Assumptions, *, min_size: int = 0, max_size: int = 8) -> Se
     return _Question((), condition, min_size, max_size).satisfying()
 
 
+@with_advice
 def failing_sizes(condition: Assumptions, *, min_size: int = 0, max_size: int = 8) -> SearchStrategy[dict[str, int]]:
     """Return a strategy of sizes that just fail a condition: one of its clauses does not hold, the others do.
 
@@ -61,6 +65,7 @@ def failing_sizes(condition: Assumptions, *, min_size: int = 0, max_size: int = 
     return _Question((), condition, min_size, max_size).failing()
 
 
+@with_advice
 def arrays(
     *shapes: ShapeLike,
     condition: Assumptions = (),
@@ -77,6 +82,7 @@ def arrays(
     return question.satisfying().flatmap(lambda at: _filled(question.shapes_at(at), dtype, elements))
 
 
+@with_advice
 def failing_arrays(
     *shapes: ShapeLike,
     condition: Assumptions,

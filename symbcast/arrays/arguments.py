@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.core.signatures import with_advice
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.runs.path import current
@@ -55,6 +56,7 @@ class BuiltArgument:
     parts: Any
 
 
+@with_advice
 def array(shape: ShapeLike, dtype: Any = "float64") -> ArrayArgument:
     """Return an array argument of a traced function: a shape that `symbcast.shape` reads, and a NumPy dtype.
 
@@ -64,6 +66,7 @@ def array(shape: ShapeLike, dtype: Any = "float64") -> ArrayArgument:
     return ArrayArgument(shape, dtype)
 
 
+@with_advice
 def size(text: str) -> SizeArgument:
     """Return an integer argument of a traced function: a name, or a term such as ``"N + 1"``.
 

@@ -18,6 +18,7 @@ from symbcast.batch.isolation import Child
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.shapes import Shape, known_rank, shape
+from symbcast.core.signatures import with_advice
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
@@ -62,6 +63,7 @@ class BrokenPromise:
         return f"{self.file}:{self.line}: {self.name}: {self.message}"
 
 
+@with_advice
 def checked(
     *arguments: Any,
     returns: Any = None,
@@ -98,6 +100,7 @@ def checked(
     return state
 
 
+@with_advice
 def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
     """Return the promises of a module's functions that fail or are not known to hold.
 

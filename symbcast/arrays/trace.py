@@ -22,6 +22,7 @@ from symbcast.arrays.standins.reach import reach_of
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.signatures import with_advice
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.places import home_of
 from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, Exploration, explored
@@ -29,6 +30,7 @@ from symbcast.paths.runs.steps import LoopRefusedError
 from symbcast.paths.values.size import sized
 
 
+@with_advice
 def trace(
     function: Callable[..., Any],
     *arguments: Any,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from symbcast.core.characters import closest
+from symbcast.core.signatures import advise_methods
 
 
 def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -62,12 +63,16 @@ def guessed(module: str, names: Collection[str], *lines: str) -> Callable[[str],
 
 
 class Guessable:
-    """A class whose users guess names: a missing attribute raises an error with a suggestion."""
+    """A class whose users guess: missing attributes, and calls that do not fit, raise errors with advice."""
 
     __slots__ = ()
 
     _meant: ClassVar[Mapping[str, str]] = {}
     """What names that people try mean here."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        advise_methods(cls)
 
     if not TYPE_CHECKING:  # type checkers refuse such names themselves
 

@@ -13,6 +13,7 @@ from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.algebra.terms import Dim, Term, symbols_of
 from symbcast.core.dimensions import WANTED, framework_of, read_dims
 from symbcast.core.guesses import Guessable, meant
+from symbcast.core.signatures import with_advice
 from symbcast.core.supplied import supplied
 from symbcast.core.text import parse_shape
 from symbcast.core.text.printing import shape_text
@@ -300,6 +301,7 @@ def _to_sympy() -> Callable[[Dim], Any]:
     return to_sympy
 
 
+@with_advice
 def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     """Return the shape that ``value`` describes.
 

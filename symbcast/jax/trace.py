@@ -13,6 +13,7 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.signatures import with_advice
 from symbcast.core.solver.evaluation.evaluation import size_at, value_at
 from symbcast.errors import SymbcastError
 from symbcast.jax.caches import remove_entries
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from symbcast.paths.runs.path import Path
 
 
+@with_advice
 def trace(
     function: Callable[..., Any],
     *arguments: Any,

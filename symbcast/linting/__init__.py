@@ -14,6 +14,7 @@ from symbcast.errors import MissingExtraError, ShapeTypeError
 if find_spec("numpy") is None:
     raise MissingExtraError("symbcast.lint", "numpy")
 
+from symbcast.core.signatures import with_advice
 from symbcast.linting.findings import Checked, Finding
 from symbcast.linting.report import LintReport
 from symbcast.linting.running.config import read_config
@@ -22,6 +23,7 @@ from symbcast.linting.running.run import run
 __all__ = ["Checked", "Finding", "LintReport", "lint"]
 
 
+@with_advice
 def lint(  # noqa: PLR0913 - the options of the command
     *what: str | PathLike[str] | Callable[..., Any],
     select: Sequence[str] | None = None,

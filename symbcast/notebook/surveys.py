@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.answers.explanation.names import Namer
 from symbcast.core.algebra.sizes import check_size
 from symbcast.core.program.sizes.given import Sizes, read_size, read_sizes
+from symbcast.core.signatures import with_advice
 from symbcast.errors import BindingError
 from symbcast.notebook.grids import Grid, Values
 from symbcast.notebook.sections import Ranges, Section, section
@@ -85,6 +86,7 @@ class Survey:
         return {cell.outcome for row in self.rows for cell in row}
 
 
+@with_advice
 def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     subject: Result | ShapeEnv | PathsAnswer | ModelReport,
     x: str | Symbol | None = None,

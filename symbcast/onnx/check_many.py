@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.batch.results import FileResult
 from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.signatures import with_advice
 from symbcast.graphs.check import read_asked
 from symbcast.graphs.many import check_files
 from symbcast.onnx.front_end import FRONT_END
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from symbcast.onnx.validity.opsets import Runtime
 
 
+@with_advice
 def check_many(  # noqa: PLR0913 - each is something that is known, or asked
     paths: Iterable[str | PathLike[str]],
     assume: Assumptions = (),

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.signatures import with_advice
 from symbcast.graphs.check import checked, read_asked
 from symbcast.onnx.front_end import FRONT_END
 from symbcast.onnx.reader import read
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from symbcast.onnx.validity.opsets import Runtime
 
 
+@with_advice
 def check(  # noqa: PLR0913 - each is something that is known, or asked
     model: str | PathLike[str] | onnx.ModelProto | onnx_ir.Model,
     assume: Assumptions = (),

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.signatures import with_advice
 from symbcast.graphs.check import checked, read_asked
 from symbcast.openvino.front_end import FRONT_END
 from symbcast.openvino.reader import read
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.given import ContentsLike
 
 
+@with_advice
 def check(  # noqa: PLR0913 - each is a fact about the model or an option of the check
     model: str | PathLike[str] | openvino.Model,
     assume: Assumptions = (),

@@ -8,6 +8,7 @@ from typing import Any
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape
+from symbcast.core.signatures import with_advice
 from symbcast.paths.calls import Calls
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.paths import Paths
@@ -16,6 +17,7 @@ from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, explored
 from symbcast.paths.values.returned import told
 
 
+@with_advice
 def explore_paths(
     run: Callable[[tuple[Any, ...]], Any],
     sizes: ShapeLike,

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.signatures import with_advice
 from symbcast.graphs.check import checked, read_asked
 from symbcast.stablehlo.front_end import FRONT_END
 from symbcast.stablehlo.reader import read
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.given import ContentsLike
 
 
+@with_advice
 def check(  # noqa: PLR0913 - each is a fact about the module or an option of the check
     module: str | bytes | PathLike[str] | Any,
     assume: Assumptions = (),

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.signatures import with_advice
 from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import checked, read_asked
 from symbcast.torch.export import by_argument, exported, gathered_name, plain_module
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.inputs.given import ContentsLike
 
 
+@with_advice
 def check(  # noqa: PLR0913 - each is a fact about the program or an option of the check
     program: str | PathLike[str] | torch.export.ExportedProgram | torch.nn.Module,
     args: Sequence[Any] | None = None,

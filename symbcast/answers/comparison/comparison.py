@@ -15,10 +15,12 @@ from symbcast.core.broadcasting import Rule
 from symbcast.core.broadcasting.registry import rules_without_attributes
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.shapes import ShapeLike
+from symbcast.core.signatures import with_advice
 from symbcast.core.solver.budget import one_call
 from symbcast.errors import ShapeTypeError
 
 
+@with_advice
 @one_call
 def compare(
     *shapes: ShapeLike,

@@ -20,6 +20,7 @@ from symbcast.answers.show import html, text
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.broadcasting import Rule
 from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.signatures import with_advice
 from symbcast.core.solver.budget import check_budget, limited, one_call
 from symbcast.errors import ShapeTypeError
 
@@ -48,6 +49,7 @@ class Relation(Related):
         return html.render(relation_document(self))
 
 
+@with_advice
 @one_call
 def relation(first: str | Rule, second: str | Rule, rank: int = 3, budget: float | None = None) -> Relation:
     """Return how two rules relate on all pairs of shapes of at most some rank, of any sizes.

@@ -11,6 +11,7 @@ from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
 from symbcast.core.guesses import meant
 from symbcast.core.program.calls.call import Call
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of
+from symbcast.core.signatures import with_advice
 from symbcast.core.solver.budget import check_budget, limited, one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
@@ -119,6 +120,7 @@ def call_of(solution: Solution) -> Call:
     return solution._call
 
 
+@with_advice
 def solve(
     *shapes: ShapeLike,
     out: ShapeLike,
@@ -149,6 +151,7 @@ def solve(
     return Solution(call)
 
 
+@with_advice
 @one_call
 def broadcastable_to(
     target: ShapeLike,

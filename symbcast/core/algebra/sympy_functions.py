@@ -15,11 +15,13 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 from symbcast.core.algebra import symbols
 from symbcast.core.algebra.latex_names import name_latex
+from symbcast.core.signatures import with_advice
 from symbcast.errors import DimensionError
 
 SympyDim: TypeAlias = int | sympy.Expr
 
 
+@with_advice
 def symbol(name: str) -> sympy.Symbol:
     """Return the size called ``name``: one sympy symbol, a non-negative integer.
 

@@ -18,6 +18,7 @@ from symbcast.core.broadcasting.base import Rule
 from symbcast.core.broadcasting.declaration import Alias
 from symbcast.core.broadcasting.parameters import REQUIRED, Kind, Parameter
 from symbcast.core.characters import closest, listed
+from symbcast.core.signatures import with_advice
 from symbcast.errors import (
     RuleArgumentError,
     RuleDefinitionError,
@@ -166,6 +167,7 @@ class _Registry:
 _registry = _Registry()
 
 
+@with_advice
 def rule(definition: R) -> R:
     """Register a class that derives from `Rule`; for use as a decorator.
 
@@ -196,6 +198,7 @@ def forget(definition: type[Rule]) -> None:
     _registry.remove(definition)
 
 
+@with_advice
 def rules() -> list[RuleInfo]:
     """Return every rule: name, aliases, family, operands (any number if variadic), parameters, summary, document.
 

@@ -18,6 +18,7 @@ from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.program.sizes.given import Sizes, read_size
 from symbcast.core.program.sizes.links import linked_sizes
 from symbcast.core.shapes import ShapeLike
+from symbcast.core.signatures import with_advice
 from symbcast.core.text.printing import formula_text, labelled_text
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _EXAMPLE = ("N, 3", "M, 1")
 
 
+@with_advice
 def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast`
     *shapes: ShapeLike | Result,
     rule: str | Rule = "numpy",

@@ -8,6 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.core.program.sizes.given import Sizes, read_size, read_sizes
+from symbcast.core.signatures import with_advice
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.defaults import telling_axis
 from symbcast.notebook.subjects import subject_of
@@ -27,6 +28,7 @@ MOST_PANELS = 36
 """The most plots in one figure."""
 
 
+@with_advice
 def plot(  # noqa: PLR0913 - what a caller may want otherwise
     subject: Result | ShapeEnv | PathsAnswer | ModelReport,
     x: str | Symbol | None = None,
@@ -64,6 +66,7 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
         return draw_one(subject, found, shaded, None)
 
 
+@with_advice
 def plots(  # noqa: PLR0913
     subject: Result | ShapeEnv | PathsAnswer | ModelReport,
     x: str | Symbol | None = None,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from symbcast.core.signatures import with_advice
 from symbcast.torch.compiled.entries import Entry, code_of, entries_of
 from symbcast.torch.compiled.reasons import Reason, read_reason
 from symbcast.torch.guards.log_texts import plain
@@ -127,6 +128,7 @@ class RecompileReport:
         return self.explain()
 
 
+@with_advice
 def explain_recompiles(function_or_log: Any) -> RecompileReport:
     """Explain why a function was compiled again: from what ``torch.compile`` returned, or from a log.
 

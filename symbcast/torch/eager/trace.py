@@ -14,6 +14,7 @@ from symbcast.core.logic.formulas import FALSE, equal
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import shape_of
+from symbcast.core.signatures import with_advice
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
 from symbcast.paths.confirmation import confirmed
@@ -86,6 +87,7 @@ class PathWalk:
         return nullcontext()
 
 
+@with_advice
 def trace(
     called: Callable[..., Any],
     *arguments: Any,

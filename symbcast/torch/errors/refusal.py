@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from symbcast.core.signatures import with_advice
 from symbcast.errors import ShapeTypeError
 from symbcast.torch.compiled.recompiles import RecompileReport, explain_recompiles
 from symbcast.torch.errors import calls, constraints, data_dependent, kernels, logs
@@ -158,6 +159,7 @@ def _indented(**texts: str) -> Iterator[str]:
     yield from (f"  {label}: {text}" for label, text in texts.items() if text)
 
 
+@with_advice
 def read_error(error: BaseException | str, min_size: int = 1) -> Refusal:
     """Read an error of torch, its text, or a log with several: requirements on sizes, reasons, and what to do.
 

@@ -16,6 +16,7 @@ from symbcast.core.program.statements.condition_sizes import ConditionSizes, For
 from symbcast.core.program.statements.public import Public, plain_answer
 from symbcast.core.program.statements.statement import ConditionLike, Statement, named_sizes, refuted
 from symbcast.core.program.whole.program import Program
+from symbcast.core.signatures import with_advice
 from symbcast.core.solver.budget import asking, one_call
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.groups.normal_form import put_in
@@ -60,6 +61,7 @@ def says(answer: Answer, relation: ConditionLike) -> bool:
     return implies(answer, relation) and Statement(relation).implies(Statement(answer), _known(answer))
 
 
+@with_advice
 @one_call
 def equivalent(first: Answer | Public, second: Answer | Public) -> bool:
     """Return whether two answers are valid at the same sizes; of two broadcasts, also whether the outputs are equal.
