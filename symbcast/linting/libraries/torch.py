@@ -9,7 +9,10 @@ from itertools import combinations
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 from symbcast.arrays.arguments import Arguments, ArrayArgument
+from symbcast.arrays.real_run import FILLINGS
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import Dim, symbols_of
@@ -48,10 +51,10 @@ def traced(function: Callable[..., Any], positional: Sequence[Any], named: Mappi
     at = dict(zip(scope.names, _PRIMES, strict=False))
     if len(at) < len(scope.names):
         raise ModelError(_name(function), "it has more sizes than an example is made for")
-    first = next(calls.results(at))
-    if isinstance(first, Raised):
+    first = calls.error(at)
+    if first is not None:
         pairs = ({**at, b: at[a]} for a, b in combinations(scope.names, 2))
-        example = next((e for e in pairs if not isinstance(next(calls.results(e)), Raised)), None)
+        example = next((e for e in pairs if calls.error(e) is None), None)
         if example is None:
             return _failing(calls, scope, at, first)
         at = example
@@ -65,23 +68,35 @@ class _Calls:
         self.function, self.given, self.scope = function, given, scope
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
-        """Yield the result of the function with tensors of ones, then of random numbers, or the error."""
+        """Yield the result of the function, or the error, each time with tensors of other data.
+
+        The data are those of `symbcast.trace`: some of them suit functions with special requirements.
+        """
         import torch
 
-        def filled(dims: Sequence[Dim], dtype: Any) -> Any:
-            return torch.ones([size_at(d, at) for d in dims], dtype=getattr(torch, dtype))
+        for fill in FILLINGS:
 
-        def zeros(dims: Sequence[Dim], dtype: Any) -> Any:
-            return torch.zeros([size_at(d, at) for d in dims], dtype=getattr(torch, dtype))
+            def filled(dims: Sequence[Dim], dtype: str, fill: Any = fill) -> Any:
+                kind = dtype if hasattr(np, dtype) else "float32"
+                array = np.asarray(fill([size_at(d, at) for d in dims], kind))
+                return torch.from_numpy(array).to(getattr(torch, dtype))
 
-        for make in (filled, zeros):
-            args, options = self.given.made(self.scope.shapes, make, lambda dim: size_at(dim, at))
+            args, options = self.given.made(self.scope.shapes, filled, lambda dim: size_at(dim, at))
             try:
                 with torch.no_grad():
                     result = self.function(*args, **options)
             except Exception as error:
                 result = Raised.of(error)
             yield result
+
+    def error(self, at: Mapping[Symbol, int]) -> Raised | None:
+        """Return the first error at some sizes; None if it works with some data."""
+        first: Raised | None = None
+        for result in self.results(at):
+            if not isinstance(result, Raised):
+                return None
+            first = first or result
+        return first
 
     def by_name(self, at: Mapping[str, int]) -> Iterator[Any]:
         """Yield the results at sizes by name."""
