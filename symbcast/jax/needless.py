@@ -10,11 +10,12 @@ more questions and gives the same answer.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path as FilePath
 from types import FrameType
@@ -70,7 +71,18 @@ def standins() -> StandIns:
     ):
         with suppress(ModuleNotFoundError, AttributeError):
             found.stands_for(getattr(import_module(module), name))(ours)
+    for function, name in ((math.sqrt, "sqrt"), (math.log, "log"), (math.log2, "log2"), (math.log10, "log10")):
+        found.stands_for(function)(partial(of_values, name))
     return found
+
+
+def of_values(name: str, real: Callable[..., Any], size: Any, *base: Any) -> Any:
+    """Return a function of Python's ``math`` at a size as an array, as products of sizes and floats are."""
+    import jax.numpy as jnp
+
+    function = getattr(jnp, name)
+    found = function(size.dimension_as_value()) if type(size) is Dimension else real(size)
+    return found / function(base[0]) if base else found
 
 
 def _has_dimension(*args: Any, **_: Any) -> bool:
