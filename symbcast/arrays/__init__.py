@@ -13,6 +13,7 @@ from symbcast.arrays.functions import (  # noqa: F401 - they register the operat
     data_functions,
     elements,
     functions,
+    math_functions,
     methods,
     replacements,
     ufuncs,

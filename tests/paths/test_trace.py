@@ -57,6 +57,8 @@ FUNCTIONS = {
     "argsort": (lambda x, y: y[np.argsort(x)], "N", "M"),
     "take_along_axis": (lambda x: np.take_along_axis(x, np.argsort(x, axis=1), 1), *N_M),
     "where": (np.where, "N, M", "M", "N, 1"),
+    "tile a constant": (lambda x: np.tile([1.0, 2.0], (len(x), 1)), "N"),
+    "repeat a constant": (lambda x: np.repeat(np.eye(3), len(x), axis=0), "N"),
     "insert": (lambda x: np.insert(x, 1, 0.0, axis=0), *N_M),
     "squeeze": (np.squeeze, *N_M),
     "diag": (lambda x: np.diag(x, 1), *N_M),

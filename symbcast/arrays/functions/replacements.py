@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import math
 import operator
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -24,9 +23,8 @@ from symbcast.arrays.symbolic.indices import ramp_contents
 from symbcast.arrays.symbolic.integers import Span
 from symbcast.arrays.symbolic.lists import Listed
 from symbcast.arrays.symbolic.patterns import Pattern
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
-from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
-from symbcast.core.logic.formulas import Comparison, at_most
+from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of
+from symbcast.core.algebra.arithmetic import ceil_divide, subtract
 from symbcast.paths.runs.path import current
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
@@ -324,44 +322,6 @@ def _pattern(rows: Any, columns: Any, kind: Literal["lower", "diagonal"], k: Any
     return SymbolicArray(dims, dtype, contents=contents)
 
 
-@stands_for(math.sqrt, is_ours=is_one)
-def root(real: Any, value: Any) -> Any:
-    if value < 0:
-        raise ValueError("math domain error")
-    return Real.applied(real, [value], here(), zero_of=value)
-
-
-@stands_for(math.isqrt, is_ours=is_one)
-def integer_root(real: Any, value: Any) -> Any:
-    if type(value) is not Size:
-        return real(value)
-    path = here()
-    if path.ask(Comparison("<", value.dim, 0)):
-        raise ValueError("isqrt() argument must be nonnegative")
-    found = path.opaque(("isqrt", value.dim), 0, value.dim, ("isqrt", value.dim))
-    if found is None:
-        return real(path.number(value.dim))
-    path.suppose(at_most(multiply(found.dim, found.dim), value.dim))
-    return found
-
-
-@stands_for(math.log, math.log2, math.log10, is_ours=is_one)
-def logarithm(real: Any, value: Any, *base: Any) -> Any:
-    if value <= 0:
-        raise ValueError("math domain error")
-    return Real.applied(real, [value, *base], here())
-
-
-@stands_for(math.isnan, math.isinf, is_ours=is_one)
-def never(real: Any, value: Any) -> bool:
-    return False
-
-
-@stands_for(math.isfinite, is_ours=is_one)
-def always(real: Any, value: Any) -> bool:
-    return True
-
-
 def _is_list_of_arrays(a: Any, *_: Any, **__: Any) -> bool:
     return type(a) in (list, tuple) and any(hasattr(type(v), "dims") for v in a)
 
@@ -375,11 +335,19 @@ def reduced_list(real: Any, a: Any, *args: Any, **options: Any) -> Any:
     return real(asarray(real_array, a), *args, **options)
 
 
+def _is_repeated(*args: Any, **_: Any) -> bool:
+    """Return whether only the number of repetitions depends on sizes, so that NumPy does not dispatch the call."""
+    return not is_one(args[0]) and is_symbolic(list(args[1:2]))
+
+
+@stands_for(np.tile, np.repeat, is_ours=_is_repeated)
+def repeated_constant(real: Any, a: Any, *args: Any, **options: Any) -> Any:
+    array = asarray(real_array, a) if is_symbolic(a) else real_array(a)
+    if type(array) is not SymbolicArray:
+        array = SymbolicArray(array.shape, dtype_of(array), contents=contents_of(array))
+    return real(array, *args, **options)
+
+
 @stands_for(np.atleast_1d, is_ours=is_one)
 def atleast_1d(real: Any, *values: Any) -> Any:
     return real(*(real_array([v], dtype=object) if type(v) is Size else v for v in values))
-
-
-@stands_for(math.exp, math.sin, math.cos, is_ours=is_one)
-def real_function(real: Any, value: Any) -> Any:
-    return Real.applied(real, [value], here())
