@@ -31,7 +31,7 @@ from symbcast.paths.places import Place, message_of, place_of, would_be_caught
 from symbcast.paths.runs.indices import Loops, is_linear
 from symbcast.paths.runs.numbers import Numbers
 from symbcast.paths.runs.opaque import OpaqueSizes
-from symbcast.paths.runs.steps import Alternative, Question, Step, UntracedError
+from symbcast.paths.runs.steps import MAX_REFUSED, Alternative, Question, Step, UntracedError
 from symbcast.paths.runs.turns import Turns, most_turns
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class Path(Numbers):
         self._data = data
         self._data_count: dict[Place, int] = {}
         self.turns = Turns()
+        self._refused = 0
         self._facts = Facts(0)  # the minimum size is for inputs only: data may leave nothing
         self._growing = Growing()
         for size, value in begun.sizes.items():
@@ -172,6 +173,9 @@ class Path(Numbers):
             if left is not None:
                 return Question(formula, left, False)
         question = Question(formula, answer, True, is_number)
+        self._refused += question.is_refused
+        if self._refused > MAX_REFUSED:
+            self.fail_to_trace(f"more than {MAX_REFUSED} turns of a loop over a size are not followed one by one")
         turned = (*self.questions, question._replace(answer=not answer))
         steps = (*self.steps, Step("decide", other, self.place()))
         self.alternatives.append(Alternative(turned, sizes or dict(self._growing.sizes), steps))

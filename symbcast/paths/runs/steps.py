@@ -11,6 +11,9 @@ from symbcast.errors import SymbcastError
 from symbcast.operators.context import Dims
 from symbcast.paths.places import NOWHERE, Place
 
+MAX_REFUSED = 64
+"""The maximum number of values that one run rejects for sizes that become numbers; each leaves another path."""
+
 
 class UntracedError(SymbcastError):
     """The run did something that the tracer does not support, so the path is unknown.
@@ -69,6 +72,11 @@ class Question(NamedTuple):
     is_open: bool
     is_number: bool = False
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the answer rejects a value for a size that had to become a number, or takes another row."""
+        return self.is_number and self.answer is not _is_equality(self.formula)
+
 
 class Alternative(NamedTuple):
     """The questions up to an open one, which gets its other answer, and sizes at which these answers hold.
@@ -83,7 +91,7 @@ class Alternative(NamedTuple):
     @property
     def refused_numbers(self) -> int:
         """The number of values rejected where a size had to become a number, plus rows of arrays already iterated."""
-        return sum(q.is_number and q.answer is not _is_equality(q.formula) for q in self.questions)
+        return sum(q.is_refused for q in self.questions)
 
 
 def _is_equality(formula: Formula) -> bool:
