@@ -179,3 +179,27 @@ def test_functions_can_be_given(tmp_path):
     assert len(sb.lint(module.f).findings) == 1
     with pytest.raises(sb.ShapeTypeError, match="a function of a source file"):
         sb.lint(len)
+
+
+OF_DATA = """
+from jaxtyping import Float
+from torch import Tensor
+def refuse():
+    raise ValueError("the rank of the data is 0")
+def normalized(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+    if x.sum() <= 1:
+        refuse()
+    return x / x.sum()
+def centred(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+    if x.std() <= 0:
+        refuse()
+    return x - x.mean()
+"""
+
+
+def test_failures_of_some_data_are_no_findings_about_sizes(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("jaxtyping")
+    (tmp_path / "of_data.py").write_text(OF_DATA)
+    report = sb.lint(tmp_path / "of_data.py", cache=False)
+    assert [c.status for c in report.functions] == ["unknown", "unknown"] and not report.findings

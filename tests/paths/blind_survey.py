@@ -42,9 +42,8 @@ def modules(package):
     """The names of the modules of a package, in order."""
     found = importlib.import_module(package)
     names = [package]
-    with contextlib.suppress(TypeError):  # a module that has a path but is no package
-        for info in pkgutil.walk_packages(getattr(found, "__path__", []), f"{package}.", onerror=lambda _: None):
-            names.append(info.name)
+    places = getattr(found, "__path__", [])
+    names += [i.name for i in pkgutil.walk_packages(places, f"{package}.", onerror=lambda _: None)]
     return sorted(n for n in names if not any(w in p for p in n.split(".")[1:] for w in LEFT_OUT))
 
 

@@ -1,5 +1,6 @@
 """Functions of JAX traced: the exact condition, and constraints with which `jax.export` takes them."""
 
+import math
 import subprocess
 import sys
 
@@ -108,3 +109,10 @@ def test_without_jax_the_extra_is_named():
     code = "import sys; sys.modules['jax'] = sys.modules['numpy'] = None; import symbcast; symbcast.jax"
     run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert "MissingExtraError: symbcast.jax needs the extra jax" in run.stderr
+
+
+def test_functions_of_math_take_sizes_as_data():
+    report = sb.jax.trace(lambda q: q / math.sqrt(q.shape[-1]) * math.log(q.shape[0], 2), "n, d")
+    assert report.complete and str(report.shapes) == "(n, d)"
+    for function in (lambda x: jnp.zeros(int(math.sqrt(x.shape[0]))), lambda x: x[: math.log(x.shape[0]) > 1]):
+        assert sb.jax.trace(function, "n").verdict is sb.Verdict.UNKNOWN
