@@ -109,14 +109,27 @@ def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> For
 def _described_of_one_name(members: SizeSet, within: SizeSet) -> Formula | None:
     if sum(len(n.branches) for s in members.segments for n in nodes(s.pattern)) > _BRANCHES:
         return None
+    runs = _in_runs(members)
     try:
-        return _described(ONE_NAME, members, within)
+        found = [_described(ONE_NAME, form, within) for form in ([members] if runs == members else [members, runs])]
     except PeriodTooLongError:
         return None
+    return min(found, key=literal_count)
+
+
+def _in_runs(members: SizeSet) -> SizeSet:
+    """Return the same set with short segments written as runs: 0 to 4 and 6 rather than the even ones, 1 and 3."""
+    found: list[Segment] = []
+    for segment in members.segments:
+        is_short = segment.high is not None and segment.high - segment.low <= _RUNS
+        found += SizeSet.of(segment.members()).segments if is_short else [segment]
+    return normal(found)
 
 
 _BRANCHES = 512
 """Patterns with more branches are not described."""
+_RUNS = 32
+"""Segments of more sizes are not written as runs."""
 _READABLE = 6
 """Descriptions of at most this many comparisons are not compared with the given constraints."""
 _REDUCED_UP_TO = 128
