@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,8 +20,9 @@ from symbcast.core.program.whole.views import View
 from symbcast.core.solver.budget import once
 from symbcast.core.solver.decision.counterexamples import breaking
 from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.groups.normal_form import flattened
+from symbcast.core.solver.groups.normal_form import flattened, symbols_in
 from symbcast.core.solver.products.propagation import propagated
+from symbcast.core.solver.sets.smallest import smallest
 from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from symbcast.core.effort import Kept
     from symbcast.core.program.whole.trace import Trace
     from symbcast.core.solver.answer import Tier
+    from symbcast.core.solver.sets.smallest import Point
 
 
 class Requirement(NamedTuple):
@@ -84,8 +86,10 @@ class Answers:
         length = _length(found.clauses)
         if length <= LONG or found.satisfiable is None:
             return found
-        least = {s: members.least() or 0 for s, members in self.knowledge.domains.items()}
-        if _length(propagated(found.clauses, least)) >= length:
+        least = {s: members.least() or 0 for s, members in found.wanted.items()}
+        single = [clause for clause in found.clauses if len(symbols_in(clause)) == 1]
+        tied = [clause for clause in found.clauses if len(symbols_in(clause)) != 1]
+        if _length([*single, *propagated(tied, least, single)]) >= length:
             return found
         again = Decision(self.knowledge, found.clauses)
         is_better = _length(again.clauses) < length and len(again.unproven) <= len(found.unproven)
@@ -120,15 +124,23 @@ class Answers:
     @property
     def evidence_reason(self) -> str:
         """Why a witness or counterexample may not be the smallest."""
-        return self.decision.evidence_reason
+        return self.decision.evidence_reason and self.shortest.evidence_reason
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid, by name."""
-        return self.named(self.decision.witness())
+        return self.named(self._smallest(Decision.witness))
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes at which some operation is not valid, by name."""
-        return self.named(self.decision.counterexample())
+        return self.named(self._smallest(Decision.counterexample))
+
+    def _smallest(self, evidence: Callable[[Decision], Point | None]) -> Point | None:
+        """Return evidence; if it may not be the smallest, that of the shorter clauses is searched for too."""
+        found = self.decision
+        point = evidence(found)
+        if not found.evidence_reason or self.shortest is found:
+            return point
+        return smallest(found.knowledge.symbols, [point, evidence(self.shortest)])
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by their display names."""

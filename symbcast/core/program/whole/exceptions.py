@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.sequences import sequences_of
 from symbcast.core.effort import Effort, EffortSpentError, counting, is_spent
@@ -19,7 +19,7 @@ from symbcast.core.solver.budget import share
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import SizeSet
-from symbcast.core.solver.sets.smallest import cost
+from symbcast.core.solver.sets.smallest import Point, smallest
 from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
@@ -32,8 +32,6 @@ _EFFORT = 3_000_000
 _BAND = 400_000
 _SHORT = 80
 """A band whose condition has more characters is divided."""
-
-Point: TypeAlias = "dict[Symbol, int]"
 
 
 class Case(NamedTuple):
@@ -259,9 +257,3 @@ def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     if len(met - {Verdict.UNKNOWN}) > 1 or Verdict.SOMETIMES in met:
         return Verdict.SOMETIMES
     return Verdict.UNKNOWN if Verdict.UNKNOWN in met else met.pop()
-
-
-def smallest(symbols: Sequence[Symbol], found: Iterable[Point | None]) -> Point | None:
-    """Return the smallest of some sizes: without zeros, of the least sum, and first in order."""
-    weights = dict.fromkeys(symbols, 1)
-    return min((p for p in found if p is not None), key=lambda p: cost(symbols, p, weights), default=None)

@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from typing import Generic as TypedGeneric
 
-from symbcast.core.program.whole.exceptions import joint_verdict, smallest
+from symbcast.core.program.whole.exceptions import joint_verdict
 from symbcast.core.program.whole.generic import Asked
+from symbcast.core.solver.sets.smallest import smallest
 from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.program.whole.exceptions import Case, Exceptions, Point
+    from symbcast.core.program.whole.exceptions import Case, Exceptions
     from symbcast.core.program.whole.generic import Generic
+    from symbcast.core.solver.sets.smallest import Point
 
 
 class Large(Asked, Protocol):

@@ -6,7 +6,7 @@ is decided separately, by the graph if all its formulas relate plain sizes (F1),
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import replaced
@@ -14,7 +14,7 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.solver.answer import Tier
-from symbcast.core.solver.budget import DECIDED, reason, share
+from symbcast.core.solver.budget import DECIDED, once, reason, share
 from symbcast.core.solver.decision.boxes import divided
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided
@@ -33,6 +33,7 @@ from symbcast.core.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.effort import Kept
     from symbcast.core.solver.decision.isomorphism import Likenesses
 
 
@@ -57,7 +58,7 @@ class Decision:
         self._groups: Likenesses | None = None
         self.part_of: dict[Symbol, Part] = {}
         self._is_clash = False
-        self._evidence: dict[str, dict[Symbol, int] | None] = {}
+        self._evidence: dict[str, Kept[dict[Symbol, int] | None] | None] = {}
         self._values_known: dict[Symbol, Dim] | None = None
         self._places: dict[Symbol, int] = {}
         given = list(constraints)
@@ -130,18 +131,22 @@ class Decision:
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None if there are none or none were found."""
-        if "witness" not in self._evidence:
-            self._evidence["witness"] = None if self.impossible else self.whole([part.witness() for part in self.parts])
-        return self._evidence["witness"]
+        return self._kept("witness", self._witness)
+
+    def _witness(self) -> dict[Symbol, int] | None:
+        return None if self.impossible else self.whole([part.witness() for part in self.parts])
+
+    def _kept(self, kind: str, work: Callable[[], dict[Symbol, int] | None]) -> dict[Symbol, int] | None:
+        """Return evidence that is searched for once, unless another question of the call had taken the effort."""
+        found, self._evidence[kind] = once(self._evidence.get(kind), work)
+        return found
 
     def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a constraint.
 
         One part must break; the others are as small as the assumptions allow.
         """
-        if "counterexample" not in self._evidence:
-            self._evidence["counterexample"] = self._counterexample()
-        return self._evidence["counterexample"]
+        return self._kept("counterexample", self._counterexample)
 
     def _counterexample(self) -> dict[Symbol, int] | None:
         if not self.impossible and not any(part.violable for part in self.parts):
@@ -248,7 +253,8 @@ class Decision:
             tied = [clause for clause in tied if clause not in knowledge.given]
             pending = divided(tied, self.wanted, self._where) or flattened(map(DecidedTerms(self.wanted).formula, tied))
             if pending == tied:
-                pending = propagated(tied, {s: wanted.least() or 0 for s, wanted in self.wanted.items()})
+                known = [formula for asked in self.asked.values() for formula in asked]
+                pending = propagated(tied, {s: wanted.least() or 0 for s, wanted in self.wanted.items()}, known)
             if pending == tied:
                 return tied
 

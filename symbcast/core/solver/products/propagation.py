@@ -38,6 +38,7 @@ from symbcast.core.logic.formulas import (
 from symbcast.core.logic.whole_quotients import cleared, quotient_asked_whole
 from symbcast.core.solver.budget import PROPAGATED, share
 from symbcast.core.solver.groups.normal_form import flattened, normal, symbols_in
+from symbcast.core.solver.products.finer_quotients import finer_quotients
 from symbcast.core.solver.products.whole_quotients import WholeQuotients
 
 if TYPE_CHECKING:
@@ -52,8 +53,10 @@ _SPLITS = 1
 """By how many other disjunctions the case of a literal is divided."""
 
 
-def propagated(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> list[Formula]:
-    """Return constraints equivalent to the given ones, where sizes are at least ``least``.
+def propagated(
+    constraints: Sequence[Formula], least: Mapping[Symbol, int], known: Sequence[Formula] = ()
+) -> list[Formula]:
+    """Return constraints equivalent to the given ones, where sizes are at least ``least`` and ``known`` formulas hold.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_formula
@@ -67,6 +70,7 @@ def propagated(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> l
     bounds = Bounds({s: low for s, low in least.items() if low})
     try:
         with share(PROPAGATED):
+            found = _with_coarse_quotients(found, known)
             for _ in range(_ROUNDS):
                 before = list(found)
                 _close(found, bounds)
@@ -76,6 +80,17 @@ def propagated(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> l
     except EffortSpentError:
         pass  # each step so far kept the conjunction equivalent
     return [FALSE] if FALSE in found else flattened(map(_each_one, found))
+
+
+def _with_coarse_quotients(constraints: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
+    """Return constraints with the quotients that remainders decide written by those that they have already."""
+    dims = dict.fromkeys(d for c in constraints for d in dims_of(c) if not isinstance(d, int))
+    values = finer_quotients(known, lambda: dict.fromkeys(o for d in dims for o in _operations(d)))
+    if not values:
+        return list(constraints)
+    put_in = Substitution(values, of_symbols=False)
+    charge(_STEP * len(dims))
+    return [with_dims(c, lambda d: d if isinstance(d, int) else put_in.term(d).dim()) for c in constraints]
 
 
 def _shares_operations(constraints: Sequence[Formula]) -> bool:

@@ -11,6 +11,7 @@ from symbcast.core.logic.formulas import Formula, any_of, negate
 from symbcast.core.solver.budget import SAMPLED, evidence_units, reason, share
 from symbcast.core.solver.evaluation.evaluation import may_be_undefined
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.satisfiability.descent import descended
 from symbcast.core.solver.satisfiability.ladder import smallest_point
 from symbcast.core.solver.satisfiability.samples import bits
 from symbcast.core.solver.satisfiability.satisfiability import Questions
@@ -83,8 +84,7 @@ class Evidence:
             self.reason = self.reason or reason()
         try:
             with share(SAMPLED):
-                known = self._sampled(symbols, wanted)
-                return min(known, key=lambda sizes: cost(symbols, sizes, self.weights), default=None)
+                return self._smallest_of(Wanted(symbols, self.domains, wanted, self.weights), ())
         except EffortSpentError:
             return None
 
@@ -94,7 +94,16 @@ class Evidence:
             return smallest_point(wanted)
         except GivenUpError as error:
             self.reason = self.reason or self.questions.why_open(formulas)
-            return min([*self._sampled(symbols, formulas), *error.found], key=wanted.cost, default=None)
+            return self._smallest_of(wanted, error.found)
+
+    def _smallest_of(self, wanted: Wanted, found: Sequence[Point]) -> Point | None:
+        """Return the smallest of the known sizes, made smaller one by one."""
+        best = min([*self._sampled(wanted.symbols, wanted.formulas), *found], key=wanted.cost, default=None)
+        try:
+            with share(SAMPLED // 2):
+                return None if best is None else descended(wanted, best)
+        except EffortSpentError:
+            return best
 
     def _sampled(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Iterator[Point]:
         """Yield the samples at which formulas hold; smaller sizes may exist, because that was not decided."""

@@ -6,7 +6,7 @@ number of sizes that a symbol represents.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -58,6 +58,14 @@ def cost(
     """Return the sort key of sizes: the zeros, the sum, and the sizes in order."""
     zeros = sum(weights[s] for s in symbols if sizes[s] == 0)
     return zeros, sum(weights[s] * sizes[s] for s in symbols), tuple(sizes[s] for s in symbols)
+
+
+def smallest(
+    symbols: Sequence[Symbol], points: Iterable[Point | None], weights: Mapping[Symbol, int] | None = None
+) -> Point | None:
+    """Return the smallest of some points, of which each may be missing; None if all are."""
+    each = dict.fromkeys(symbols, 1) if weights is None else weights
+    return min((p for p in points if p is not None), key=lambda p: cost(symbols, p, each), default=None)
 
 
 def least_size(sizes: SizeSet) -> int | None:

@@ -1,0 +1,57 @@
+"""Evidence of questions that are hard for every method: small sizes, also where they may not be the smallest."""
+
+from __future__ import annotations
+
+import pytest
+
+import symbcast as sb
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.logic.formulas import clauses
+from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.satisfiability.descent import descended
+from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.sets.smallest import Wanted
+from symbcast.core.text import parse_formula
+
+HUGE = 913113831648622804962
+
+
+def descent(text, point, **domains):
+    """Return the smaller sizes from some sizes."""
+    symbols = tuple(map(symbol, point))
+    wanted = Wanted(
+        symbols,
+        {s: domains.get(s.name, ALL) for s in symbols},
+        list(clauses(parse_formula(text))),
+        dict.fromkeys(symbols, 1),
+    )
+    found = descended(wanted, dict(zip(symbols, point.values(), strict=True)))
+    assert all(holds_at(f, found) for f in wanted.formulas)
+    return {s.name: size for s, size in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "point", "expected"),
+    [
+        ("64*b*(H//32) % (H//4) == 0 and H >= 32", {"b": HUGE, "H": 32}, {"b": 1, "H": 32}),
+        ("a*b >= 6", {"a": HUGE, "b": HUGE}, {"a": 1, "b": 6}),
+        ("a >= 1000", {"a": HUGE}, {"a": 1583}),
+        ("a*b == 0", {"a": 0, "b": 5}, {"a": 0, "b": 1}),
+        ("a != 1", {"a": 0}, {"a": 2}),
+    ],
+)
+def test_sizes_become_smaller_one_by_one(text, point, expected):
+    assert descent(text, point) == expected
+
+
+def test_only_sizes_of_the_domains_are_tried():
+    assert descent("a >= 3", {"a": HUGE - HUGE % 7}, a=SizeSet.residues(7, [0])) == {"a": 7}
+
+
+def test_the_windows_of_a_hierarchical_encoder():
+    env = sb.ShapeEnv(min_size=1)
+    env.require("H % 32 <= 3", "W % 32 <= 3", "H >= 32", "W >= 32", "((H + 3)//4)*((W + 3)//4) == 256")
+    env.require("(H//4)*(W//4) == 256", "64*batch*(H//32)*(W//32) % ((H//4)*(W//4)) == 0")
+    expected = "H >= 32 and H % 32 <= 3 and W >= 32 and W % 32 <= 3 and ((H + 3)//4)*((W + 3)//4) == 256"
+    assert str(env.condition) == expected and not env.unproven
+    assert env.witness() == {"H": 64, "W": 64, "batch": 1}
