@@ -148,7 +148,7 @@ def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Elemen
     if content is None or isinstance(content, Interval | Bands) or sizes is None or prod(sizes) > MAX_ELEMENTS:
         return None
     if isinstance(content, Ramp):
-        return tuple(at(content, index) for index in _indices(sizes))
+        return _along(content, sizes)
     if isinstance(content, Stack):
         return tuple(at(content.parts[index[-1]], index[:-1]) for index in _indices(sizes))
     return tuple(int(n) for n in content.array.ravel().tolist())
@@ -157,6 +157,19 @@ def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Elemen
 def at(ramp: Ramp, index: Sequence[int]) -> Dim:
     """Return the element of a ramp at an index."""
     return add(ramp.start, *(multiply(s, i) for s, i in zip(ramp.strides, index, strict=True)))
+
+
+def _along(ramp: Ramp, sizes: Sequence[int]) -> tuple[Dim, ...]:
+    """Return the elements of a ramp over a shape, in row-major order."""
+    found: list[Any] = [ramp.start]
+    is_plain = all(isinstance(d, int) for d in (ramp.start, *ramp.strides))
+    for stride, size in zip(ramp.strides, sizes, strict=True):
+        if is_plain:
+            found = [base + stride * n for base in found for n in range(size)]
+        else:
+            steps = [multiply(stride, n) for n in range(size)]
+            found = [add(base, step) for base in found for step in steps]
+    return tuple(found)
 
 
 def _indices(sizes: Sequence[int]) -> list[tuple[int, ...]]:
@@ -186,8 +199,7 @@ def as_ramp(content: Content | None, shape: Sequence[Dim] | None) -> Ramp | None
         after = prod(sizes[axis + 1 :])
         strides.append(subtract(items[after], items[0]) if size > 1 else 0)
     ramp = Ramp(items[0], tuple(strides))
-    fits = all(at(ramp, index) == item for index, item in zip(_indices(sizes), items, strict=True))
-    return ramp if fits else None
+    return ramp if _along(ramp, sizes) == items else None
 
 
 def is_size(element: object) -> TypeGuard[Dim]:
