@@ -60,7 +60,8 @@ class OnnxModel(Model):
             self._open(walk)
 
     def _node(self, proto: Any) -> OnnxNode:
-        return OnnxNode(proto, self.examined.versions)
+        (node,) = nodes_of([proto], self.examined.versions)
+        return node
 
     def _open(self, walk: Walk) -> None:
         found = self._refusal

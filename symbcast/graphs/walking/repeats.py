@@ -9,7 +9,7 @@ requirements is one, because these are recorded already.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from symbcast.core.algebra.terms import Term
 from symbcast.graphs.requirements.lengths import long_ones
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = "tuple[Any, ...]"
 
-_INCOMPARABLE = 0
+_INCOMPARABLE = -1
 """The key of a value whose facts are more than its shape, type, elements and decider."""
 
 
@@ -34,26 +34,28 @@ class Repeats:
         """Counts what nodes leave in the walk."""
         self._numbers: dict[Hashable, int] = {}
         """The key of a value by the facts about it."""
-        self._outputs: dict[Key, Sequence[Value]] = {}
+        self._outputs: dict[Key, Sequence[Value | int]] = {}
+        """Values, and the positions of inputs that are handed on."""
         self._knowledge: Hashable = None
         """The knowledge about sizes under which these are the outputs."""
 
-    def key(self, place: Place) -> Key | None:
-        """Return what decides the outputs of a node, besides the knowledge about sizes; None if that is unknown."""
-        kind = place.node.kind
+    def key(self, kind: Hashable | None, inputs: Sequence[Value | None]) -> Key | None:
+        """Return what decides a node's outputs, besides the knowledge about sizes; None if that is unknown."""
         if kind is None:
             return None
-        keys = [None if v is None else self._number(v) if v.key is None else v.key for v in place.inputs]
+        keys = [None if v is None else v.key or self._number(v) for v in inputs]
         return None if _INCOMPARABLE in keys else (kind, self._asker.guards, *keys)
 
-    def outputs(self, key: Key) -> list[Value] | None:
-        """Return the outputs of a node with a key; None if none is known."""
+    def outputs(self, key: Key, inputs: Sequence[Value | None]) -> Sequence[Value] | None:
+        """Return the outputs of a node with a key and these inputs; None if none are known."""
         knowledge = self._asker.knowledge
         if knowledge != self._knowledge:
             self._outputs.clear()
             self._knowledge = knowledge
         found = self._outputs.get(key)
-        return None if found is None else [value.copy() for value in found]
+        if found is None:
+            return None
+        return [v.copy() if isinstance(v, Value) else cast("Value", inputs[v]) for v in found]
 
     def state(self) -> Hashable:
         """Return what changes if a node leaves a trace."""
@@ -66,8 +68,15 @@ class Repeats:
         """
         if before != self.state() or any(isinstance(v, Constant) and v.was_read for v in inputs):
             return
-        if all(type(v) is Value and v not in inputs and self._number(v) and not _is_long(v) for v in outputs):
-            self._outputs[key] = [value.copy() for value in outputs]
+        kept: list[Value | int] = []
+        for value in outputs:
+            if value in inputs:
+                kept.append(inputs.index(value))
+            elif type(value) is Value and self._number(value) != _INCOMPARABLE and not _is_long(value):
+                kept.append(value.copy())
+            else:
+                return
+        self._outputs[key] = kept
 
     def forget(self) -> Callable[[], None]:
         """Start anew, because requirements will be discarded; return the function that takes the outputs back."""

@@ -15,7 +15,7 @@ from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, Se
 from symbcast.graphs.walking.deciding import decider_of_content, joined
 from symbcast.graphs.walking.lengths import Lengths
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.graphs.walking.repeats import Repeats
+from symbcast.graphs.walking.repeats import Key, Repeats
 from symbcast.graphs.walking.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.graphs.walking.walker import Fork, GraphScope, OpenValues, either
 
@@ -76,6 +76,8 @@ class Walk:
         self._operators = Operators(front_end.reaches, self.answer)
         self._names: dict[str, int] = {}
         """The used names, each with the number for the next node of that name."""
+        self._unnamed: list[Node] = []
+        """The nodes walked since the last one that needed a name."""
         self._left = MAX_AGAIN + MAX_TURNS * model.inner
         """How many nodes of functions and inner graphs may still be walked."""
         self._branches_left = MAX_BRANCHES
@@ -113,6 +115,7 @@ class Walk:
         The branches give outputs of different ranks, so there is no single value to continue with.
         """
         self._forks += 1
+        self._name_all()
         before, names = dict(scope.values), dict(self._names)
         ends = []
         for formula, outputs in ((fork.chosen, fork.yes), (negate(fork.chosen), fork.no)):
@@ -120,6 +123,7 @@ class Walk:
             scope.values.update(zip(nodes[position].outputs, outputs, strict=False))
             with self.asker.under(formula):
                 self._nodes(nodes, position + 1, scope)
+            self._name_all()
             ends.append(scope.values)
         self._forks -= 1
         yes, no = ends
@@ -147,12 +151,14 @@ class Walk:
     @contextmanager
     def trying(self) -> Iterator[None]:
         """Discard the notes made in this context when it ends."""
+        self._name_all()
         inner, unanalysed, names = self.inner, self.unanalysed, self._names
         restore = self._repeats.forget()
         self.inner, self.unanalysed, self._names = dict(inner), dict(unanalysed), dict(names)
         try:
             yield
         finally:
+            self._unnamed.clear()
             self.inner, self.unanalysed, self._names = inner, unanalysed, names
             restore()
 
@@ -180,29 +186,37 @@ class Walk:
     # Nodes.
 
     def node(self, node: Node, scope: GraphScope) -> None:
-        """Compute the outputs of a node and put them into the scope."""
-        inputs = [scope.find(name) for name in node.inputs]
-        if self._is_stopped(node, inputs):
-            outputs: Sequence[Value] = [UNKNOWN] * len(node.outputs)
+        """Compute the outputs of a node and put them into the scope; take over those of an earlier twin."""
+        values = scope.values
+        inputs = [values.get(name) or scope.find(name) for name in node.inputs]
+        outputs: Sequence[Value] | None = None
+        budget = current_budget()
+        if budget is not None and budget.over():
+            outputs = self._stopped(node, inputs, budget.reason)
         else:
-            outputs = self._repeated(self._place(node, inputs), scope)
+            # Most nodes of a large model have a twin: what they do not need, a place and a name, is made after this.
+            place = self._restated(node, inputs) if self.asker.foreknown else None
+            key = self._repeats.key(node.kind, inputs)
+            if key is not None:
+                outputs = self._repeats.outputs(key, inputs)
+            if outputs is None:
+                outputs = self._computed(self._place(node, inputs) if place is None else place, key, scope)
+            elif place is None:
+                self._unnamed.append(node)
         for position, name in enumerate(node.outputs):
             if name:
-                scope.values[name] = outputs[position] if position < len(outputs) else UNKNOWN
+                values[name] = outputs[position] if position < len(outputs) else UNKNOWN
 
     @property
     def is_untimed(self) -> bool:
         """Whether the caller gave no limit in seconds."""
         return current_budget() is None
 
-    def _is_stopped(self, node: Node, inputs: Sequence[Value | None]) -> bool:
-        """Return whether the caller's seconds are over; the nodes from this one on are then not analysed."""
-        budget = current_budget()
-        if budget is None or not budget.over():
-            return False
-        self.stopped = budget.reason
-        self.leave(self._place(node, inputs), f"{budget.reason} before this node")
-        return True
+    def _stopped(self, node: Node, inputs: Sequence[Value | None], reason: str) -> Sequence[Value]:
+        """Note that the caller's seconds are over: the nodes from this one on are not analysed."""
+        self.stopped = reason
+        self.leave(self._place(node, inputs), f"{reason} before this node")
+        return [UNKNOWN] * len(node.outputs)
 
     def mark(self, node: Node, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
         """Set what decides the elements of a node's outputs, if that is not known yet."""
@@ -219,14 +233,14 @@ class Walk:
         """Return what decides the elements of the output at a position, if these are not known exactly."""
         return joined(inputs)
 
-    def _repeated(self, place: Place, scope: GraphScope) -> Sequence[Value]:
-        """Return the outputs of a node, with what decides their elements; those of an earlier twin if there is one."""
-        if self.asker.foreknown:
-            self.asker.restate(place)
-        key = self._repeats.key(place)
-        known = None if key is None else self._repeats.outputs(key)
-        if known is not None:
-            return known
+    def _restated(self, node: Node, inputs: Sequence[Value | None]) -> Place:
+        """Return a node's place, after requiring what an earlier walk learned there."""
+        place = self._place(node, inputs)
+        self.asker.restate(place)
+        return place
+
+    def _computed(self, place: Place, key: Key | None, scope: GraphScope) -> Sequence[Value]:
+        """Compute the outputs of a node, with what decides their elements; keep them for its twins."""
         before = self._repeats.state()
         outputs = self._lengths.limited(self._outputs(place, scope), place.node.title)
         self.mark(place.node, place.inputs, outputs)
@@ -239,7 +253,7 @@ class Walk:
         return (
             len(self.unanalysed),
             len(self.inner),
-            len(self._names),
+            len(self._names) + len(self._unnamed),
             self._left,
             self._branches_left,
             self.fork is None,
@@ -286,12 +300,23 @@ class Walk:
         return outputs_of_unknown_rank(call, self._operators, reason)
 
     def _place(self, node: Node, inputs: Sequence[Value | None]) -> Place:
+        self._name_all()
+        return Place(self._named(node), node.op_type, node, inputs)
+
+    def _named(self, node: Node) -> str:
+        """Return a name for a node that no earlier node has."""
         name = base = node.title
         while name in self._names:
             name = f"{base} ({self._names[base]})"
             self._names[base] += 1
         self._names[name] = 2
-        return Place(name, node.op_type, node, inputs)
+        return name
+
+    def _name_all(self) -> None:
+        """Name the nodes that were walked without one, in their order."""
+        for node in self._unnamed:
+            self._named(node)
+        self._unnamed.clear()
 
     # Notes.
 

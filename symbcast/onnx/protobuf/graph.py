@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -26,7 +26,6 @@ _FIELDS = {
 }
 """The kinds of attributes, and the field that each is in."""
 _GRAPH, _GRAPHS = 5, 10
-_UNREAD = object()
 _SCOPES = "pkg.torch.onnx.name_scopes"
 """The paths of all modules around a node, as a Python list that ends with the node."""
 
@@ -35,23 +34,45 @@ class OnnxNode(Node):
     """A node; ``raw`` is its ``NodeProto``. Attributes that are tensors or types stay protobuf messages.
 
     It is read once, for all that examines the model: reading a field of a message takes longer than comparing it.
+
+    ``kind`` is text, whose hash Python computes once, and the same object for all nodes that are read together: nodes
+    are compared by it several times. It is None for a node that runs graphs, and for a constant, whose tensor is too
+    large to be compared.
     """
 
-    __slots__ = ("_attributes", "_graphs", "_kind", "versions")
+    __slots__ = ("_attributes", "_graphs", "kind", "versions")
 
-    def __init__(self, proto: Any, versions: Mapping[str, int]) -> None:
+    kind: str | None
+
+    def __init__(self, proto: Any, versions: Mapping[str, int], kinds: dict[tuple[Any, ...], str]) -> None:
+        """``kinds`` holds the kinds of the nodes that were read before."""
         # Without the constructor of `Node`, which takes as long as reading the message.
         self.raw = proto
         self.versions = versions
-        self.op_type = proto.op_type
+        self.op_type = op_type = proto.op_type
         self.inputs = proto.input[:]  # a list, made in half the time of `list`
-        self.outputs = proto.output[:]
+        self.outputs = outputs = proto.output[:]
         self.name = proto.name
         self.domain = domain = normal(proto.domain)
-        self.version = versions.get(domain, 1)
+        self.version = version = versions.get(domain, 1)
         self._attributes: Mapping[str, Any] | None = None
         self._graphs: Mapping[str, Graph] | None = None
-        self._kind: Hashable | None = _UNREAD
+        if op_type == "Constant":
+            self.kind = None
+            return
+        written: tuple[bytes, ...] | None = ()
+        if attributes := proto.attribute:
+            written = _written(attributes)
+            if written is None:
+                self.kind = None
+                return
+        used = tuple([name != "" for name in outputs]) if "" in outputs else len(outputs)
+        overload = getattr(proto, "overload", "")  # onnx before 1.16 has none
+        key = (op_type, domain, overload, used, written)
+        kind = kinds.get(key)
+        if kind is None:
+            kind = kinds[key] = repr((version, key))
+        self.kind = kind
 
     @property
     def attributes(self) -> Mapping[str, Any]:
@@ -59,23 +80,6 @@ class OnnxNode(Node):
         if self._attributes is None:
             self._attributes = {a.name: _value(a) for a in self.raw.attribute if a.type not in (_GRAPH, _GRAPHS)}
         return self._attributes
-
-    @property
-    def kind(self) -> Hashable | None:
-        """Everything but its name and those of its values; None if it runs graphs."""
-        if self._kind is _UNREAD:
-            self._kind = self._read_kind()
-        return self._kind
-
-    def _read_kind(self) -> Hashable | None:
-        written = []
-        for attribute in self.raw.attribute:
-            if attribute.type in (_GRAPH, _GRAPHS):
-                return None
-            written.append(attribute.SerializeToString())  # no field is a map, so the order is fixed
-        overload = getattr(self.raw, "overload", "")  # onnx before 1.16 has none
-        used = tuple([name != "" for name in self.outputs])
-        return self.op_type, self.domain, self.version, overload, used, tuple(written)
 
     @property
     def graphs(self) -> Mapping[str, Graph]:
@@ -123,6 +127,16 @@ class OnnxNode(Node):
         return None
 
 
+def _written(attributes: Iterable[Any]) -> tuple[bytes, ...] | None:
+    """Return attributes as bytes; None if they hold graphs."""
+    written = []
+    for attribute in attributes:
+        if attribute.type in (_GRAPH, _GRAPHS):
+            return None
+        written.append(attribute.SerializeToString())  # no field is a map, so the order is fixed
+    return tuple(written)
+
+
 def _value(attribute: Any) -> Any:
     field = _FIELDS.get(attribute.type)
     if field is None:
@@ -154,4 +168,5 @@ class OnnxGraph(Graph):
 
 def nodes_of(protos: Iterable[Any], versions: Mapping[str, int]) -> list[OnnxNode]:
     """Wrap nodes for the walk, with the versions of the imported operator sets."""
-    return [OnnxNode(proto, versions) for proto in protos]
+    kinds: dict[tuple[Any, ...], str] = {}
+    return [OnnxNode(proto, versions, kinds) for proto in protos]

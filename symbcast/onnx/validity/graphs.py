@@ -115,11 +115,12 @@ class Graphs:
         self.count += len(nodes)
         for node in nodes:
             inputs = node.inputs
-            for name in inputs:
-                if name not in known and name and not _is_among(name, around):
-                    raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
+            if not known.issuperset(inputs):
+                for name in inputs:
+                    if name and name not in known and not _is_among(name, around):
+                        raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
             given = tuple([not name for name in inputs]) if "" in inputs else len(inputs)
-            kind = None if node.op_type == "Constant" else node.kind  # a tensor is too large for a key
+            kind = node.kind
             if kind is None or (kind, given) not in right:
                 is_plain = self._is_plain_node(node.raw, inputs, (*around, known))
                 if is_plain and kind is not None:
