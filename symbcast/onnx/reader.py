@@ -35,7 +35,7 @@ class OnnxModel(Model):
     """A model that is well formed; ``raw`` is its ``ModelProto``."""
 
     def __init__(self, source: str, path: Path | None, examined: Examined, runtime: Runtime) -> None:
-        graph = OnnxGraph(examined.model.graph, examined.versions, examined.nodes)
+        graph = OnnxGraph(examined.model.graph, examined.versions, examined.nodes, examined.tensors)
         super().__init__(source, graph, path=path, raw=examined.model, inner=examined.inner)
         self.examined = examined
         self._runtime = runtime

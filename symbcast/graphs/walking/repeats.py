@@ -17,7 +17,7 @@ from symbcast.graphs.values.contents import Elements
 from symbcast.graphs.values.value import Constant, Value
 
 if TYPE_CHECKING:
-    from symbcast.graphs.requirements.recorder import Asker, Place
+    from symbcast.graphs.requirements.recorder import Asker
 
 Key: TypeAlias = "tuple[Any, ...]"
 

@@ -74,7 +74,7 @@ def removed_branch(node: Any, scope: Types) -> str:
     chosen = scope.find(node.input[0]) if node.op_type == "If" else None
     if chosen is None or chosen.constant is None:
         return ""
-    return "else_branch" if bool(numpy_helper.to_array(chosen.constant.tensor).ravel()[:1].any()) else "then_branch"
+    return "else_branch" if bool(numpy_helper.to_array(chosen.constant.raw).ravel()[:1].any()) else "then_branch"
 
 
 def of_taken_branch(node: Any, scope: Types) -> dict[str, ValueType]:

@@ -10,30 +10,16 @@ import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, Self
+from typing import Any
 
 from symbcast.onnx.opening.types import ValueType
-from symbcast.onnx.protobuf.constant import unnamed
+from symbcast.onnx.protobuf.constant import StoredTensor
 
-MAX_ELEMENTS = 1024
-"""Largest constant to compute with or to pass to an inference, in elements; longer ones are weights."""
 MAX_FOLDED = 64
 """Largest constant to compute, in elements; longer ones are not shapes, scales or bounds."""
 _INT64 = 7
 _EXTERNAL = 1
 """The location of data outside the model, of ``TensorProto.DataLocation``."""
-
-
-class Held(bytes):
-    """A constant: its type and data as bytes, so that equal constants are equal keys; ``tensor`` is the message."""
-
-    tensor: Any
-
-    def __new__(cls, tensor: Any) -> Self:
-        """Return the constant in a ``TensorProto``, which must not be changed; names do not count."""
-        made = super().__new__(cls, unnamed(tensor))
-        made.tensor = tensor
-        return made
 
 
 _RANDOM = frozenset(
@@ -73,16 +59,16 @@ def constant_of(node: Any) -> Any | None:
     return None
 
 
-def is_short(tensor: Any) -> bool:
-    """Return whether to compute with a tensor: it is small, and its data are in the model."""
-    return bool(tensor.data_location != _EXTERNAL and prod(tensor.dims) <= MAX_ELEMENTS)
+def is_short(stored: StoredTensor) -> bool:
+    """Return whether to compute with a tensor, or pass it to an inference: it is small, and not outside the model."""
+    return not stored.is_long and bool(stored.raw.data_location != _EXTERNAL)
 
 
 def folded(
     node: Any,
     version: int,
     types: Sequence[ValueType | None],
-    held: Sequence[Held | None],
+    held: Sequence[StoredTensor | None],
     made: Sequence[ValueType | None],
 ) -> list[Any]:
     """Return the constants that a node makes; none if it is not folded before the first run.
@@ -101,7 +87,7 @@ def folded(
     sizes = [None if t is None else t.sizes for t in made]
     if any(s is None or None in s or prod(n or 0 for n in s) > MAX_FOLDED for s in sizes):
         return []
-    given = [t.tensor.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
+    given = [t.raw.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
     return _computed(node.SerializeToString(deterministic=True), version, tuple(given))
 
 

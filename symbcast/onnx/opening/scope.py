@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from symbcast.onnx.opening.constants import Held
 from symbcast.onnx.opening.types import ValueType, declared_type, tensor_type
+from symbcast.onnx.protobuf.constant import StoredTensor
 
 Sizes: TypeAlias = "tuple[int, ...] | int"
 """A list of sizes that are numbers, or one such size."""
 
 
-class Known(NamedTuple):
-    """What ONNX Runtime knows about a value; equal facts are equal keys.
+class Known:
+    """What ONNX Runtime knows about a value; it is not changed.
 
     Attributes:
         type: its type.
@@ -21,13 +21,42 @@ class Known(NamedTuple):
         constant: its tensor, if a computation may use it.
         is_folded: whether its tensor was computed from other constants.
         sizes: its elements, if they are sizes that are known before constants are folded.
+        number: the same for values of a model about which the same is known; None until it is needed.
     """
 
-    type: ValueType
-    unfolded: ValueType | None = None
-    constant: Held | None = None
-    is_folded: bool = False
-    sizes: Sizes | None = None
+    __slots__ = ("constant", "is_folded", "number", "sizes", "type", "unfolded")
+
+    def __init__(
+        self,
+        type: ValueType,
+        unfolded: ValueType | None = None,
+        constant: StoredTensor | None = None,
+        is_folded: bool = False,
+        sizes: Sizes | None = None,
+    ) -> None:
+        self.type = type
+        self.unfolded = unfolded
+        self.constant = constant
+        self.is_folded = is_folded
+        self.sizes = sizes
+        self.number: int | None = None
+
+    def facts(self) -> tuple[Any, ...]:
+        """Return everything that is known; the name of the constant does not count."""
+        data = None if self.constant is None else self.constant.facts
+        return self.type, self.unfolded, data, self.is_folded, self.sizes
+
+    def with_type(self, found: ValueType) -> Known:
+        """Return the same with another type."""
+        return Known(found, self.unfolded, self.constant, self.is_folded, self.sizes)
+
+    def with_unfolded(self, found: ValueType) -> Known:
+        """Return the same with another type before constants are folded."""
+        return Known(self.type, found, self.constant, self.is_folded, self.sizes)
+
+    def with_sizes(self, sizes: Sizes | None) -> Known:
+        """Return the same with other sizes as its elements."""
+        return Known(self.type, self.unfolded, self.constant, self.is_folded, sizes)
 
 
 def _imports(versions: Mapping[str, int]) -> list[Any]:
@@ -75,7 +104,7 @@ class Types:
         if found is None and self._around is not None:
             found = self._around.find(name)
             # The sizes in an outer value are not known in an inner graph.
-            return found if found is None or found.sizes is None else found._replace(sizes=None)
+            return found if found is None or found.sizes is None else found.with_sizes(None)
         return found
 
     def type_of(self, name: str) -> ValueType | None:
@@ -86,23 +115,23 @@ class Types:
     def put(self, name: str, found: ValueType) -> None:
         """Record the type of a value."""
         before = self.values.get(name)
-        self.values[name] = Known(found) if before is None else before._replace(type=found)
+        self.values[name] = Known(found) if before is None else before.with_type(found)
 
     def put_unfolded(self, name: str) -> None:
         """Record that the present type of a value, if any, is the one before constants are folded."""
         before = self.values.get(name)
         if before is not None:
-            self.values[name] = before._replace(unfolded=before.type)
+            self.values[name] = before.with_unfolded(before.type)
             self.declared[name] = before.type
 
     def put_sizes(self, name: str, sizes: Sizes) -> None:
         """Record the sizes that are the elements of a value."""
         before = self.values.get(name)
         if before is not None:
-            self.values[name] = before._replace(sizes=sizes)
+            self.values[name] = before.with_sizes(sizes)
 
     def fold(self, name: str, tensor: Any) -> None:
         """Add a constant that is computed from others."""
         before, found = self.values.get(name), tensor_type(tensor.data_type, tensor.dims)
         unfolded, sizes = (None, None) if before is None else (before.unfolded or before.type, before.sizes)
-        self.values[name] = Known(found, unfolded, Held(tensor), is_folded=True, sizes=sizes)
+        self.values[name] = Known(found, unfolded, StoredTensor(tensor), is_folded=True, sizes=sizes)

@@ -13,14 +13,14 @@ Operators of ONNX Runtime's own domains have its own schemas; their outputs are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
 from symbcast.graphs.values.value import NEVER, Value
 from symbcast.onnx.opening.attributes import problem_of
 from symbcast.onnx.opening.bodies import BODIES, of_taken_branch, removed_branch, stub
-from symbcast.onnx.opening.constants import Held, constant_of, folded, is_short
+from symbcast.onnx.opening.constants import constant_of, folded, is_short
 from symbcast.onnx.opening.kernels import is_implemented
 from symbcast.onnx.opening.refusals import Refusal, RefusedSessionError, refused, words_of
 from symbcast.onnx.opening.schemas import is_typed, is_unchanged
@@ -30,6 +30,7 @@ from symbcast.onnx.opening.shape_values import sizes_made, tensor_of
 from symbcast.onnx.opening.signatures import MistypedError, outputs_of
 from symbcast.onnx.opening.types import ValueType, declared_type, is_known, kept_type, merged, tensor_type
 from symbcast.onnx.opening.values import type_of
+from symbcast.onnx.protobuf.constant import StoredTensor
 from symbcast.onnx.protobuf.functions import body_of, definition_of, with_defaults
 from symbcast.onnx.protobuf.graph import OnnxNode, nodes_of
 from symbcast.onnx.validity.models import Examined
@@ -53,12 +54,14 @@ def refusal(examined: Examined, known: Walked | None = None) -> Refusal | None:
     model = examined.model
     opening = _Opening(examined.functions, known, can_override=not 0 < model.ir_version < _OVERRIDABLE)
     try:
-        opening.graph(model.graph, Types(examined.versions), [], examined.nodes)
+        opening.graph(model.graph, Types(examined.versions), [], examined.nodes, examined.tensors)
     except RefusedSessionError as error:
         return error.refusal
     return opening.unimplemented or opening.mislabelled
 
 
+_OMITTED = 0
+"""Stands for an input that is left out; None stands for one about which nothing is known."""
 _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
 """Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema."""
 _OVERRIDABLE = 4
@@ -74,6 +77,9 @@ class _Opening:
         self._depth = 0
         self._is_removed = False
         """Whether the current nodes are in a branch that is removed before kernels are looked up."""
+        self._constants: dict[Hashable, Known] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._contexts: dict[tuple[Any, ...], int] = {}
         self._examined: dict[tuple[Any, ...], Sequence[Known | None]] = {}
         """What is known of the outputs of a node, by everything that decides it."""
         self.unimplemented: Refusal | None = None
@@ -90,10 +96,11 @@ class _Opening:
         scope: Types,
         given: Sequence[ValueType | None],
         nodes: Sequence[OnnxNode] | None = None,
+        tensors: Sequence[StoredTensor] | None = None,
     ) -> list[ValueType | None]:
         """Infer a graph with inputs of the types ``given``; return the types of its outputs.
 
-        ``nodes`` are its nodes, if they were read before.
+        ``nodes`` and ``tensors`` are its nodes and initializers, if they were read before.
         """
         scope.declare(graph)
         for position, declared in enumerate(graph.input):
@@ -107,66 +114,85 @@ class _Opening:
                 found = kept
             scope.put(declared.name, found)
         overridable = {i.name for i in graph.input} if self._can_override else set()
-        for tensor in graph.initializer:
-            self._constant(tensor.name, tensor, scope, is_fixed=tensor.name not in overridable)
+        for tensor in map(StoredTensor, graph.initializer) if tensors is None else tensors:
+            if tensor.name not in overridable:
+                scope.values[tensor.name] = self._constant(tensor)
         for sparse in graph.sparse_initializer:
             if sparse.values.name not in scope.values:
                 scope.put(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
         self._nodes(nodes_of(graph.node, scope.versions) if nodes is None else nodes, scope)
         return [scope.type_of(o.name) for o in graph.output]
 
-    def _constant(self, name: str, tensor: Any, scope: Types, *, is_fixed: bool = True) -> None:
-        if is_fixed:
-            held = Held(tensor) if is_short(tensor) else None
-            scope.values[name] = Known(tensor_type(tensor.data_type, tensor.dims), constant=held)
+    def _constant(self, tensor: StoredTensor) -> Known:
+        """Return what is known of a constant: the same object for those that differ only in their names."""
+        is_held = is_short(tensor)
+        facts = tensor.facts if is_held else (tensor.shape, tensor.dtype)
+        known = self._constants.get(facts)
+        if known is None:
+            known = Known(tensor_type(tensor.dtype, tensor.shape), constant=tensor if is_held else None)
+            self._constants[facts] = known
+        return known
 
     def _nodes(self, nodes: Iterable[OnnxNode], scope: Types) -> None:
+        """Examine nodes, and repeat what is known of those that differ from an earlier one only in their names."""
+        values, examined = scope.values, self._examined
+        context = scope.kind, self._is_removed
+        where = self._contexts.setdefault(context, len(self._contexts))
         for node in nodes:
-            self._node(node, scope)
+            if self._put(node, scope):
+                continue
+            key = self._key(node, scope, where)
+            met = examined.get(key) if key is not None else None
+            if met is None:
+                before = self.unimplemented, self.mislabelled
+                self._examine(node.raw, node.domain, scope)
+                if key is not None and before == (self.unimplemented, self.mislabelled):
+                    examined[key] = [values.get(name) for name in node.outputs]
+                continue
+            for name, known in zip(node.outputs, met, strict=True):
+                if known is not None:
+                    values[name] = known
 
-    def _node(self, node: OnnxNode, scope: Types) -> None:
-        """Examine a node, or repeat what is known of one that differs only in its names."""
-        domain, outputs = node.domain, node.outputs
-        function = self._functions.get(key_of(domain, node.op_type, node.raw)) if self._functions else None
-        if function is not None:
-            follow = partial(self._call, function, node.raw, scope, is_local=True)
-            self._keep(node.raw, self._within(follow, len(function.node)) or {}, scope)
-            return
-        if node.op_type == "Constant" and domain == "":
+    def _put(self, node: OnnxNode, scope: Types) -> bool:
+        """Put the outputs of a constant or of a function of the model into a scope; False for other nodes."""
+        if self._functions:
+            function = self._functions.get(key_of(node.domain, node.op_type, node.raw))
+            if function is not None:
+                follow = partial(self._call, function, node.raw, scope, is_local=True)
+                self._keep(node.raw, self._within(follow, len(function.node)) or {}, scope)
+                return True
+        if node.op_type == "Constant" and node.domain == "":
             tensor = constant_of(node.raw)
             if tensor is not None:
-                self._constant(outputs[0], tensor, scope)
-                return
-        key = self._key(node, scope)
-        met = self._examined.get(key) if key is not None else None
-        if met is None:
-            before = self.unimplemented, self.mislabelled
-            self._examine(node.raw, domain, scope)
-            if key is not None and before == (self.unimplemented, self.mislabelled):
-                self._examined[key] = [scope.values.get(name) for name in outputs]
-            return
-        for name, known in zip(outputs, met, strict=True):
-            if known is not None:
-                scope.values[name] = known
+                scope.values[node.outputs[0]] = self._constant(StoredTensor(tensor))
+                return True
+        return False
 
-    def _key(self, node: OnnxNode, scope: Types) -> tuple[Any, ...] | None:
+    def _key(self, node: OnnxNode, scope: Types, where: int) -> tuple[Any, ...] | None:
         """Return everything that decides what is known of a node's outputs; None if that is more than can be compared.
 
-        Those are graphs in the node, and the results of a walk, which go by the names of values.
+        Those are graphs in the node, and the results of a walk, which go by the names of values. ``where`` numbers what
+        the nodes of a graph have in common.
         """
-        if self._known is not None and schema_of(node.op_type, node.version, node.domain) is None:
-            return None
         kind = node.kind
         if kind is None:
             return None
-        declared, own = scope.declared, scope.outputs
-        return (
-            kind,
-            scope.kind,
-            self._is_removed,
-            tuple([scope.find(name) if name else "" for name in node.inputs]),
-            *[(declared.get(name), name in own) for name in node.outputs],
-        )
+        if self._known is not None and schema_of(node.op_type, node.version, node.domain) is None:
+            return None
+        numbers: list[int | None] = []
+        for name in node.inputs:
+            found = scope.find(name) if name else None
+            numbers.append(found.number or self._number(found) if found is not None else None if name else _OMITTED)
+        declared, outputs = scope.declared, node.outputs
+        if declared.keys().isdisjoint(outputs):
+            return kind, where, *numbers
+        kept = tuple([(declared.get(name), name in scope.outputs) for name in outputs])
+        return kind, where, kept, *numbers
+
+    def _number(self, known: Known) -> int:
+        """Return the number of what is known about a value."""
+        known.number = self._numbers.setdefault(known.facts(), len(self._numbers) + 1)
+        return known.number
 
     def _examine(self, node: Any, domain: str, scope: Types) -> None:
         schema = schema_of(node.op_type, scope.versions.get(domain, 1), domain)
@@ -372,5 +398,5 @@ def _known_types(names: Iterable[str], scope: Types) -> dict[str, ValueType]:
     return {name: t for name, t in found if t is not None and t.is_known}
 
 
-def _messages(held: Mapping[str, Held]) -> dict[str, Any]:
-    return {name: found.tensor for name, found in held.items()}
+def _messages(held: Mapping[str, StoredTensor]) -> dict[str, Any]:
+    return {name: found.raw for name, found in held.items()}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from symbcast.onnx.opening.constants import Held
 from symbcast.onnx.opening.scope import Sizes, Types
+from symbcast.onnx.protobuf.constant import StoredTensor
 
 _INT64 = 7
 
@@ -23,7 +23,7 @@ def tensor_of(sizes: Sizes) -> Any:
     return helper.make_tensor("", _INT64, dims, items)
 
 
-def sizes_made(node: Any, held: Mapping[str, Held], scope: Types) -> Sizes | None:
+def sizes_made(node: Any, held: Mapping[str, StoredTensor], scope: Types) -> Sizes | None:
     """Return the sizes that a node passes on; ``held`` are the constants among its inputs."""
     if len(node.output) != 1 or node.domain not in ("", "ai.onnx") or not node.input:
         return None
@@ -47,12 +47,12 @@ def sizes_made(node: Any, held: Mapping[str, Held], scope: Types) -> Sizes | Non
     return None
 
 
-def _gathered(sizes: tuple[int, ...], indices: Held | None) -> Sizes | None:
+def _gathered(sizes: tuple[int, ...], indices: StoredTensor | None) -> Sizes | None:
     from onnx import numpy_helper
 
     if indices is None:
         return None
-    places = numpy_helper.to_array(indices.tensor)
+    places = numpy_helper.to_array(indices.raw)
     if places.ndim > 1 or not all(-len(sizes) <= i < len(sizes) for i in places.ravel()):
         return None
     found = tuple(sizes[i] for i in places.ravel())

@@ -25,11 +25,40 @@ _INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 _REALS = frozenset({1, 10, 11})
 
 
+class StoredTensor:
+    """A tensor of a model, read once for all that examines it; ``raw`` is its ``TensorProto``.
+
+    Attributes:
+        name, shape, dtype: its name, its sizes and its element type.
+        is_long: whether it has more elements than are listed or computed with.
+    """
+
+    __slots__ = ("_facts", "dtype", "is_long", "name", "raw", "shape")
+
+    def __init__(self, tensor: Any) -> None:
+        self.raw = tensor
+        self.name: str = tensor.name
+        self.shape = tuple(tensor.dims)
+        self.dtype: int = tensor.data_type
+        self.is_long = prod(self.shape) > MAX_ELEMENTS
+        self._facts: Hashable = None
+
+    @property
+    def facts(self) -> Hashable:
+        """The shape and type, and the data unless it is long; equal for tensors that differ only in their names."""
+        if self._facts is None:
+            self._facts = (self.shape, self.dtype) if self.is_long else unnamed(self.raw)
+        return self._facts
+
+
 class TensorConstant(Constant):
     """A constant; ``raw`` is its ``TensorProto``."""
 
-    def __init__(self, tensor: Any) -> None:
-        super().__init__(tensor, tuple(tensor.dims), tensor.data_type)
+    __slots__ = ("_stored",)
+
+    def __init__(self, tensor: Any, stored: StoredTensor | None = None) -> None:
+        self._stored = stored = StoredTensor(tensor) if stored is None else stored
+        super().__init__(tensor, stored.shape, stored.dtype)
 
     def read(self) -> Content | None:
         """Return the content, for integers, truth values and real numbers that are short fractions."""
@@ -46,18 +75,12 @@ class TensorConstant(Constant):
     @property
     def array(self) -> Any:
         """The numbers; None where their data are outside the model, or cannot be read."""
-        self.was_read = self._is_long
+        self.was_read = self._stored.is_long
         return read_array(self.raw)
 
     def facts(self) -> Hashable | None:
         """Return the shape and type, and the data of a constant that is short enough to be listed."""
-        if self._is_long:
-            return TensorConstant, self.shape, self.dtype
-        return TensorConstant, unnamed(self.raw)
-
-    @property
-    def _is_long(self) -> bool:
-        return bool(prod(self.raw.dims) > MAX_ELEMENTS)
+        return TensorConstant, self._stored.facts
 
 
 def unnamed(tensor: Any) -> bytes:

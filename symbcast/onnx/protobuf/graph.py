@@ -9,7 +9,7 @@ from typing import Any
 
 from symbcast.graphs.graph import Graph, Node, module_path
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.protobuf.constant import TensorConstant
+from symbcast.onnx.protobuf.constant import StoredTensor, TensorConstant
 from symbcast.onnx.validity.opsets import normal
 
 _FIELDS = {
@@ -146,10 +146,17 @@ def _value(attribute: Any) -> Any:
 
 
 class OnnxGraph(Graph):
-    """A graph of a model; ``raw`` is its ``GraphProto``."""
+    """A graph of a model; ``raw`` is its ``GraphProto``. Nodes and tensors that were read before may be passed."""
 
-    def __init__(self, proto: Any, versions: Mapping[str, int], nodes: Sequence[OnnxNode] | None = None) -> None:
+    def __init__(
+        self,
+        proto: Any,
+        versions: Mapping[str, int],
+        nodes: Sequence[OnnxNode] | None = None,
+        tensors: Sequence[StoredTensor] | None = None,
+    ) -> None:
         self.raw = proto
+        self._tensors = list(map(StoredTensor, proto.initializer)) if tensors is None else tensors
         super().__init__(
             nodes_of(proto.node, versions) if nodes is None else nodes,
             [i.name for i in proto.input],
@@ -160,7 +167,7 @@ class OnnxGraph(Graph):
     @property
     def constants(self) -> Mapping[str, Value]:
         """The initializers, new for each walk, because a walk adds knowledge to them."""
-        found: dict[str, Value] = {tensor.name: TensorConstant(tensor) for tensor in self.raw.initializer}
+        found: dict[str, Value] = {t.name: TensorConstant(t.raw, t) for t in self._tensors}
         for tensor in self.raw.sparse_initializer:
             found[tensor.values.name] = Value(tuple(tensor.dims), tensor.values.data_type)
         return found

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from symbcast.errors import ModelError
+from symbcast.onnx.protobuf.constant import StoredTensor
 from symbcast.onnx.validity.bodies import check_bodies
 from symbcast.onnx.validity.declared import check_declared, check_unused
 from symbcast.onnx.validity.faults import DAMAGED, Source, label, quoted
@@ -46,7 +47,8 @@ class Graphs:
         self._of_runtime = of_runtime
         """Whether to check ONNX Runtime's own requirements on node names and declared values."""
         self.nodes: Sequence[Any] = ()
-        """The nodes of the main graph."""
+        self.tensors: Sequence[StoredTensor] = ()
+        """The nodes and the initializers of the main graph."""
         self.count = -len(model.graph.node)
         """The number of nodes in functions and nested graphs."""
         self._versions: Mapping[str, int] = {}
@@ -56,8 +58,10 @@ class Graphs:
     def check(self, versions: Mapping[str, int]) -> None:
         """Check the main graph, with the given operator set versions."""
         self._versions, self._right = versions, set()
-        self.nodes = self._read(self._model.graph.node, versions)
-        self._graph(self._model.graph, (), self.nodes)
+        graph = self._model.graph
+        self.nodes = self._read(graph.node, versions)
+        self.tensors = list(map(StoredTensor, graph.initializer))
+        self._graph(graph, (), self.nodes, self.tensors)
 
     def check_function(self, function: Any, versions: Mapping[str, int]) -> None:
         """Check the body of a function."""
@@ -70,11 +74,13 @@ class Graphs:
             if name not in known:
                 raise self._source.fault(f"the output {quoted(name)} is not produced by any node")
 
-    def _graph(self, graph: Any, around: Sequence[set[str]], nodes: Sequence[Any]) -> None:
+    def _graph(
+        self, graph: Any, around: Sequence[set[str]], nodes: Sequence[Any], tensors: Sequence[StoredTensor]
+    ) -> None:
         """Check a graph; ``around`` holds the names defined so far by the graphs around it."""
         if len(around) > MAX_DEPTH:
             return
-        known = self._held(graph)
+        known = self._held(graph, tensors)
         if self._of_runtime:
             check_declared(graph, self._source)
             if 0 < self._model.ir_version < _OVERRIDABLE:
@@ -88,9 +94,9 @@ class Graphs:
                     f"the output {quoted(output.name)} of the graph {quoted(graph.name)} is not produced in it"
                 )
 
-    def _held(self, graph: Any) -> set[str]:
+    def _held(self, graph: Any, tensors: Sequence[StoredTensor]) -> set[str]:
         """Return the names of the inputs and constants of a graph."""
-        given, held = [i.name for i in graph.input], [t.name for t in graph.initializer]
+        given, held = [i.name for i in graph.input], [t.name for t in tensors]
         held += [t.values.name for t in graph.sparse_initializer]
         for what, names in ("input", given), ("initializer", held):
             if any(isinstance(name, bytes) for name in names):
@@ -99,8 +105,8 @@ class Graphs:
                 raise self._source.fault(f"the {what} {quoted(_first_twice(names))} is defined twice")
         if "" in given:
             raise self._source.fault(f"input {given.index('')} of the graph {quoted(graph.name)} has no name")
-        for tensor in graph.initializer:
-            problem = problem_of(tensor)
+        for tensor in tensors:
+            problem = problem_of(tensor.raw)
             if problem is not None:
                 raise self._source.fault(f"the initializer {quoted(tensor.name)} {problem}")
         for sparse in graph.sparse_initializer:
@@ -194,7 +200,8 @@ class Graphs:
             if kind in (_GRAPH, _GRAPHS):
                 check_bodies(node, self._versions.get("", 1), self._source)
                 for graph in [attribute.g] if kind == _GRAPH else attribute.graphs:
-                    self._graph(graph, around, self._read(graph.node, self._versions))
+                    nodes, tensors = self._read(graph.node, self._versions), list(map(StoredTensor, graph.initializer))
+                    self._graph(graph, around, nodes, tensors)
 
     def _undefined(self, node: Any, name: Any, nodes: Any, around: Sequence[set[str]]) -> ModelError:
         """Return the error for a name that is used before it is defined, or never defined."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from symbcast.onnx.protobuf.constant import StoredTensor
 from symbcast.onnx.validity.faults import DAMAGED, Source, quoted
 from symbcast.onnx.validity.graphs import Graphs, Read, UnsortedError
 from symbcast.onnx.validity.opsets import Key, Runtime, functions_of, versions
@@ -19,7 +20,7 @@ class Examined(NamedTuple):
         versions: the versions of its operator sets.
         functions: its functions by domain, name and overload.
         inner: the number of nodes in its functions and nested graphs.
-        nodes: the nodes of its main graph, as they were read.
+        nodes, tensors: the nodes and initializers of its main graph, as they were read.
     """
 
     model: Any
@@ -27,6 +28,7 @@ class Examined(NamedTuple):
     functions: dict[Key, Any]
     inner: int
     nodes: Sequence[Any]
+    tensors: Sequence[StoredTensor]
 
 
 def examined(name: str, model: Any, runtime: Runtime, read: Read) -> Examined:
@@ -56,7 +58,7 @@ def examined(name: str, model: Any, runtime: Runtime, read: Read) -> Examined:
         if runtime != "onnxruntime":
             raise source.fault(error.problem, "sort the nodes, or export it again") from None
         return examined(name, found, runtime, read)
-    return Examined(model, imported, functions, graphs.count, graphs.nodes)
+    return Examined(model, imported, functions, graphs.count, graphs.nodes, graphs.tensors)
 
 
 def _newest_ir() -> int:
