@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import prod
 from typing import Any
 
@@ -22,11 +23,22 @@ class Held(Constant):
     def read(self) -> Content | None:
         """Return the elements of short tensors, and of long integer tensors."""
         is_whole = self.dtype in INTEGERS or self.dtype == BOOL
-        if not is_whole and (self.dtype not in _REALS or prod(self.raw.get_output_shape(0)) > MAX_ELEMENTS):
+        if not is_whole and (self.dtype not in _REALS or self._is_long):
             return None
         return from_array(self.array)
+
+    def facts(self) -> Hashable | None:
+        """Return the shape and type, and the data of a constant that is short enough to be listed."""
+        if self.dtype not in INTEGERS | _REALS | {BOOL}:
+            return None
+        return Held, self.shape, self.dtype, None if self._is_long else self.raw.get_data().tobytes()
+
+    @property
+    def _is_long(self) -> bool:
+        return bool(prod(self.raw.get_output_shape(0)) > MAX_ELEMENTS)
 
     @property
     def array(self) -> Any:
         """The numbers."""
+        self.was_read = self._is_long
         return self.raw.get_data()

@@ -42,6 +42,16 @@ class OpenVinoNode(Node):
         return found
 
     @cached_property
+    def kind(self) -> str | None:
+        """The operator, its attributes and the element types around it; None if it runs graphs."""
+        if self.op_type in BODIES:
+            return None
+        op = self.raw
+        taken = [op.get_input_element_type(n).to_string() for n in range(op.get_input_size())]
+        made = [op.get_output_element_type(n).to_string() for n in range(op.get_output_size())]
+        return repr((self.op_type, self.domain, self.version, sorted(self.attributes.items()), taken, made))
+
+    @cached_property
     def graphs(self) -> Mapping[str, Graph]:
         """The branches of an If, or the body of a loop."""
         names = BODIES.get(self.op_type, ())

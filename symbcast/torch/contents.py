@@ -54,6 +54,7 @@ def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     for value, known in zip(outputs, values, strict=False):
         if type(value) is Value and not value.dtype:
             value.dtype = number_of(getattr(known, "dtype", None))
+            value.key = None
     translate = _TRANSLATIONS.get(call.node.op_type)
     first = outputs[0] if outputs else None
     if translate is None or first is None or first.content is not None or first.shape is None:

@@ -7,13 +7,14 @@ element types are handled are inlined.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from symbcast.answers.report.outcomes import Line
 from symbcast.graphs.graph import NOTHING, Graph, Node, module_path
 from symbcast.graphs.values.value import Value
+from symbcast.torch.reading.described import described
 from symbcast.torch.reading.held import Held
 from symbcast.torch.reading.library import load
 
@@ -70,6 +71,20 @@ class TorchNode(Node):
     def graphs(self) -> Mapping[str, Graph]:
         """The inner graphs that the node runs, such as branches."""
         return self._inner
+
+    @cached_property
+    def kind(self) -> Hashable | None:
+        """What it calls, its arguments besides tensors, and what torch recorded of its results and inputs."""
+        fx = self.raw
+        if self._inner:
+            return None
+        places = {n: place for place, n in enumerate(fx.all_input_nodes) if n in self.names}
+        dtypes = tuple([getattr(n.meta.get("val"), "dtype", None) for n in places])
+        torch = load()
+        try:
+            return fx.target, dtypes, *(described(v, places, torch) for v in (fx.args, fx.kwargs, fx.meta.get("val")))
+        except TypeError:
+            return None
 
     @property
     def module(self) -> str:

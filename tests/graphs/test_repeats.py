@@ -1,0 +1,57 @@
+"""Repeated nodes of OpenVINO models and exported programs: taking over the outputs of a twin changes no answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symbcast as sb
+from symbcast.graphs.walking.repeats import Repeats
+from symbcast.graphs.walking.walk import Walk
+
+
+def answers(check, model):
+    report = check(model)
+    shapes = {name: str(shape) for name, shape in report.shapes.items()}
+    return report.verdict, str(report.condition), shapes, list(map(str, report.unanalysed)), str(report)
+
+
+def hold_against_all_computed(check, model, most):
+    """Compare the answer with that of a walk that computes each node; at most ``most`` nodes are computed otherwise."""
+    computed, compute = [], Walk._computed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Walk, "_computed", lambda self, place, *rest: computed.append(place) or compute(self, place, *rest)
+        )
+        found = answers(check, model)
+        assert len(computed) <= most
+        patch.setattr(Repeats, "key", lambda *_: None)
+        assert answers(check, model) == found
+    assert len(computed) > 2 * most
+
+
+def test_layers_of_an_openvino_model():
+    ov = pytest.importorskip("openvino")
+    from openvino import opset13 as op
+
+    x = given = op.parameter(ov.PartialShape([-1, -1]), name="x")
+    for n in range(12):  # the last layers have other attributes and constants
+        wide = op.concat([x, x], axis=0 if n == 10 else 1)
+        part = op.slice(wide, [0], [4 if n < 11 else 3], [1], [1])
+        x = op.add(part, np.arange(4 if n < 11 else 1, dtype=np.float32))
+    hold_against_all_computed(sb.openvino.check, ov.Model([x], [given], "layers"), 26)
+
+
+def test_layers_of_an_exported_program():
+    torch = pytest.importorskip("torch")
+
+    class Layers(torch.nn.Module):
+        def forward(self, x):
+            for n in range(12):
+                x = torch.cat([x, x], 0 if n == 10 else 1)[:, : 4 if n < 11 else 3]
+                x = x.unsqueeze(0 if n < 11 else 1).mean(0) * (1 if n % 2 else True)
+            return x
+
+    sizes = ({0: torch.export.Dim.DYNAMIC},)
+    program = torch.export.export(Layers(), (torch.zeros(8, 4),), dynamic_shapes=sizes)
+    hold_against_all_computed(sb.torch.check, program, 24)
