@@ -16,9 +16,10 @@ from symbcast.onnx.opening.refusals import Refusal
 from symbcast.onnx.opening.session import refusal
 from symbcast.onnx.opening.values import value_of
 from symbcast.onnx.protobuf.graph import OnnxGraph, OnnxNode, nodes_of
+from symbcast.onnx.protobuf.types import normal
 from symbcast.onnx.report.element_types import element_types
 from symbcast.onnx.validity.models import Examined, examined
-from symbcast.onnx.validity.opsets import Runtime, normal
+from symbcast.onnx.validity.opsets import Runtime
 from symbcast.onnx.validity.schemas import KNOWN_DOMAINS, Found, check_types, other_outputs
 from symbcast.operators.context import evaluated
 

@@ -22,7 +22,8 @@ from symbcast.onnx.operators.elementwise.intervals import with_intervals
 from symbcast.onnx.protobuf.constant import TensorConstant
 from symbcast.onnx.protobuf.functions import body_of
 from symbcast.onnx.protobuf.graph import nodes_of
-from symbcast.onnx.validity.opsets import key_of, normal
+from symbcast.onnx.protobuf.types import normal
+from symbcast.onnx.validity.opsets import key_of
 from symbcast.onnx.validity.schemas import Mistyped, mistyped
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from symbcast.onnx.validity.opsets import normal
+from symbcast.onnx.protobuf.types import normal
 
 
 @lru_cache(maxsize=1024)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from symbcast.onnx.opening.types import ValueType, declared_type, tensor_type
@@ -111,6 +111,11 @@ class Types:
         """Return the type of a value; None if it is unknown."""
         found = self.find(name)
         return None if found is None else found.type
+
+    def known_types(self, names: Iterable[str]) -> dict[str, ValueType]:
+        """Return the types of values, as far as they are known."""
+        found = ((name, self.type_of(name)) for name in names if name)
+        return {name: t for name, t in found if t is not None and t.is_known}
 
     def put(self, name: str, found: ValueType) -> None:
         """Record the type of a value."""

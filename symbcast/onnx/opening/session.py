@@ -33,8 +33,9 @@ from symbcast.onnx.opening.values import type_of
 from symbcast.onnx.protobuf.constant import StoredTensor
 from symbcast.onnx.protobuf.functions import body_of, definition_of, with_defaults
 from symbcast.onnx.protobuf.graph import OnnxNode, nodes_of
+from symbcast.onnx.protobuf.types import normal
 from symbcast.onnx.validity.models import Examined
-from symbcast.onnx.validity.opsets import Key, key_of, normal
+from symbcast.onnx.validity.opsets import Key, key_of
 
 MAX_DEPTH = 32
 """How deeply nested graphs and functions are followed."""
@@ -234,7 +235,7 @@ class _Opening:
             raise refused(node, f"{node.op_type} in a function has a type that it does not give", scope)
         if scope.is_in_function and not node.domain:
             raise refused(node, f"{node.op_type} in a function ends its process", scope)
-        types = _known_types(node.input, scope)
+        types = scope.known_types(node.input)
         try:
             made = outputs_of(node, types)
         except MistypedError as error:
@@ -377,7 +378,7 @@ class _Opening:
         """Note a node without a kernel or a definition by other operators."""
         if self.unimplemented is not None or self._is_removed:
             return
-        types = _known_types((*node.input, *node.output), scope)
+        types = scope.known_types((*node.input, *node.output))
         problem = problem_of(node, schema.domain)
         if problem is not None:
             self.unimplemented = refused(node, problem, scope).refusal
@@ -391,11 +392,6 @@ class _Opening:
         shown = ", ".join(types[n].text for n in node.input if n in types)
         text = f"there is no implementation of {node.op_type} of version {schema.since_version} for {shown}"
         self.unimplemented = refused(node, text, scope).refusal
-
-
-def _known_types(names: Iterable[str], scope: Types) -> dict[str, ValueType]:
-    found = ((name, scope.type_of(name)) for name in names if name)
-    return {name: t for name, t in found if t is not None and t.is_known}
 
 
 def _messages(held: Mapping[str, StoredTensor]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from symbcast.graphs.graph import Graph, Node, module_path
 from symbcast.graphs.values.value import Value
 from symbcast.onnx.protobuf.constant import StoredTensor, TensorConstant
-from symbcast.onnx.validity.opsets import normal
+from symbcast.onnx.protobuf.types import normal
 
 _FIELDS = {
     1: "f",

@@ -1,4 +1,4 @@
-"""Declared types as values."""
+"""Declared types as values, and names of domains."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ TENSORS = ("tensor_type", "sparse_tensor_type")
 
 Read: TypeAlias = "Callable[[Any, int, bool], Dim | None]"
 """Returns a declared size of an axis; the last argument says whether several tensors may differ in it."""
+
+
+def normal(domain: str) -> str:
+    """Return a domain's canonical name; ONNX's own domain has two names."""
+    return "" if domain == "ai.onnx" else domain
 
 
 def number(dim: Any, _axis: int = 0, _is_of_many: bool = False) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from symbcast.onnx.protobuf.types import normal
 from symbcast.onnx.validity.faults import DAMAGED, Source, label, quoted
-from symbcast.onnx.validity.opsets import normal
 from symbcast.onnx.validity.schemas import KNOWN_DOMAINS, OF_RUNTIME, Schema, first_version, schema
 
 FIELDS = (

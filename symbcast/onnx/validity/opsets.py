@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
+from symbcast.onnx.protobuf.types import normal
 from symbcast.onnx.validity.faults import Source, quoted
 
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
@@ -29,11 +30,6 @@ _NEWEST_OF_RUNTIME = {
     "com.ms.internal.nhwc": 28,
 }
 """The newest versions that ONNX Runtime 1.32 accepts, for the domains it knows; it accepts any of other domains."""
-
-
-def normal(domain: str) -> str:
-    """Return a domain's canonical name; ONNX's own domain has two names."""
-    return "" if domain == "ai.onnx" else domain
 
 
 @cache
