@@ -52,3 +52,15 @@ def test_the_text_that_is_suggested_makes_torch_export_what_it_refused(name):
     exec(str(report.suggest()), space)
     torch.export.export(case.module, case.args, case.kwargs, dynamic_shapes=space["dynamic_shapes"])
     assert SUGGESTED[name] in str(report.suggest())
+
+
+class Quarters(torch.nn.Module):
+    def forward(self, x):
+        return x[::2][::2] + x[::4]
+
+
+def test_an_axis_is_left_to_torch_if_a_guard_holds_for_all_sizes():
+    """Torch could not prove the guard, and it proves no more about a `Dim`."""
+    program = torch.export.export(Quarters(), (torch.ones(37),), dynamic_shapes={"x": {0: torch.export.Dim.AUTO}})
+    assert any("==" in guard for guard in program._guards_code)
+    assert sb.torch.check(program).suggest().shapes == "{'x': {0: Dim.AUTO}}"

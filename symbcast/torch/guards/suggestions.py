@@ -19,6 +19,7 @@ from symbcast.core.solver.sets.size_sets import SizeSet
 from symbcast.core.solver.sets.univariate import narrow
 from symbcast.torch.guards.provable import is_provable
 from symbcast.torch.guards.spec_texts import entry
+from symbcast.torch.reading.inputs import shown_source
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
@@ -63,6 +64,7 @@ class Suggester:
         self._inputs = inputs
         self._clauses = guards.env.clauses
         self._asked = [g.formula for g in guards.all if g.formula is not None]
+        self._trivial = [g.text for g in guards.all if g.formula is not None and _is_trivial(g.formula)]
         self._env = guards.env
         self._is_tried = is_tried
         self._axes = [a for a in inputs.axes if a.is_dynamic]
@@ -110,7 +112,13 @@ class Suggester:
         return form if form is None or self._is_tried or self._is_proved(alike, form) else None
 
     def _is_proved(self, alike: list[Symbol], form: _Form) -> bool:
-        """Return whether torch proves all guards about some sizes from a `Dim`."""
+        """Return whether torch proves all guards about some sizes from a `Dim`.
+
+        A guard that holds for all sizes is in the program because torch could not prove it.
+        """
+        names = [shown_source(a.source) for a in self._axes if a.size in alike]
+        if any(name in text for name in names for text in self._trivial):
+            return False
         written = dict.fromkeys(alike, form.written)
         most = {} if form.most is None else dict.fromkeys(symbols_in_term(form.written), form.most)
         about = [f for f in self._asked if not set(symbols_in(f)).isdisjoint(alike)]
@@ -182,6 +190,11 @@ def _made(name: str, low: int, high: int | None) -> str:
     ends = [f"min={low}"] if low > 1 else []
     ends += [f"max={high}"] if high is not None else []
     return f"Dim({', '.join([repr(name), *ends])})"
+
+
+def _is_trivial(formula: Formula) -> bool:
+    """Return whether a formula without sizes, or that compares a term with itself, is all that is left of a guard."""
+    return not symbols_in(formula) or (isinstance(formula, Comparison) and formula.left == formula.right)
 
 
 def _is_equality(formula: Formula) -> bool:
