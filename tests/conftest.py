@@ -18,6 +18,7 @@ if find_spec("torch") is None:  # scripts and helpers that load it as they are i
     collect_ignore += [
         "eager_modules.py",
         "error_cases.py",
+        "exported/compare_release.py",
         "exported/count_operators.py",
         "exported/record_errors.py",
         "exported_models.py",

@@ -52,7 +52,7 @@ SMALL = {
     "hidden_dim": 64, "max_position_embeddings": 64, "d_kv": 8, "d_ff": 64, "embedding_size": 16, "pad_token_id": 0,
     "emb_dim": 32, "num_encoder_layers": 2, "num_decoder_layers": 2,
 }  # fmt: skip
-"""What makes a configuration of transformers small, of what it has."""
+"""Settings that make a configuration of transformers small."""
 
 
 def transformers_kinds():
@@ -217,7 +217,7 @@ def diffusers_case(name):
 
 
 def chosen():
-    """Return the models by the rule: of which package, and the name of each with those that may replace it."""
+    """Return the models of the rule: the package, and the model's name followed by those that may replace it."""
     import segmentation_models_pytorch as smp
     from training_graphs import TRAINING
 
@@ -244,7 +244,7 @@ def case_of(package, name):
 
 
 def allow_imports():
-    """Let torchvision and torchaudio be imported beside a build of torch that their operators do not fit."""
+    """Let torchvision and torchaudio be imported with a build of torch that their operators do not fit."""
     from exported_models import _vision
 
     _vision()
