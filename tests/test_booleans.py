@@ -183,3 +183,13 @@ def test_joins_and_divisions_that_have_no_value_somewhere(text):
         for sizes in points(3, 5):
             given_sizes = {s: n for s, n in zip((a, b, c), sizes, strict=True) if s in condition.symbols}
             assert condition.sympy.subs(given_sizes) == sympy.sympify(condition.guard()(given_sizes)), sizes
+
+
+def test_symbols_are_those_that_sympy_makes():
+    ours, theirs = (
+        to_sympy_dim(symbol("never_used_before")),
+        sympy.Symbol("never_used_before", integer=True, nonnegative=True),
+    )
+    assert (ours, hash(ours), ours.assumptions0) == (theirs, hash(theirs), theirs.assumptions0)
+    assert to_sympy(equal(symbol("never_used_before"), 1)) == sympy.Eq(theirs, 1, evaluate=False)
+    assert ours - theirs == 0

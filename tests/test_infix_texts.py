@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.core.text import grammar, infix
+from symbcast.core.text import grammar, infix, parser
 from symbcast.core.text.faults import Fault
 from symbcast.errors import DimensionError
 
@@ -143,3 +143,12 @@ READ = {
 @pytest.mark.parametrize("read", READ)
 def test_common_texts_do_not_take_the_grammar(read):
     assert all(read(text) is not None for text in READ[read])
+
+
+@pytest.mark.parametrize("number", ["0", "7", "007", "9" * 18, "9" * 19])
+@pytest.mark.parametrize("operator", [">=", ">", "<=", "<", "==", "!=", "=>"])
+@pytest.mark.parametrize("name", ["N", "batch_1", "_", "not", "None", "rank", "min", "é", "a.b"])
+def test_plain_bounds_are_what_the_grammar_reads(name, operator, number):
+    text = f"{name} {operator} {number}"
+    found = parser.plain_bound(text)
+    assert found is None or found == by_grammar("formula", text)

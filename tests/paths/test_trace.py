@@ -336,3 +336,16 @@ def test_a_cell_has_the_name_that_the_notebook_shows(monkeypatch):
     exec(compile("def sums(x, y):\n    return x + y\n", name, "exec"), space)
     finding = sb.trace(space["sums"], "N", "M").findings[0]
     assert finding.requirement.place == "In[3], line 2"
+
+
+def test_the_text_of_a_run_is_the_same_before_and_after_all_its_findings():
+    def steps(x, *weights):
+        for w in weights:
+            x = np.maximum(x @ w, 0) + x
+        return x
+
+    first, second = (sb.trace(steps, *(f"A{n}, C{n}" for n in range(4))) for _ in range(2))
+    before = len(second.findings), len(second.cases), second.implies("A1 == C0")
+    assert str(first) == str(second)
+    assert f"{before[0] - 4} more; .findings has them all" in str(first)
+    assert (len(first.findings), len(first.cases), first.implies("A1 == C0")) == before

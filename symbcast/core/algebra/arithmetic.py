@@ -43,6 +43,8 @@ def subtract(left: Dim, right: Dim) -> Dim:
 
 def multiply(*dims: Dim) -> Dim:
     """Return the product; 1 for no dimensions."""
+    if len(dims) == 2 and type(dims[0]) is int and isinstance(dims[1], Term):
+        return dims[1].scaled(dims[0]).dim()
     number = prod(d for d in dims if isinstance(d, int))
     parts = [term(d) for d in dims if not isinstance(d, int)]
     if len(parts) > _FEW:

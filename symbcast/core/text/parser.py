@@ -84,7 +84,7 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
     return None if not _NO_NAMES.isdisjoint(words) else tuple([int(w) if w.isdecimal() else symbol(w) for w in words])
 
 
-def _plain_bound(text: str) -> Formula | None:
+def plain_bound(text: str) -> Formula | None:
     """Return the comparison of a name with a number; None for any other text."""
     found = _PLAIN_BOUND.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if found is None or found[1] in _NO_NAMES:
@@ -112,7 +112,7 @@ def _dim_template(text: str) -> Template[Dim]:
 
 @lru_cache(maxsize=1024)
 def _formula_template(text: str) -> Template[Formula]:
-    simple = _plain_bound(text) or infix_formula(text)
+    simple = plain_bound(text) or infix_formula(text)
     if simple is not None:
         return Template(simple, ())
     from symbcast.core.text.grammar import read_formula

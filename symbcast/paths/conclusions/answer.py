@@ -86,6 +86,7 @@ class PathsAnswer(ModuleAnswer):
 
     def __init__(self, scope: Scope, exploration: Exploration) -> None:
         self._conclusions = Conclusions(scope, exploration)
+        self._first_findings: dict[int, tuple[list[PathFinding], int]] = {}
 
     @property
     def complete(self) -> bool:
@@ -288,11 +289,14 @@ def _cases(conclusions: Conclusions, are_working: bool = False) -> tuple[Case, .
 
 def first_findings(answer: PathsAnswer, most: int) -> tuple[list[PathFinding], int]:
     """Return the first findings, and the number of all, which are only counted where that is enough."""
-    found = findings_of(answer._conclusions)
-    first = [answer._suited(finding) for finding in islice(found, most)]
-    if answer.complete:  # then each conjunct has a finding
-        return first, sum(1 for _ in conjuncts_of(answer._conclusions))
-    return first, len(first) + sum(1 for _ in found)
+    known = answer._first_findings
+    if most not in known:
+        found = findings_of(answer._conclusions)
+        first = [answer._suited(finding) for finding in islice(found, most)]
+        # If every path was followed, each conjunct has a finding.
+        left = None if answer.complete else sum(1 for _ in found)
+        known[most] = first, sum(1 for _ in conjuncts_of(answer._conclusions)) if left is None else len(first) + left
+    return known[most]
 
 
 def working_cases(answer: PathsAnswer) -> tuple[Case, ...]:

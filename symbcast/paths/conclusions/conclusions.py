@@ -160,6 +160,8 @@ class Conclusions:
         program.assume(*self.scope.assumptions)
         for clause in clauses(self.formula):
             program.require(Assumption(clause))
+        if "decision" in self.__dict__:
+            program.decided_by(self.decision)
         return program
 
     # The sizes, and what is known about them.
@@ -194,7 +196,10 @@ class Conclusions:
     @cached_property
     def decision(self) -> Decision:
         """The decision about the condition."""
-        return Decision(self.input_knowledge, clauses(self.formula))
+        found = Decision(self.input_knowledge, clauses(self.formula))
+        if "program" in self.__dict__:
+            self.program.decided_by(found)
+        return found
 
     @cached_property
     def data_decision(self) -> Decision:

@@ -52,10 +52,14 @@ class Requirement(NamedTuple):
 
 
 class Answers:
-    """The answers about a trace in its present state; created again when the trace grows."""
+    """The answers about a trace in its present state; created again when the trace grows.
 
-    def __init__(self, trace: Trace) -> None:
+    ``known`` is a decision made elsewhere, perhaps of the same question.
+    """
+
+    def __init__(self, trace: Trace, known: Decision | None = None) -> None:
         self.trace = trace
+        self._known = known
         self.extent = extent(trace)
         self.view = View.of(trace)
         self.knowledge = self.view.knowledge
@@ -73,7 +77,10 @@ class Answers:
         return found
 
     def _decide(self) -> Decision:
-        return Decision(self.knowledge, [FALSE] if self.trace.refused else self.view.seen(_in_order(self.trace)))
+        asked = [FALSE] if self.trace.refused else self.view.seen(_in_order(self.trace))
+        if self._known is not None and self._known.is_taken_over(self.knowledge, asked):
+            return self._known
+        return Decision(self.knowledge, asked)
 
     @property
     def shortest(self) -> Decision:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.program.whole.trace import Trace
     from symbcast.core.solver.answer import Tier
+    from symbcast.core.solver.decision.decision import Decision
 
 NO_ATTRIBUTES: Mapping[str, AttributeLike] = MappingProxyType({})
 
@@ -198,6 +199,10 @@ class Program:
         return made
 
     # Answers about the whole.
+
+    def decided_by(self, known: Decision) -> None:
+        """Take over a decision of the same question, made elsewhere; it is not used for any other question."""
+        self._recording.known = known
 
     @property
     def verdict(self) -> Verdict:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from symbcast.core.program.sizes.assumptions import Assumption
     from symbcast.core.program.whole.exceptions import Exceptions
     from symbcast.core.program.whole.generic import Ask, Generic
+    from symbcast.core.solver.decision.decision import Decision
 
 T = TypeVar("T")
 
@@ -68,6 +69,8 @@ class Recording:
         self._answers: Answers | PlainAnswers | None = None
         self.elsewhere: Ask[Any] | None = None
         """Returns another program that answers under assumptions, if this one cannot take them."""
+        self.known: Decision | None = None
+        """A decision that was made of the same question, if nothing is recorded after it."""
         self._generic: tuple[object, Generic[Any] | None] = (None, None)
         self._exceptions: tuple[object, Exceptions | None] = (None, None)
         # Reentrant: an operand's `__index__`, called while it is read, may also use the program.
@@ -152,7 +155,7 @@ class Recording:
             or self._answers.trace is not trace
             or self._answers.extent != extent(trace)
         ):
-            self._answers = Answers(trace)
+            self._answers = Answers(trace, self.known)
         return self._answers
 
     def ask(self, question: Callable[[Answers | PlainAnswers], T]) -> T:

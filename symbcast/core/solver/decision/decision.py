@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.effort import current as active
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.solver.answer import Tier
-from symbcast.core.solver.budget import DECIDED, once, reason, share
+from symbcast.core.solver.budget import DECIDED, once, reason, share, was_stopped
 from symbcast.core.solver.decision.boxes import divided
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided
@@ -62,13 +63,33 @@ class Decision:
         self._values_known: dict[Symbol, Dim] | None = None
         self._places: dict[Symbol, int] = {}
         given = list(constraints)
+        self._given = given
+        self._cost: tuple[int, set[object]] | None = None
+        """The units for the parts, and the stages paid meanwhile; None if anything was cut short."""
         try:
-            with share(DECIDED):
+            with share(DECIDED) as effort:
+                paid = set(effort.paid)
                 self.impossible = self._decide(given)
+            self._cost = None if effort.is_cut else (effort.used, effort.paid - paid)
         except EffortSpentError:
             self.impossible = False
             self.parts = [Undecided(knowledge.domains, flattened([*knowledge.others, *given]), reason())]
             self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
+
+    def is_taken_over(self, knowledge: Knowledge, constraints: Sequence[Formula]) -> bool:
+        """Return whether this decides a question within the active call as a new decision would; charge its cost then.
+
+        It does not for another question, and if the call has less left than a decision gets.
+        """
+        counter = active()
+        if self._cost is None or counter is None or not counter.is_call or counter.left < DECIDED:
+            return False
+        if was_stopped() or self._given != list(constraints) or not self.knowledge.is_same(knowledge):
+            return False
+        units, paid = self._cost
+        counter.left -= units
+        counter.paid |= paid
+        return True
 
     def _decide(self, constraints: Sequence[Formula]) -> bool:
         """Create the parts; return whether the constraints are unsatisfiable."""

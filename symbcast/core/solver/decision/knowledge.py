@@ -63,6 +63,13 @@ class Knowledge:
         made.others, made.given = [], frozenset()
         return made
 
+    def is_same(self, other: Knowledge) -> bool:
+        """Return whether the same is known about the same symbols, in the same order."""
+        if self is other:
+            return True
+        ours, theirs = ((k.domains, k.values, k.weights) for k in (self, other))
+        return self.symbols == other.symbols and self.others == other.others and ours == theirs
+
     def _check_others(self) -> None:
         """Raise `ContradictionError` if the assumptions that tie symbols together provably contradict each other."""
         if not self.others:
