@@ -101,7 +101,8 @@ class Conclusions:
             return str(untraced)
         if self.exploration.pending:
             numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
-            made = f"; {numbers} makes a number of a size: {numbers.source}" if numbers else ""
+            source = f": {numbers.source}" if numbers and numbers.source else ""
+            made = f"; {numbers} makes a number of a size{source}" if numbers else ""
             left, done = len(self.exploration.pending), len(self.exploration.outcomes)
             return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {done}{made}"
         if not self.suitable.is_proved:
