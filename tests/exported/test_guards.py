@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.text import parse_formula
 from symbcast.torch import Guard, Guards, read_error
 from symbcast.torch.guards.guard_texts import GuardReader
 
@@ -203,3 +204,15 @@ def test_guards_are_put_together_exactly(about_one, about_two):
         except ZeroDivisionError:
             accepted = False
         assert holds_at(found.formula, {symbol("N"): n, symbol("M"): m}) is accepted, (n, m)
+
+
+@pytest.mark.parametrize(
+    ("guard", "clause"),
+    [("25 < a*b", "a*b >= 26"), ("3*a*b <= 11", "a*b <= 3"), ("6*a*b + 1 > 20", "a*b >= 4"), ("a*b < 7", "a*b <= 6")],
+)
+def test_a_bound_on_a_product_comes_from_the_guard_that_says_the_same(guard, clause):
+    """Guards whose failures only happen to meet those of the clause are not among its reasons."""
+    read = [Guard(text, parse_formula(text)) for text in ("a != 1", guard, "b*a <= a*b*7")]
+    (found,) = (c for c in Guards(read, ["a", "b"], 1).clauses if "*" in c.text)
+    assert found.text == clause
+    assert [g.text for g in found.guards] == [guard]

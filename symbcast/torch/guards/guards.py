@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import TRUE, Formula, all_of, at_most, dims_of, negate
+from symbcast.core.algebra.terms import Term, term
+from symbcast.core.logic.formulas import TRUE, Comparison, Formula, all_of, at_most, dims_of, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.program.whole.program import Program
@@ -184,8 +185,9 @@ class Guards:
         return [] if failing is None else [n for n, f in about if not holds_at(f, {size: failing})]
 
     def _asking(self, formula: Formula, askers: Askers) -> list[int]:
-        """Return the indices of guards equal to a clause; if none, of guards that fail where only it fails."""
-        said = [n for n, f in self._asked if f == formula]
+        """Return the indices of guards equivalent to a clause; if none, of guards that fail where only it fails."""
+        bound = _bound(formula)
+        said = [n for n, f in self._asked if f == formula or (bound is not None and _bound(f) == bound)]
         if said:
             return said
         failing = self.env.counterexample(formula)
@@ -201,3 +203,14 @@ class Guards:
             if not wanted.isdisjoint(dims):
                 return f"{node.name}, {node.where}" if node.where else node.name
         return ""
+
+
+def _bound(formula: Formula) -> tuple[Term, int] | None:
+    """Return a comparison of integers as a term without common factor and its least value; None for others."""
+    if not isinstance(formula, Comparison) or formula.operator not in ("<", "<="):
+        return None
+    rest = term(formula.right) - formula.left
+    least = (1 if formula.operator == "<" else 0) - rest.constant
+    if not rest.content:
+        return None
+    return Term({m: c // rest.content for m, c in rest.coefficients.items() if m}), -(-least // rest.content)
