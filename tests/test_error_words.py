@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
+from functools import partial
 
 import pytest
 
@@ -53,7 +55,7 @@ OPERATIONS = [
 ]
 REFUSALS = [
     ('transpose("N, M, K", (1, 0))', "transpose: the order [1, 0] must name each of the 3 axes once"),
-    ('transpose("N, M", (0, 2))', "transpose: axis 2 must be one of the 2 axes"),
+    ('transpose("N, M", (0, 2))', "transpose: axis 2 must be one of the 2 axes, 0 to 1"),
     ('reshape("N, 4", (-1, -1))', "reshape: at most one size may be -1"),
     ('pad("3", (2, 2))', "pad: widths has 2 entries for 1 axis; write one number, or one or a pair for each axis"),
     (
@@ -67,7 +69,7 @@ REFUSALS = [
     ('transpose("N, M", perm=(1, 0))', "transpose: there is no argument perm=; write order=(1, 0)"),
     ('squeeze("2, N", dim=0)', "squeeze: there is no argument dim=; write axes=0"),
     ('conv("N, 3, H", "8, 3, 3", stride=2)', "conv: there is no argument stride=; write strides=2"),
-    ('gather("N, 3", "K", axis=2)', "gather: axis 2 must be one of the 2 axes"),
+    ('gather("N, 3", "K", axis=2)', "gather: axis 2 must be one of the 2 axes, 0 to 1"),
     ('einsum("ij,jk->ik", "2, 3", "4")', "einsum: the term 'jk' must have one letter for each of 1 axes"),
     ('reshape("N, 12", -1, 3)', "reshape: takes 2 arguments (data, target), not 3; write reshape('N, 12', (-1, 3))"),
     (
@@ -131,6 +133,74 @@ def test_an_operation_that_is_refused(text, said):
     with pytest.raises((sb.OperatorError, sb.CallError)) as caught:
         call(sb.ShapeEnv(), text)
     assert str(caught.value) == said
+
+
+MISUSES = [
+    ("sb.array('N', type='int32')", sb.CallError, "there is no argument type=; write dtype='int32'"),
+    ("sb.ShapeEnv(N=4)", sb.CallError, "ShapeEnv: there is no argument N=; write assume='N == 4'"),
+    ("sb.ShapeEnv.matmul('N, 3', '3, M')", sb.CallError, "must be called on a ShapeEnv; make one first"),
+    ("sb.solve('N', 'M', '5')", sb.CallError, "the argument out is missing; write solve('N', 'M', out='5')"),
+    ("sb.solve('N', 'M', output='5')", sb.CallError, "there is no argument output=; write out='5'"),
+    ("sb.compare('N', 'M', rule=['numpy'])", sb.CallError, "write rules=['numpy']"),
+    ("sb.compare('N', 'M', 'numpy', 'none')", sb.ShapeTypeError, "write rules=['numpy', 'none']"),
+    ("sb.relation('numpy')", sb.CallError, "the argument second is missing"),
+    ("sb.broadcast('N', 'M').evaluate(3, 3)", sb.CallError, "write evaluate(N=3, M=3)"),
+    ("sb.broadcast('N', 'M').cases(max_cases=2)", sb.CallError, "write limit=2"),
+    ("sb.broadcast('N', 'M').to_cpp(3)", ValueError, "3 cannot name a function"),
+    ("sb.broadcast([('N', 3), ('M', 1)])", sb.ShapeTypeError, "give several shapes as separate arguments"),
+    ("sb.broadcast(shape1='N', shape2='M')", sb.RuleArgumentError, "give shapes by position"),
+    ("sb.Condition('N == M').guard('python')", sb.CallError, "write to_python()"),
+    ("sb.Condition('N == M', 'M == 1')", sb.CallError, "Condition('N == M') & Condition('M == 1')"),
+    ("sb.Condition('N == M').subs(N=3)", sb.CallError, "write subs({'N': 3})"),
+    ("sb.Condition('N == M').subs({'K': 3})", sb.BindingError, "no size 'K'; the sizes are N, M"),
+    ("sb.Condition('N == M').contract('N=1..16')", sb.ShapeTypeError, "write contract(N='1..16')"),
+    ("sb.Condition('N == M').contract(N=2).to('tensorrt')", sb.TargetError, "did you mean 'trtexec'?"),
+    ("sb.symbol('N + 1')", sb.DimensionError, "is not the name of a size"),
+    ("sb.symbol(3)", sb.ShapeTypeError, "is not the name of a size"),
+    ("sb.rule('numpy')", sb.RuleDefinitionError, "write broadcast(..., rule='numpy')"),
+    ("sb.size(4)", sb.ShapeTypeError, "pass the integer 4 itself"),
+    ("sb.trace('N, 3', len)", sb.ShapeTypeError, "the function comes first: trace(f, 'N, 3')"),
+    ("sb.trace(lambda x: x, 'N', max_paths='many')", sb.ShapeTypeError, "is not a number of paths"),
+    ("sb.trace(lambda x: x, 'N', assumptions='N > 1')", sb.BindingError, "write assume='N > 1'"),
+    ("sb.trace(lambda x, y: x, ('N', 'M'))", sb.BindingError, "give the arguments one by one"),
+    ("sb.trace(lambda x: x, sb.array('N', 'float23'))", sb.ShapeTypeError, "did you mean 'float32'?"),
+    ("sb.checked(len)", sb.ShapeTypeError, "write the shapes too"),
+    ("sb.checked('N', returns='M')(lambda x: x)", sb.BindingError, "mentions M, which no argument has"),
+    ("sb.checked('N', return_='N')(lambda x: x)", sb.BindingError, "write returns='N'"),
+    ("sb.check_promises('annotated')", sb.ShapeTypeError, "import annotated"),
+    ("sb.explore_paths('N', len)", sb.ShapeTypeError, "explore_paths(f, 'N')"),
+]
+
+
+@pytest.mark.parametrize(("text", "error", "said"), MISUSES, ids=[row[0][:40] for row in MISUSES])
+def test_a_misuse_is_answered_by_what_to_write(text, error, said):
+    with pytest.raises(error) as caught:
+        eval(text, {"sb": sb})
+    assert said in str(caught.value)
+
+
+def test_an_error_inside_a_call_that_fits_is_passed_on():
+    error = TypeError("mine")
+
+    class Odd:
+        @property
+        def shape(self):
+            raise error
+
+    with pytest.raises(TypeError, match=r"^mine$"):
+        sb.shape(Odd())
+
+
+def test_every_public_function_and_method_gives_advice():
+    functions = [f for n in sb.__all__ if inspect.isfunction(f := getattr(sb, n))]
+    methods = [f for c in (sb.ShapeEnv, sb.Condition, sb.Result) for f in map(partial(getattr, c), public(c))]
+    plain = [f.__name__ for f in [*functions, *methods] if inspect.isfunction(f) and not hasattr(f, "__has_advice__")]
+    assert plain == ["broadcast"], "it takes any number of arguments of any name"
+    assert str(inspect.signature(sb.size)) == "(text: 'str') -> 'SizeArgument'"
+
+
+def public(cls):
+    return [name for name in dir(cls) if not name.startswith("_")]
 
 
 def parameters(text):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from inspect import signature
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symbcast.core.characters import closest
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
-from symbcast.core.signatures import with_advice
+from symbcast.core.signatures import advised_keyword, with_advice
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.runs.path import current
@@ -73,7 +75,22 @@ def size(text: str) -> SizeArgument:
     >>> size("N")
     SizeArgument(text='N')
     """
+    if isinstance(text, int):
+        raise ShapeTypeError(text, "the name of a size", f"pass the integer {text} itself")
     return SizeArgument(text)
+
+
+def check_dtypes(given: Arguments) -> None:
+    """Raise `ShapeTypeError` for a dtype that NumPy does not have."""
+    for asked in given.symbolic:
+        if isinstance(asked, ArrayArgument):
+            try:
+                np.dtype(asked.dtype)
+            except TypeError:
+                names = [np.dtype(code).name for code in np.typecodes["All"]]
+                close = closest(str(asked.dtype), names)
+                hint = f"did you mean {close!r}?" if close else "write one such as 'float32'"
+                raise ShapeTypeError(asked.dtype, "a dtype of NumPy", hint) from None
 
 
 class Arguments:
@@ -138,8 +155,19 @@ class Arguments:
         return [*map(_text, self.positional), *(f"{k}={_text(v)}" for k, v in self.named.items())]
 
 
-def check_call(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise `BindingError` if a function's signature does not accept these arguments."""
+def check_call(
+    function: Callable[..., Any],
+    positional: Sequence[Any],
+    named: Mapping[str, Any],
+    options: Sequence[str] = ("assume", "min_size", "max_paths"),
+) -> None:
+    """Raise `BindingError` if a function's signature does not accept these arguments.
+
+    ``options`` are the parameters of the caller, of which one may be meant.
+    """
+    if not callable(function):
+        hint = "the function comes first: trace(f, 'N, 3')" if any(map(callable, positional)) else "pass the function"
+        raise ShapeTypeError(function, "a function", hint)
     try:
         taken = signature(function)
     except (ValueError, TypeError):
@@ -148,7 +176,19 @@ def check_call(function: Callable[..., Any], positional: Sequence[Any], named: M
         taken.bind(*positional, **named)
     except TypeError as error:
         name = getattr(function, "__qualname__", type(function).__qualname__)
-        raise BindingError(f"{name}{taken} does not accept these arguments", str(error)) from None
+        advice = _advice(taken, positional, named, options)
+        raise BindingError(f"{name}{taken} does not accept these arguments", advice or str(error)) from None
+
+
+def _advice(taken: Signature, positional: Sequence[Any], named: Mapping[str, Any], options: Sequence[str]) -> str:
+    """Return what to write if arguments in a tuple, or an option of the trace by another name, were meant."""
+    (only,) = positional if len(positional) == 1 else (None,)
+    if isinstance(only, (tuple, list)) and only and all(isinstance(s, (str, Shape, ArrayArgument)) for s in only):
+        with suppress(TypeError):
+            taken.bind(*only, **named)
+            return "give the arguments one by one, not in a tuple"
+    unknown = [name for name in named if name not in taken.parameters]
+    return advised_keyword(unknown[0], [*taken.parameters, *options], named[unknown[0]], "trace") if unknown else ""
 
 
 def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:

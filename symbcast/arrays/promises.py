@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import unwrap
@@ -11,17 +11,21 @@ from typing import Any, TypeVar, cast
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.arrays.apart import Call, Named, NotImportedError, imported, traced_by
-from symbcast.arrays.arguments import TRACED
+from symbcast.arrays.arguments import TRACED, Arguments, check_call
 from symbcast.arrays.enforced import enforced
 from symbcast.arrays.report.report import TraceReport
 from symbcast.batch.isolation import Child
+from symbcast.core.algebra.sequences import SequenceSymbol
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
-from symbcast.core.program.sizes.assumptions import Assumptions
+from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, read_assumptions
 from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.core.signatures import with_advice
 from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError
+from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.conclusions.answer import conclusions_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -89,8 +93,13 @@ def checked(
     >>> distances(np.ones((2, 3)), np.zeros((4, 3))).shape
     (2, 4)
     """
+    if len(arguments) == 1 and callable(arguments[0]) and not named and returns is None:
+        name = getattr(arguments[0], "__name__", "f")
+        raise ShapeTypeError(arguments[0], "a shape", f"write the shapes too: @checked('N, 3') before def {name}")
 
     def state(function: F) -> F:
+        check_call(function, arguments, named, ("returns", "assume", "min_size", "enforce"))
+        _check_returned(returns, Arguments(arguments, named), read_assumptions(assume))
         made: Any = function
         if enforce:
             made = enforced(function, Call(arguments, named, assume, min_size), returns)
@@ -98,6 +107,25 @@ def checked(
         return cast("F", made)
 
     return state
+
+
+def _check_returned(returns: Any, given: Arguments, assumptions: Sequence[Assumption]) -> None:
+    """Raise `BindingError` for a size in the promised shapes that neither the arguments nor the assumptions have."""
+    read = [shape(text) for text in _texts(returns)]
+    known = {s.name for s in symbols_of(d for found in given.shapes for d in found.dims)}
+    known |= {s.name for a in assumptions for s in symbols_in(a.formula)}
+    for text, found in zip(_texts(returns), read, strict=True):
+        for size in symbols_of(found.dims):
+            if not isinstance(size, Unknown | SequenceSymbol) and size.name not in known:
+                there = f"the sizes are {', '.join(sorted(known))}" if known else "the arguments have no sizes by name"
+                raise BindingError(f"returns={text!r} mentions {size.name}, which no argument has", there)
+
+
+def _texts(returns: Any) -> list[str]:
+    if isinstance(returns, str):
+        return [returns]
+    parts = returns.values() if isinstance(returns, dict) else returns if isinstance(returns, (tuple, list)) else ()
+    return [text for part in parts for text in _texts(part)]
 
 
 @with_advice
@@ -111,6 +139,9 @@ def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
     process, its promise is not known to hold. Functions that the child cannot find by the module's name and file, such
     as functions of a notebook, are traced in this process; `BrokenPromise.message` says so.
     """
+    if not isinstance(module, ModuleType):
+        hint = f"import {module}, and pass it without quotes" if isinstance(module, str) else "pass an imported module"
+        raise ShapeTypeError(module, "a module", hint)
     found = {n: f for n, f in vars(module).items() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__}
     if not found:
         raise ShapeTypeError(module, "a module with promises", "add one: @symbcast.checked('N, 3', returns='N')")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.arguments import WITHOUT_CHECKS, Arguments, check_call
+from symbcast.arrays.arguments import WITHOUT_CHECKS, Arguments, check_call, check_dtypes
 from symbcast.arrays.functions import iterators  # noqa: F401 - it registers stand-ins
 from symbcast.arrays.functions.replacements import STANDINS
 from symbcast.arrays.loops.loop import check_ended, check_value
@@ -56,6 +56,7 @@ def trace(
     function = getattr(function, WITHOUT_CHECKS, function)
     check_call(function, arguments, named)
     given = Arguments(arguments, named)
+    check_dtypes(given)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
     refused_loops: Counter[Any] = Counter()

@@ -12,7 +12,7 @@ from symbcast.core.algebra.symbols import Unknown, told_apart
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.supplied import supplied
 from symbcast.core.text import parse_dim
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
 
 
 class Reader(Protocol):
@@ -66,13 +66,25 @@ def from_dim(value: object, unknowns: int = 0) -> Dim:
     if value is None or (isinstance(value, int) and value == -1 and not isinstance(value, bool)):
         return Unknown(f"?{unknowns}")
     if isinstance(value, str):
-        return parse_dim(value)
+        return _from_text(value)
     if isinstance(value, bool):
         raise ShapeTypeError(value, "a dimension", "write 1 or 0 if a size was meant")
     if isinstance(value, float):
         hint = f"write {int(value)}" if 0 <= value < 1e9 and value.is_integer() else "write a whole number"
         raise DimensionError(value, "a size is an integer, not a float", hint)
     return _from_object(value, unknowns)
+
+
+def _from_text(value: str) -> Dim:
+    try:
+        return parse_dim(value)
+    except ShapeSyntaxError:
+        if "," in value and "->" not in value:
+            raise ShapeTypeError(value, "a dimension", _SEVERAL) from None
+        raise
+
+
+_SEVERAL = "give several shapes as separate arguments, not in a list"
 
 
 def _from_object(value: Any, unknowns: int) -> Dim:
@@ -92,6 +104,8 @@ def _from_object(value: Any, unknowns: int) -> Dim:
         from symbcast.core.algebra.door import check_dim
 
         return check_dim(value)
+    if isinstance(value, (tuple, list)):
+        raise ShapeTypeError(value, "a dimension", _SEVERAL)
     raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")
 
 

@@ -152,12 +152,16 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         return any(d == dim for d in self)
 
     def index(self, dim: object, *bounds: SupportsIndex) -> int:
-        """Return the first axis with a size."""
-        return tuple(self).index(dim, *bounds)
+        """Return the first axis with a size, which may be text. Raises ValueError if there is none."""
+        wanted = from_dims([dim])[0] if isinstance(dim, str) else dim
+        try:
+            return tuple(self).index(wanted, *bounds)
+        except ValueError:
+            raise ValueError(f"{self} has no axis of size {dim}") from None
 
     def count(self, dim: object) -> int:
         """Return the number of axes with a size."""
-        return tuple(self).count(dim)
+        return tuple(self).count(from_dims([dim])[0] if isinstance(dim, str) else dim)
 
     def __add__(self, other: Any) -> Any:
         return tuple(self) + tuple(other)

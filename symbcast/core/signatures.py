@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from symbcast.core.characters import clipped, closest, listed
@@ -57,7 +58,9 @@ _SAME = tuple(
         "assume assumptions assuming assumption constraints constraint given where hints",
         "bind binding bindings sizes dims",
         "values data feeds inputs constants",
-        "min_size minimum min_dim lower",
+        "min_size minimum min_dim lower min",
+        "lower min minimum low",
+        "upper max maximum high",
         "rule rules",
         "rules rule",
         "select rule rules code codes only",
@@ -65,7 +68,7 @@ _SAME = tuple(
         "out output result target out_shape",
         "returns return_ ret output out result",
         "origin name label",
-        "name function_name",
+        "name function_name function func",
         "max_paths paths limit",
         "limit max_cases count maximum",
         "budget timeout time_limit seconds",
@@ -93,6 +96,7 @@ _MEANT = {
         "assume.min require.min -> the relation as text: assume('N >= {}')",
         "assume.max require.max -> the relation as text: assume('N <= {}')",
         "Condition.* -> Condition('N == M') & Condition('M == 1'), or | for either",
+        "trace.bind trace.sizes -> the sizes as relations: assume='N == 3'",
         "trace.shapes trace.shape -> shapes after the function: trace(f, 'N, 3')",
     )
     for calls, _, use in [line.partition(" -> ")]
@@ -148,13 +152,12 @@ def advise_methods(cls: type) -> None:
         for name, value in list(vars(base).items()):
             if name[:1] == "_" and name != "__init__":
                 continue
-            plain = value.__func__ if isinstance(value, classmethod) else value
-            if type(plain) is not type(advise_methods) or hasattr(plain, "__has_advice__"):
+            is_bound = not isinstance(value, (classmethod, staticmethod))
+            plain = value if is_bound else value.__func__
+            if type(plain) is not FunctionType or hasattr(plain, "__has_advice__"):
                 continue
-            if plain is value:
-                setattr(base, name, with_advice(plain, base, cls.__name__))
-            else:
-                setattr(base, name, classmethod(with_advice(plain)))
+            made = with_advice(plain, base, cls.__name__) if is_bound else type(value)(with_advice(plain))
+            setattr(base, name, made)
 
 
 def advised_keyword(name: str, known: Sequence[str], value: object = None, function: str = "") -> str:
@@ -166,7 +169,9 @@ def advised_keyword(name: str, known: Sequence[str], value: object = None, funct
     use = _MEANT.get((function, name))
     if use is not None:
         return f"write {use.replace('{}', _text(value))}"
-    found = _same(name, known) or (None if name in _NOT_OF_SHAPES and "origin" in known else closest(name, known))
+    found = same_parameter(name, known) or (
+        None if name in _NOT_OF_SHAPES and "origin" in known else closest(name, known)
+    )
     return f"write {found}={_text(value)}" if found else ""
 
 
@@ -204,12 +209,13 @@ class _Call:
         self.positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         self.takes_more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         self.takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        self.mappings = [p.name for p in parameters if "Mapping" in str(p.annotation)]
         self.required = [p.name for p in parameters if _is_required(p)]
 
     def advice(self) -> tuple[str, str]:
         """Return the problem and what to write instead."""
         missing = [p for p in self.required if p not in (*self.positional[: len(self.args)], *self.kwargs)]
-        wrong = [k for k in self.kwargs if k not in self.named and (not self.takes_any or _same(k, missing))]
+        wrong = [k for k in self.kwargs if k not in self.named and (not self.takes_any or same_parameter(k, missing))]
         if wrong:
             return self._of_keywords(wrong)
         if len(self.args) > len(self.positional) and not self.takes_more:
@@ -222,6 +228,9 @@ class _Call:
         return problem, self._filled(missing)
 
     def _of_keywords(self, wrong: Sequence[str]) -> tuple[str, str]:
+        if len(self.args) > 1 and self._as_list():
+            right = {same_parameter(k, self.named) or k if k in wrong else k: v for k, v in self.kwargs.items()}
+            return f"takes a list of {self.positional[0]}", f"write {self._text((list(self.args),), right)}"
         names = listed([f"{name}=" for name in wrong])
         problem = f"there is no argument {names}" if len(wrong) == 1 else f"there are no arguments {names}"
         known = [n for n in self.named if n not in self.positional[: len(self.args)]]
@@ -261,7 +270,8 @@ class _Call:
         if self.positional[:1] == ["sizes"] and self.takes_any:
             names = list(getattr(getattr(self.holder, "_shown", {}), "values", list)())
             return self._text((), {str(n): v for n, v in zip(names, self.args, strict=False)})
-        free = [n for n in self.only_named if n not in _LAST]
+        skipped = [*_LAST, *(() if any(isinstance(v, Mapping) for v in extra) else self.mappings)]
+        free = [n for n in self.only_named if n not in skipped]
         fitting = self.args[: len(self.positional)]
         return (
             self._as_list()
@@ -311,9 +321,14 @@ _SEQUENCES = frozenset({"target", "order", "axes", "repeats", "widths", "kernel"
 """Parameters after the first that take a tuple, whose items other libraries take one by one."""
 
 
-def _same(name: str, known: Sequence[str]) -> str | None:
-    """Return the parameter that has another name elsewhere."""
-    return next((p for group in _SAME if name in group for p in group if p in known and p != name), None)
+def same_parameter(name: str, known: Sequence[str]) -> str | None:
+    """Return the parameter that has another name elsewhere.
+
+    >>> same_parameter("keepdim", ["axes", "keepdims"])
+    'keepdims'
+    """
+    words = (name, *(word for word in name.split("_") if "_" in name))
+    return next((p for w in words for group in _SAME if w in group for p in group if p in known and p != name), None)
 
 
 def _is_required(parameter: Parameter) -> bool:

@@ -12,7 +12,7 @@ from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.whole.program import Program
-from symbcast.core.solver.budget import limited
+from symbcast.core.solver.budget import check_budget, limited
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError, ShapeTypeError
@@ -67,8 +67,13 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
     if runtime not in (None, about):
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, front_end.runtimes))}")
     check_min_size(min_size)
+    if isinstance(assume, Mapping):
+        word = "bind" if all(type(v) is int for v in assume.values()) else "shapes"
+        raise ShapeTypeError(
+            assume, "an assumption", f"write {word}={{...}} for known {'sizes' * (word == 'bind') or word}"
+        )
     given = read_given(bind, shapes, values, min_size)
-    return Asked(tuple(read_assumptions(assume)), min_size, given, about, budget)
+    return Asked(tuple(read_assumptions(assume)), min_size, given, about, check_budget(budget))
 
 
 def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:

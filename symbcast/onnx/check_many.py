@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.batch.results import FileResult
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.signatures import with_advice
+from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import read_asked
 from symbcast.graphs.many import check_files
 from symbcast.onnx.front_end import FRONT_END
@@ -49,5 +50,7 @@ def check_many(  # noqa: PLR0913 - each is something that is known, or asked
     ...     [(found.path, found.status, found.problem) for found in check_many(["no.onnx"], executor=threads)]
     [('no.onnx', 'failed', 'no.onnx: there is no such file')]
     """
+    if isinstance(paths, (str, PathLike)):
+        raise ShapeTypeError(paths, "a list of paths", f"write check_many([{str(paths)!r}])")
     asked = read_asked(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime)
-    yield from check_files(FRONT_END, paths, asked, executor, timeout)
+    return check_files(FRONT_END, paths, asked, executor, timeout)

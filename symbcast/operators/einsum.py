@@ -36,8 +36,9 @@ def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_el
         once = sorted(c for c in sizes if sum(term.count(c) for term in terms) == 1)
         return (*batch, *(sizes[c] for c in once))
     before, ellipsis, after = output.partition("...")
-    if any(c not in sizes for c in before + after):
-        context.refuse("the output can only have letters that an input has")
+    new = [c for c in before + after if c not in sizes]
+    if new:
+        context.refuse(f"the output can only have letters that an input has, but {new[0]!r} is in none")
     if aligns_ellipses and batch and not ellipsis:
         context.refuse("the output must have an ellipsis if that of an input stands for any axes")
     middle = batch if ellipsis else ()

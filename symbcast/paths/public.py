@@ -9,6 +9,7 @@ from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size,
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.core.signatures import with_advice
+from symbcast.errors import ShapeTypeError
 from symbcast.paths.calls import Calls
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.paths import Paths
@@ -43,6 +44,9 @@ def explore_paths(
     >>> found.condition, found.cases[0].value, found.cases[1].error
     (Condition('N % 2 == 0'), floor(N/2), 'ValueError: odd')
     """
+    if not callable(run):
+        hint = "the function comes first: explore_paths(f, 'N')" if callable(sizes) else "pass the function"
+        raise ShapeTypeError(run, "a function", hint)
     given = known_rank(shape(sizes), "paths", "give each size its own name")
     scope = Scope((given,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
     (bound,) = scope.shapes

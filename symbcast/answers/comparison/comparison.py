@@ -12,7 +12,8 @@ from symbcast.answers.comparison.question import Question
 from symbcast.answers.comparison.rule_texts import read_rule
 from symbcast.answers.show import html, text
 from symbcast.core.broadcasting import Rule
-from symbcast.core.broadcasting.registry import rules_without_attributes
+from symbcast.core.broadcasting.registry import listed_rules, rules_without_attributes
+from symbcast.core.guesses import Guessable
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.shapes import ShapeLike
 from symbcast.core.signatures import with_advice
@@ -44,11 +45,18 @@ def compare(
     """
     if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
         raise ShapeTypeError(rules, "several rules", "write a list: rules=['numpy', 'pdpd(axis=1)']")
+    given = [s for s in shapes[2:] if isinstance(s, str) and s.isidentifier() and s in _names_of_rules()]
+    if given:
+        raise ShapeTypeError(given[0], "a shape but a rule", f"write rules=[{', '.join(map(repr, given))}]")
     found = [read_rule(rule) for rule in rules] or rules_without_attributes()
     return Comparison(Question(shapes, assume, min_size, budget), found)
 
 
-class Comparison(Compared):
+def _names_of_rules() -> set[str]:
+    return {name for info in listed_rules(with_plugins=False) for name in (info.name, *info.aliases)}
+
+
+class Comparison(Guessable, Compared):
     """The answers of several rules for the same shapes, and where they differ.
 
     It has no truth value: check the ``order`` of its ``pairs``.

@@ -106,7 +106,7 @@ def cpp_parameters(names: Mapping[Symbol, str], name: str) -> dict[Symbol, str]:
     Raises ValueError for an invalid function name, and `UnknownRankError` for sizes of a sequence of axes.
     """
     check_known_ranks("C++", names)
-    if ascii_identifier(name) != name or _is_refused(name):
+    if not isinstance(name, str) or ascii_identifier(name) != name or _is_refused(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier that C++ does not use")
     return identifiers(names, ascii_identifier, lambda word: word in (name, f"{name}_parts") or _is_refused(word))
 

@@ -65,7 +65,7 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     }
     <BLANKLINE>
     """
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier")
     called = identifiers(names, spelled, lambda word: word == "holds")
     writer = _Writer(called)

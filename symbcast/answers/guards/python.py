@@ -164,9 +164,15 @@ class Guard:
     condition, and ``names`` has what each size is called. Two guards are equal if their conditions and names are.
     """
 
-    __slots__ = ("_function", "_renamed", "_sequences", "_source", "formula", "name", "names", "parameters")
+    __slots__ = ("_function", "_others", "_renamed", "_sequences", "_source", "formula", "name", "names", "parameters")
 
-    def __init__(self, condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> None:
+    def __init__(
+        self,
+        condition: Formula,
+        names: Mapping[Symbol, str],
+        name: str = "guard",
+        others: Mapping[str, str] | None = None,
+    ) -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
         if twice:
             raise BindingError(f"two sizes are called {', '.join(twice)}", "give each size its own name")
@@ -179,7 +185,8 @@ class Guard:
         found = parameter_names(names, name)
         self.parameters = tuple(found.values())
         called = {s: s.sequence.name if isinstance(s, SequenceSymbol) else names[s] for s in found}
-        self._renamed = {p: called[s] for s, p in found.items() if p != called[s]}
+        self._others = {other: own for other, own in (others or {}).items() if own in names.values()}
+        self._renamed = self._others | {p: called[s] for s, p in found.items() if p != called[s]}
         self._source = ""
         self._function: Callable[..., bool] | None = None
 
@@ -212,6 +219,8 @@ class Guard:
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
         renamed = {self._renamed.get(key, key): size for key, size in named.items()}
+        if sizes is not None and self._others:
+            sizes = {self._others.get(key, key): size for key, size in sizes.items()}
         needed = needed_of({s: self.names.get(s, s.name) for s in symbols_in(self.formula)})
         if not self._sequences:
             found = read_sizes(self.names, sizes, renamed)
@@ -234,7 +243,7 @@ class Guard:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only the question: a function generated here cannot be pickled, and is quick to regenerate.
-        return Guard, (self.formula, self.names, self.name)
+        return Guard, (self.formula, self.names, self.name, self._others)
 
     def __repr__(self) -> str:
         texts = condition_texts(self.formula, self.names)
@@ -244,8 +253,10 @@ class Guard:
         return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
 
 
-def python_guard(condition: Formula, names: Mapping[Symbol, str], name: str = "guard") -> Guard:
-    """Return a condition as a function of its sizes.
+def python_guard(
+    condition: Formula, names: Mapping[Symbol, str], name: str = "guard", others: Mapping[str, str] | None = None
+) -> Guard:
+    """Return a condition as a function of its sizes; ``others`` maps other names of sizes to those in ``names``.
 
     Raises `BindingError` for a size of the condition without a name, and for two sizes with the same name.
 
@@ -258,4 +269,4 @@ def python_guard(condition: Formula, names: Mapping[Symbol, str], name: str = "g
     >>> guard
     <Guard guard(batch, a_b): batch == 2*'a b'>
     """
-    return Guard(condition, names, name)
+    return Guard(condition, names, name, others)

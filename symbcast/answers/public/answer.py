@@ -40,14 +40,14 @@ class Answer(Guessable, Guards, Public):
         "plot draw -> symbcast.notebook.plot(...)",
         "latex to_latex -> sympy.latex(answer.condition)",
         "expr to_sympy -> condition.sympy",
-        "substitute bind -> condition.subs(...)",
+        "substitute bind subs -> condition.subs(...)",
         "constraint constraints conditions requirements guards -> condition, or findings",
         "to_json json as_dict asdict -> to_dict()",
         "to_c to_cxx cpp -> to_cpp()",
         "to_hlo stablehlo -> to_stablehlo()",
         "to_smt to_smt2 to_z3 smtlib -> to_smtlib()",
         "issues errors problems warnings -> findings",
-        "free_symbols subs simplify sympy simplified -> condition, which sympy takes",
+        "free_symbols simplify sympy simplified -> condition, which sympy takes",
         "unknown skipped unsupported unanalyzed -> unanalysed",
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
+from symbcast.errors import ShapeTypeError
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
@@ -53,7 +54,7 @@ class Guards(ABC):
         """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``."""
         from symbcast.answers.guards import python_guard
 
-        return python_guard(self._guarded(with_assumptions), self._shown)
+        return python_guard(self._guarded(with_assumptions), self._shown, others=self._other_names)
 
     @one_call
     def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
@@ -115,6 +116,8 @@ class Guards(ABC):
         from symbcast.answers.contracts.contract import contract_of
         from symbcast.answers.contracts.question import Question
 
+        if ranges is not None and not isinstance(ranges, Mapping):
+            raise ShapeTypeError(ranges, "a mapping of ranges", "write contract(N='1..16') or contract({'N': '1..16'})")
         formulas = self._guarded(True), self._guarded(False)
         question = Question(
             *formulas,

@@ -114,7 +114,7 @@ class Result(Answer):
         "inputs args -> operands",
         "fixes suggest suggestions fix -> repairs()",
         "raise_if_invalid check unwrap -> require()",
-        "at eval evaluate_at concrete substitute bind -> evaluate(...)",
+        "at eval evaluate_at concrete substitute subs bind -> evaluate(...)",
         "rank ndim -> shape.rank",
         "conflicts unsat_core core -> conflict",
         "proof prove verify certificate -> certify()",

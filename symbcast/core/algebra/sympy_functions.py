@@ -5,6 +5,7 @@ This is the side of the door that faces sympy: nothing is decided here. See `sym
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
@@ -16,7 +17,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 from symbcast.core.algebra import symbols
 from symbcast.core.algebra.latex_names import name_latex
 from symbcast.core.signatures import with_advice
-from symbcast.errors import DimensionError
+from symbcast.errors import DimensionError, ShapeTypeError
 
 SympyDim: TypeAlias = int | sympy.Expr
 
@@ -28,7 +29,16 @@ def symbol(name: str) -> sympy.Symbol:
     >>> symbol("N") == symbol("N"), symbol("N").is_nonnegative
     (True, True)
     """
-    return sympy.Symbol(name, integer=True, nonnegative=True)
+    return sympy.Symbol(check_name(name), integer=True, nonnegative=True)
+
+
+def check_name(name: object) -> str:
+    """Return a caller's name of a size; raise `ShapeTypeError` or `DimensionError` for a number or an expression."""
+    if not isinstance(name, str):
+        raise ShapeTypeError(name, "the name of a size", "write text such as 'N'; a number is a size as it is")
+    if not name or re.search(r"^\d|[-+*/%<>=(),]|^\s|\s$", name):
+        raise DimensionError(name, "is not the name of a size", "write one such as 'N', and combine symbols: N + 1")
+    return name
 
 
 class Unknown(sympy.Dummy):

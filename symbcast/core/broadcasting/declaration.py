@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 from symbcast.core.broadcasting.parameters import AttributeValue, Parameter
 from symbcast.core.characters import closest
+from symbcast.core.signatures import same_parameter
 from symbcast.errors import RuleArgumentError
 
 
@@ -143,6 +145,8 @@ def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
     if given == "dialect":
         return "read the text first: symbcast.shape(text, dialect=...)"
     names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
-    close = closest(given, names)
+    if re.fullmatch(r"(shape|input|arg|operand|[abxy])_?\d?", given):
+        return "give shapes by position, without names"
+    close = same_parameter(given, names) or closest(given, names)
     takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
     return f"did you mean {close}=?" if close else f"it takes {takes}"

@@ -189,6 +189,9 @@ def rule(definition: R) -> R:
     Condition('N == M or N == 1 or M == 1')
     >>> forget(Doctest)
     """
+    if not isinstance(definition, type):
+        hint = f"to use a rule, write broadcast(..., rule={definition!r})" if isinstance(definition, str) else ""
+        raise RuleDefinitionError(str(definition), "rule registers a class: @symbcast.rule", hint)
     _registry.add(definition)
     return definition
 

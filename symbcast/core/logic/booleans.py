@@ -238,7 +238,11 @@ def from_sympy(value: Any) -> Formula:
         return any_of((negate(from_sympy(value.args[0])), from_sympy(value.args[1])))
     if isinstance(value, Boolean) and not isinstance(value, sympy.Symbol):
         raise AssumptionError(f"{value} is not a comparison of sizes", hint="write relations joined by &, | and ~")
-    raise ShapeTypeError(value, "an assumption", "write text such as 'N >= 2' or a sympy relation")
+    raise ShapeTypeError(
+        value,
+        "a relation between sizes" if callable(value) else "an assumption",
+        "write text such as 'N >= 2' or a sympy relation",
+    )
 
 
 def _from_relation(value: Relational) -> Formula:

@@ -109,6 +109,8 @@ def _shape_terms(text: str, dialect: str | None) -> list[PlacedDim]:
         return einops(text)
     if dialect == "jaxtyping":
         return jaxtyping(text, lambda dim: run("dim", dim))
+    if "," in str(dialect) or str(dialect).isupper():
+        raise ShapeSyntaxError(str(dialect), (0, len(str(dialect))), "a second shape", "one shape at a time")
     known = ", ".join(NAMES)
     raise ShapeSyntaxError(str(dialect), (0, len(str(dialect))), f"there is no dialect {dialect!r}", f"one of {known}")
 

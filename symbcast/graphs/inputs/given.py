@@ -163,4 +163,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> BindingError:
     """Return the error that a model has no input or size with this name; ``known`` are the existing names."""
     close = closest(name, known)
     there = f"there {'are' if len(known) > 1 else 'is'} {listed(known, limit=20)}" if known else "it has none at all"
-    return BindingError(f"the model has no {what} named {name!r}", f"did you mean {close!r}?" if close else there)
+    hint = f"did you mean {close!r}?" if close else there
+    if close and len(known) > 1 and name.casefold() != close.casefold() and what == "input":
+        hint = f"{hint} There are {listed(known, limit=20)}"
+    return BindingError(f"the model has no {what} named {name!r}", hint)

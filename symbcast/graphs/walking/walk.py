@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 
+from symbcast.core.characters import closest, listed
 from symbcast.core.logic.formulas import FALSE, Formula, negate
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.solver.budget import current as current_budget
-from symbcast.errors import DimensionError
+from symbcast.errors import DimensionError, SymbcastError
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, SequenceValue, Value
 from symbcast.graphs.walking.deciding import decider_of_content, joined
@@ -351,7 +352,23 @@ def _missing(node: Node, inputs: Sequence[Value | None]) -> str:
 
 def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:
     """Return the shapes of values by name."""
-    return {name: _shape(v) for name, v in values.items()}
+    return Shapes({name: _shape(v) for name, v in values.items()})
+
+
+class Shapes(dict[str, "Shape | None"]):
+    """Shapes by name; a missing name raises `MissingShapeError`."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise MissingShapeError(name, tuple(self))
+
+
+class MissingShapeError(SymbcastError, KeyError):
+    """There is no value with a name; the message has similar names."""
+
+    def __str__(self) -> str:
+        name, known = self.args
+        close = closest(str(name), known)
+        return f"there is no value {name!r}; {f'did you mean {close!r}?' if close else f'there is {listed(known)}'}"
 
 
 def _shape(value: Value) -> Shape | None:

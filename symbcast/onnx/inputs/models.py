@@ -45,6 +45,8 @@ def load(model: Any) -> tuple[str, Any]:
         return _checked(_name(model), model)
     if _is_onnx_ir(model):
         return _from_onnx_ir(model)
+    if isinstance(model, (list, tuple, set)):
+        raise ShapeTypeError(model, "a model", "for several models, write check_many([...])")
     raise ShapeTypeError(model, "a model", "give the path of one, an onnx.ModelProto or an onnx_ir.Model")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, TypeAlias
 
 from symbcast.core.algebra.sizes import index_of
@@ -14,13 +15,17 @@ def whole(operator: str, name: str, value: Any) -> int:
     """Return an integer, which may be NumPy's; refuse a bool."""
     found = None if isinstance(value, bool) else index_of(value)
     if found is None or abs(found) > MAX_ATTRIBUTE:
-        raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", f"write {name}=1, for example")
+        meant = _meant(value)
+        hint = f"write {name}={meant}" if meant is not None else f"write {name}=1, for example"
+        raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", hint)
     return found
 
 
 def wholes(operator: str, name: str, value: Any) -> tuple[int, ...]:
     """Return several integers."""
-    return tuple(whole(operator, name, item) for item in items(operator, name, value))
+    found = items(operator, name, value)
+    _check_items(operator, name, found)
+    return tuple(whole(operator, name, item) for item in found)
 
 
 Others: TypeAlias = Literal["..."]
@@ -31,7 +36,8 @@ def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | No
     """Return an order of axes, or None to reverse them; it may contain one ellipsis."""
     if value is None:
         return None
-    given = value if _is_sequence(value) else (value,)
+    given = tuple(value) if _is_sequence(value) else (value,)
+    _check_items(operator, name, given if _is_sequence(value) else ())
     found: list[int | Others] = ["..." if a is ... or a == "..." else whole(operator, name, a) for a in given]
     if found.count("...") > 1:
         raise OperatorError(operator, f"{name}={_brief(value)} has more than one ellipsis")
@@ -40,7 +46,7 @@ def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | No
 
 def axes(operator: str, name: str, value: Any) -> tuple[int, ...]:
     """Return one or more axes."""
-    return wholes(operator, name, value if _is_sequence(value) else (value,))
+    return wholes(operator, name, value) if _is_sequence(value) else (whole(operator, name, value),)
 
 
 def axes_or_all(operator: str, name: str, value: Any) -> tuple[int, ...] | None:
@@ -112,6 +118,10 @@ def naturals(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
 def ends(operator: str, name: str, value: Any) -> int | tuple[int | tuple[int, int], ...]:
     """Return the padding at both ends of all axes, or of each axis: one number, or one before and one after it."""
     if not _is_sequence(value):
+        if value in ("reflect", "edge", "wrap", "constant"):
+            raise OperatorError(
+                operator, f"{name}={value!r} is no number of elements", f"write {name}=1, mode={value!r}"
+            )
         return whole(operator, name, value)
     return tuple(_pair(operator, name, item) if _is_sequence(item) else whole(operator, name, item) for item in value)
 
@@ -141,7 +151,9 @@ def places(operator: str, name: str, value: Any) -> tuple[int | str | None, ...]
 def items(operator: str, name: str, value: Any) -> tuple[Any, ...]:
     """Return the items of a sequence."""
     if not _is_sequence(value):
-        raise OperatorError(operator, f"{name}={_brief(value)} is not a sequence", f"write {name}=(0,), for example")
+        raise OperatorError(
+            operator, f"{name}={_brief(value)} is not a sequence", f"write one for each axis: {name}=({_brief(value)},)"
+        )
     return tuple(value)
 
 
@@ -150,6 +162,31 @@ def _pair(operator: str, name: str, value: Any) -> tuple[int, int]:
     if len(found) != 2:
         raise OperatorError(operator, f"{name}={_brief(value)} must be two numbers: padding before and after the axis")
     return found[0], found[1]
+
+
+def _check_items(operator: str, name: str, given: tuple[Any, ...]) -> None:
+    """Raise `OperatorError` for a sequence of numbers that are not all integers, with the integers to write."""
+    if all(type(item) is int or index_of(item) is not None for item in given):
+        return
+    meant = [item if type(item) is int else _meant(item) for item in given]
+    if given and None not in meant:
+        problem = f"{name}={_brief(given)} has numbers that are not integers"
+        raise OperatorError(operator, problem, f"write {name}={_brief(tuple(meant))}")
+
+
+def _meant(value: Any) -> int | tuple[int, ...] | None:
+    """Return the integer that a float or a text stands for, or the integers of a text with several."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    words = value.replace(",", " ").strip("()[] ").split() if isinstance(value, str) and len(value) < _LONGEST else []
+    numbers = [int(w) for w in words if re.fullmatch(r"-?\d{1,9}", w)]
+    if not words or len(numbers) < len(words):
+        return None
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+_LONGEST = 80
+"""A longer text is no number, or no list of axes."""
 
 
 def _is_sequence(value: Any) -> bool:

@@ -108,7 +108,7 @@ class LayerFunctions(ShapeFunctions):
         >>> env.resize("N, C, H, W", scales=(2, 0.5), axes=(2, 3)), env.resize("N, C, H, W", ("h", 224), axes=(2, 3))
         (Shape('(N, C, 2*H, W//2)'), Shape('(N, C, h, 224)'))
         """
-        given = None if scales is None else tuple(scales)
+        given = tuple(scales) if isinstance(scales, Iterable) else scales
         return self._operate("resize", _given(data, sizes), origin, axes=axes, scales=given)
 
     # Elements by rank and index.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
-from symbcast.core.algebra.sizes import index_of
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import OperatorError
+from symbcast.operators.rearranging.reshape import NO_ZERO
 from symbcast.operators.recorded.attributes import positive
 from symbcast.operators.recorded.program_methods import ProgramFunctions
+from symbcast.operators.recorded.written import as_list, check_equation, read_target, references, several
 
 if TYPE_CHECKING:
     import sympy
@@ -58,6 +58,8 @@ class ShapeFunctions(ProgramFunctions):
         >>> ShapeEnv().einsum("bik,bkj->bij", "B, N, K", "B, K, M")
         Shape('(B, N, M)')
         """
+        if equation.__class__ is not str or "->" not in equation or not shapes:
+            check_equation(equation, shapes)
         return self._operate("einsum", shapes, origin, equation=equation)
 
     # Reductions.
@@ -95,7 +97,9 @@ class ShapeFunctions(ProgramFunctions):
         >>> env.reshape("A, B", (-1, 6))
         Shape('(A*B//6, 6)')
         """
-        sizes, inferred, zeros = _target(target)
+        sizes, inferred, zeros = read_target(target)
+        if inferred and zeros and not zero_copies:
+            raise OperatorError("reshape", NO_ZERO, "zero_copies=True lets a 0 copy the data's size")
         copied = zeros if zero_copies else ()
         return self._operate(
             "reshape",
@@ -166,6 +170,8 @@ class ShapeFunctions(ProgramFunctions):
         >>> ShapeEnv().tile("N, 3", ("k", 2))
         Shape('(N*k, 6)')
         """
+        if isinstance(repeats, int):
+            raise OperatorError("tile", f"repeats={repeats} is not one number for each axis", f"write (1, {repeats})")
         return self._operate("tile", (data, repeats), origin)
 
     # Joins and splits.
@@ -178,7 +184,7 @@ class ShapeFunctions(ProgramFunctions):
         >>> env.concat(["batch, past, d", "batch, T, d"], axis=1)
         Shape('(batch, T + past, d)')
         """
-        return self._operate("concat", _several("concat", shapes), origin, axis=axis)
+        return self._operate("concat", several("concat", shapes), origin, axis=axis)
 
     def stack(self, shapes: Iterable[ShapeLike], axis: int = 0, *, origin: str | None = None) -> Shape:
         """Add a concatenation along a new axis, of tensors of the same shape.
@@ -188,7 +194,7 @@ class ShapeFunctions(ProgramFunctions):
         >>> env.stack(["N, 3", "N, M"], axis=-1), env.condition
         (Shape('(N, 3, 2)'), Condition('M == 3'))
         """
-        return self._operate("stack", _several("stack", shapes), origin, axis=axis)
+        return self._operate("stack", several("stack", shapes), origin, axis=axis)
 
     def split(
         self, data: ShapeLike, parts: int | str | Iterable[Size], axis: int = 0, *, origin: str | None = None
@@ -244,7 +250,7 @@ class ShapeFunctions(ProgramFunctions):
         (Shape('(N, 7)'), Shape('(min(N, k), 4)'))
         """
         sizes: list[Any] = []
-        read = {"starts": _references(_as_list(starts), sizes), "stops": _references(_as_list(stops), sizes)}
+        read = {"starts": references(as_list(starts), sizes), "stops": references(as_list(stops), sizes)}
         return self._operate("slice", (data, tuple(sizes)), origin, **read, axes=axes, steps=steps)
 
     def gather(self, data: ShapeLike, indices: ShapeLike, axis: int = 0, *, origin: str | None = None) -> Shape:
@@ -257,6 +263,11 @@ class ShapeFunctions(ProgramFunctions):
         >>> env.gather("vocabulary, d", "batch, T"), env.condition
         (Shape('(batch, T, d)'), Condition('batch == 0 or T == 0 or vocabulary >= 1'))
         """
+        if isinstance(indices, int):
+            hint = (
+                f"write gather(data, {axis!r}, axis={indices})" if isinstance(axis, str) else "write '' for one index"
+            )
+            raise OperatorError("gather", f"indices={indices} is not the shape of the indices", hint)
         return self._operate("gather", (data, indices), origin, axis=axis)
 
     def pad(self, data: ShapeLike, widths: Ends, mode: PadMode = "constant", *, origin: str | None = None) -> Shape:
@@ -347,64 +358,8 @@ class ShapeFunctions(ProgramFunctions):
         >>> env.pool("N, C, H, 7", (2, 2), strides=2), env.condition
         (Shape('(N, C, H//2, 3)'), Condition('H >= 2'))
         """
+        if isinstance(kernel, int):
+            hint = f"write ({kernel}, {kernel}) for an image"
+            raise OperatorError("pool", f"kernel={kernel} is not one size for each axis to slide along", hint)
         given = {"strides": strides, "padding": padding, "dilations": dilations, "ceil_mode": ceil_mode}
         return self._operate("pool", (data, kernel), origin, **given)
-
-
-def _several(name: str, shapes: Any) -> tuple[Any, ...]:
-    if isinstance(shapes, (str, Shape)) or not isinstance(shapes, Iterable):
-        raise OperatorError(name, "takes a list of shapes", f"write {name}([a, b], axis=0)")
-    return tuple(shapes)
-
-
-def _target(target: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """Return a target's sizes with 1 in place of -1, the axes with -1, and the axes with 0.
-
-    A 0 stays in the sizes: the caller decides whether it copies a size.
-    """
-    if isinstance(target, str):
-        found = _split(target)
-        return _marked(found) if found is not None else (target, (), ())
-    return _marked([target] if not isinstance(target, Iterable) else list(target))
-
-
-def _split(text: str) -> list[str] | None:
-    """Return the sizes in a text if it contains -1 or 0; None for any other text."""
-    inner = text.strip()
-    if inner[:1] in "([" and inner[-1:] in ")]":
-        inner = inner[1:-1]
-    parts = [p.strip() for p in re.split(r",(?![^()]*\))", inner)]
-    parts = parts[:-1] if parts[-1:] == [""] else parts
-    return parts if {"-1", "0"} & set(parts) else None
-
-
-def _marked(items: Sequence[Any]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    numbers = [_number(item) for item in items]
-    inferred = tuple(n for n, number in enumerate(numbers) if number == -1)
-    zeros = tuple(n for n, number in enumerate(numbers) if number == 0)
-    if len(inferred) > 1:
-        raise OperatorError("reshape", "at most one size may be -1")
-    return tuple(1 if n in inferred else item for n, item in enumerate(items)), inferred, zeros
-
-
-def _number(item: Any) -> int | None:
-    if isinstance(item, str):
-        return int(item) if item in ("-1", "0") else None
-    return None if isinstance(item, bool) else index_of(item)
-
-
-def _as_list(places: Any) -> list[Any]:
-    return list(places) if isinstance(places, Iterable) and not isinstance(places, str) else [places]
-
-
-def _references(places: Sequence[Any], sizes: list[Any]) -> tuple[int | str | None, ...]:
-    """Return positions with each non-integer replaced by a reference into ``sizes``, to which it is appended."""
-    found: list[int | str | None] = []
-    for place in places:
-        number = None if place is None or isinstance(place, str) else _number(place)
-        if place is None or number is not None:
-            found.append(number)
-        else:
-            found.append(f"#{len(sizes)}")
-            sizes.append(place)
-    return tuple(found)

@@ -22,6 +22,7 @@ from symbcast.operators.reach import Reach, ReachError, is_of_each_axis, is_shap
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.broadcasting import AttributeValue
+    from symbcast.core.broadcasting.parameters import Parameter
 
 Reader = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, in normal form; raises `OperatorError` for an invalid value."""
@@ -57,9 +58,15 @@ class Operator(Rule):
         self.called = called or self.name
         for parameter in self.parameters:
             value = read.get(parameter.name, parameter.default)
-            setattr(self, parameter.name, parameter.check(self.name, value) if parameter.choices else value)
+            setattr(self, parameter.name, self._chosen(parameter, value) if parameter.choices else value)
         self.check_attributes()
         self._is_set = True
+
+    def _chosen(self, parameter: Parameter, value: Any) -> AttributeValue:
+        try:
+            return parameter.check(self.name, value)
+        except RuleArgumentError as error:
+            raise OperatorError(self.name, error.problem, error.hint) from None
 
     @abstractmethod
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symbcast.core.program.whole.program import Program
 from symbcast.core.program.whole.repeats import key_of
+from symbcast.core.signatures import same_parameter
+from symbcast.errors import CallError, ShapeTypeError
 from symbcast.operators.recorded.operator import find_operator, operator_called
 
 if TYPE_CHECKING:
@@ -63,6 +65,10 @@ class ProgramFunctions:
         Shapes, rule and attributes are as in `symbcast.broadcast`. Raises `IncompatibleProgramError` where no sizes
         allow it together with the operations so far, and other `SymbcastError` for wrong input.
         """
+        if attributes:
+            for name, value in attributes.items():
+                if same_parameter(name, ("origin",)):
+                    raise CallError("broadcast", f"there is no argument {name}=", f"write origin={value!r}")
         return self._program.broadcast(shapes, rule, origin, attributes)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
@@ -91,7 +97,9 @@ class ProgramFunctions:
 
     def symbol(self, name: str) -> sympy.Symbol:
         """Return the size that a name means here; one of ``?`` and letters is an unknown."""
-        return self._program.symbol(name)
+        from symbcast.core.algebra.sympy_functions import check_name
+
+        return self._program.symbol(name if name in ("", "?") else check_name(name))
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
         """Return a new unknown size, with inclusive bounds.
@@ -101,6 +109,8 @@ class ProgramFunctions:
         >>> env.broadcast((env.fresh(), 3), (env.fresh(2, 5), 1))
         Shape('(2..5, 3)')
         """
+        if isinstance(lower, str):
+            raise ShapeTypeError(lower, "a bound", f"write symbol({lower!r}) for a size with a name")
         return self._program.fresh(lower, upper)
 
     def fork(self) -> Self:

@@ -104,7 +104,7 @@ def explored(  # noqa: PLR0913 - the inputs of a run, and its limits
     tracing itself, so they are doubtful. If a run differs from the earlier run whose first answers it repeats, nothing
     is known about the function at any sizes.
     """
-    if limit < 1:
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise ShapeTypeError(limit, "a number of paths to follow", "write 1 or more")
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}

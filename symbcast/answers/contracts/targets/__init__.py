@@ -47,11 +47,15 @@ TARGETS: dict[str, Target] = {
 }
 
 
+_MEANT = {"tensorrt": "trtexec", "trt": "trtexec", "ort": "onnxruntime", "core_ml": "coreml", "pytorch": "torch"}
+"""What names that people try mean."""
+
+
 def target_of(name: str) -> Target:
     """Return a target by name; raise `TargetError` if there is none."""
     known = TARGETS.get(name)
     if known is None:
-        meant = closest(str(name), TARGETS)
+        meant = _MEANT.get(str(name).casefold()) or closest(str(name), TARGETS)
         hint = f"did you mean {meant!r}? The targets are" if meant else "the targets are"
         raise TargetError(str(name), "there is no such target", f"{hint} {', '.join(TARGETS)}")
     return known

@@ -66,7 +66,10 @@ def read_assumptions(assume: Assumptions) -> list[Assumption]:
     if assume is None:
         return []
     if isinstance(assume, (bytes, Mapping)):
-        raise ShapeTypeError(assume, "an assumption", "write text such as 'N >= 2', or a list of texts")
+        sizes = assume.items() if isinstance(assume, Mapping) else ()
+        texts = [f"{name} == {size}" for name, size in sizes if isinstance(name, str) and type(size) is int]
+        hint = f"write {texts[0]!r}" if texts else "write text such as 'N >= 2', or a list of texts"
+        raise ShapeTypeError(assume, "an assumption", hint)
     if isinstance(assume, str) or hasattr(type(assume), "free_symbols") or not isinstance(assume, Iterable):
         assume = [assume]
     return [_read_assumption(item) for item in assume]

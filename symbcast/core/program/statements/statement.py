@@ -39,7 +39,7 @@ from symbcast.core.supplied import supplied
 from symbcast.core.text import parse_formula
 from symbcast.core.text.printing import formula_text, names_of
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError, UnknownRankError
+from symbcast.errors import BindingError, CallError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
     from sympy import Symbol as SympySymbol
@@ -121,9 +121,24 @@ class Statement:
         >>> Statement("N == M or M == 1").subs({"N": 2})
         Eq(2, M) | Eq(M, 1)
         """
+        named = {str(s): s for s in self.symbols}
+        asked = {*self._shown.values()}
+
+        def sized(name: Any) -> Any:
+            if isinstance(name, str) and name not in named and name not in asked:
+                there = f"the sizes are {', '.join(named)}" if named else "it mentions no sizes"
+                raise BindingError(f"the condition has no size {name!r}", there)
+            return named.get(name, name) if isinstance(name, str) else name
+
+        given = {k: v for k, v in options.items() if k not in ("simultaneous", "real", "evaluate")}
+        if given:
+            raise CallError("subs", "sizes are given in a mapping", f"write subs({given!r})")
+        if len(args) == 2:
+            args = ({args[0]: args[1]},)
         if len(args) == 1 and isinstance(args[0], Mapping):
-            named = {str(s): s for s in self.symbols}
-            args = ({named.get(s, s) if isinstance(s, str) else s: value for s, value in args[0].items()},)
+            args = ({sized(s): value for s, value in args[0].items()},)
+        elif len(args) == 1 and isinstance(args[0], str):
+            raise CallError("subs", "the new size is missing", f"write subs({{{args[0]!r}: 3}})")
         return self.sympy.subs(*args, **options)
 
     @property
@@ -292,7 +307,8 @@ class Statement:
         return hash(self.formula == TRUE) if self.formula in (TRUE, FALSE) else hash(self.formula)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a condition has no truth value: compare its .verdict, or call its .guard()")
+        hint = "combine conditions with &, | and ~, compare its .verdict, or call its .guard()"
+        raise TypeError(f"a condition has no truth value: {hint}")
 
     def __str__(self) -> str:
         return formula_text(self.formula, names=self._shown)
