@@ -27,6 +27,7 @@ version = release = __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 nitpicky = False
+suppress_warnings = ["ref.python"]  # annotations name classes without their module, and three are called Finding
 default_role = "py:obj"
 
 myst_enable_extensions = ["colon_fence"]

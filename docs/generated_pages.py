@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from returned_classes import returned_classes
+
 import symbcast as sb
 from symbcast import _meant as meant_of_module
 
@@ -134,7 +136,8 @@ def reference_pages() -> dict[str, str]:
     documented: dict[object, str] = {getattr(sb, n): f"symbcast.{n}" for n in (*classes, *functions)}
     for name in FRONT_ENDS:
         pages[f"reference/{name}.rst"] = _module_page(name, documented)
-    groups = {"Everything at once": ["functions", "errors"], "Classes": own, "Modules": list(FRONT_ENDS)}
+    pages["reference/returned.rst"] = _page("Classes of results", _returned_classes(documented))
+    groups = {"Everything at once": ["functions", "errors", "returned"], "Classes": own, "Modules": list(FRONT_ENDS)}
     trees = [f".. toctree::\n   :caption: {title}\n\n{_indented(names)}" for title, names in groups.items()]
     pages["reference/index.rst"] = _page("Reference", ["All public names, from their docstrings.", *trees])
     return pages
@@ -171,6 +174,13 @@ def _module_page(name: str, documented: dict[object, str]) -> str:
             parts.append(f".. autofunction:: {path}")
     first = (inspect.getdoc(module) or "").split("\n\n")[0].replace("\n", " ")
     return _page(f"symbcast.{name}", [first, *parts])
+
+
+def _returned_classes(documented: Mapping[object, str]) -> Iterator[str]:
+    yield "What functions and methods return, other than the classes with pages of their own."
+    for path, cls in returned_classes(documented).items():
+        yield f".. py:currentmodule:: {cls.__module__}"
+        yield _autoclass(path, cls)
 
 
 def _page(title: str, parts: Iterator[str] | list[str]) -> str:

@@ -80,6 +80,12 @@ def test_the_reference_has_every_public_name(site):
     } == set()
 
 
+def test_the_reference_has_the_classes_that_functions_return(site):
+    page = (site / "generated/reference/returned.html").read_text("utf-8")
+    members = {anchor.split(".")[-1] for anchor in Links(page).anchors if anchor}
+    assert {"PathFinding", "works", "LintReport", "counts", "BrokenPromise", "ModelPicture", "save"} <= members
+
+
 def _is_documented_elsewhere(name, documented):
     """Return whether an object is documented under the module that defines it, as sphinx does for aliases."""
     found = sb

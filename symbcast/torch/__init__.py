@@ -8,12 +8,14 @@ from symbcast.graphs.front_end import GUESSED_CHECKS
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.check import check
 from symbcast.torch.compiled.recompiles import Mark, Recompilation, RecompileReport, explain_recompiles
-from symbcast.torch.eager.trace import trace
 from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.guards.comparison import Comparison, Disagreement
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
 from symbcast.torch.guards.suggestions import Suggestion
 from symbcast.torch.report import TorchReport
+
+if TYPE_CHECKING:
+    from symbcast.torch.eager.trace import trace
 
 __all__ = [
     "Clause",
@@ -42,7 +44,7 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-    __getattr__ = guessed(
+    _missing = guessed(
         __name__,
         __all__,
         *GUESSED_CHECKS,
@@ -51,3 +53,10 @@ if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse
         "Dim dynamic_shapes suggest -> check(...).suggest()",
         "explain_error parse_error -> read_error(...)",
     )
+
+    def __getattr__(name: str) -> object:
+        if name == "trace":  # it alone needs NumPy
+            from symbcast.torch.eager.trace import trace
+
+            return trace
+        return _missing(name)

@@ -19,11 +19,11 @@ SHOWN = 6
 
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
     """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
-    more = fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000))
+    more = fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000, bool(report._shown)))
     return document_of_model(report, room, (more,))
 
 
-def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
+def _guards(guards: Guards, refusal: str | None, shown: int, has_sizes: bool) -> Iterator[Field]:
     """Yield fields for torch's guards, the sizes that it fixed, and why it refused the given dynamic shapes."""
     clauses = guards.clauses
     head = f"{len(guards)} guard{'s' * (len(guards) != 1)} of torch"
@@ -34,6 +34,9 @@ def _guards(guards: Guards, refusal: str | None, shown: int) -> Iterator[Field]:
         more = len(clauses) - shown
         text = f"{head}, which come{'s' * (len(guards) == 1)} to {len(clauses)} clause{'s' * (len(clauses) != 1)}"
         yield field("that is", words(f"{text}; .guards.clauses has {more} more" if more > 0 else text), most=2)
+    elif not has_sizes:
+        text = "no axis is dynamic; check(..., dynamic_shapes=...) makes axes dynamic, as in torch.export"
+        yield field("all fixed", words(text), most=2)
     else:
         yield field("torch wants", words("nothing about sizes that are not fixed"), most=1)
     fixed = [str(s) for s in guards.specialised if s.was_open]

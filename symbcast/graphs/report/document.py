@@ -95,7 +95,8 @@ def verdict_words(report: GraphAnswer) -> str:
         case Verdict.ALWAYS:
             data = bool(report.unanalysed) or any(f.is_about_data for f in report.findings)
             sizes = f"all sizes from {report.min_size} on" if report.min_size else "all sizes"
-            return f"runs for {sizes}{', with suitable data' if data else ''}"
+            runs = f"runs for {sizes}" if report._shown else "runs; all of its sizes are fixed"
+            return f"{runs}{', with suitable data' if data else ''}"
         case Verdict.SOMETIMES:
             left = ", as far as checked" if report._left_open else ""
             return f"runs only for some sizes{left}"

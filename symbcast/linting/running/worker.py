@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -46,6 +46,8 @@ class _WithoutChecks:
         if name != self.package:
             return None
         sys.meta_path.remove(self)
+        if find_spec(name) is None:  # jaxtyping asks for packages that need not be there
+            return None
         module = import_module(name)
         for decorator in self.names:
             setattr(module, decorator, _unchanged)
