@@ -21,7 +21,9 @@ def finer_quotients(constraints: Sequence[Formula], operations: Callable[[], Ite
     found: dict[Term, Term] = {}
     for (size, modulus), most in below.items():
         coarse = next((o for o in by_number if o.args[0] is size and o.args[1].constant == modulus), None)
-        for fine in by_number if coarse is not None else ():
+        if coarse is None:
+            continue
+        for fine in by_number:
             number = fine.args[1].constant
             if fine.args[0] is size and most < number < modulus and modulus % number == 0:
                 found.setdefault(fine, coarse * constant(modulus // number))
