@@ -16,6 +16,7 @@ from symbcast.core.solver.groups.connectivity import Ties
 from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
 from symbcast.core.solver.simplification.difference_constraints import Differences
 from symbcast.core.solver.simplification.simplification import simplified, size
+from symbcast.core.solver.simplification.staircases import without_staircases
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -43,11 +44,11 @@ class Conditions:
 
     def _group(self, formula: Formula) -> Formula:
         if formula in (TRUE, FALSE) or size(formula) > MAX_SIMPLIFIED:
-            return formula
+            return without_staircases(formula)
         known = self._known.get(formula)
         if known is not None and known.pay():
             return known.value
-        found, is_kept = worked_out(lambda: self._shorter(formula))
+        found, is_kept = worked_out(lambda: without_staircases(self._shorter(formula)))
         if is_kept:
             self._known[formula] = found
         return found.value

@@ -14,6 +14,7 @@ from symbcast.core.logic.formulas import Formula, all_of, any_of, clauses, negat
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.program.sizes.unrolling import Unrolled, checked
+from symbcast.core.solver.budget import reason
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -129,11 +130,16 @@ class Refutation:
         return not can_hold
 
     def witness(self, names: Mapping[Symbol, str]) -> dict[str, int] | None:
-        """Return the smallest such sizes by name; None if there are none. Raises the same errors as `is_impossible`."""
+        """Return the smallest such sizes by name; None if there are none.
+
+        Raises the same errors as `is_impossible`, and `UndecidedError` if such sizes exist but none were found.
+        """
         if self.is_impossible:
             return None
         found = self._decision.witness()
-        return None if found is None else self._sizes.named(found, names)
+        if found is None:
+            raise UndecidedError(self._decision.evidence_reason or reason())
+        return self._sizes.named(found, names)
 
 
 def check_kinds(symbols: Iterable[Symbol]) -> None:
