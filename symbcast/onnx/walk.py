@@ -66,11 +66,12 @@ class OnnxWalk(Walk):
 
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of a node and put them into the scope; a constant has nothing to ask or to derive."""
-        tensor = cast("OnnxNode", node).tensor if not self._functions and self.is_untimed else None
+        is_constant = node.op_type == "Constant" and not self._functions and self.is_untimed
+        tensor = cast("OnnxNode", node).tensor if is_constant else None
         if tensor is None:
             super().node(node, scope)
             return
-        self._place(node, ())
+        self._unnamed.append(node)
         scope.values[node.outputs[0]] = TensorConstant(tensor)
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:

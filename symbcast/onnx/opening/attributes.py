@@ -25,9 +25,14 @@ CHOICES: Mapping[str, tuple[str, tuple[bytes, ...]]] = {
 """By operator, an attribute and its allowed texts."""
 
 
+_CHECKED = frozenset({*NEEDED, *CHOICES, ":LRN"})
+
+
 def problem_of(node: Any, domain: str) -> str | None:
     """Return a kernel's error about the attributes of a node; None if it accepts them."""
     name = f"{domain}:{node.op_type}"
+    if name not in _CHECKED:
+        return None
     held = {a.name: a for a in node.attribute}
     for group in NEEDED.get(name, ()):
         if sum(_is_full(held.get(n)) for n in group) != 1:

@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain
 from typing import Any
 
+from symbcast.onnx.opening.schemas import schema as schema_of
 from symbcast.onnx.opening.types import ValueType
 
 LETTERS: Mapping[str, str] = {
@@ -81,12 +81,20 @@ def _widened(name: str) -> str:
 def _parameters(node: Any, schema: Any, types: Mapping[str, ValueType]) -> Iterator[tuple[str, str]]:
     """Yield the type parameters of an operator, each with the first value of that type."""
     met: set[str] = set()
-    for slots, names in ((schema.inputs, node.input), (schema.outputs, node.output)):
+    for slots, names in zip(
+        _slots(schema.domain, schema.name, schema.since_version), (node.input, node.output), strict=True
+    ):
         for position, name in enumerate(names):
-            slot = slots[min(position, len(slots) - 1)] if slots else None
-            if slot is None or not name or name not in types:
+            if not slots or not name or name not in types:
                 continue
-            for parameter in chain((slot.type_str,), (slot.name,)):
+            for parameter in slots[min(position, len(slots) - 1)]:
                 if parameter not in met:
                     met.add(parameter)
                     yield parameter, name
+
+
+@lru_cache(maxsize=1024)
+def _slots(domain: str, name: str, version: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the type and the name of each input and output in a schema, which takes long to read."""
+    found = schema_of(name, version, domain)
+    return [(s.type_str, s.name) for s in found.inputs], [(s.type_str, s.name) for s in found.outputs]
