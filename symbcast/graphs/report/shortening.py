@@ -84,10 +84,10 @@ class Shortener:
                 return replace(block, rows=tuple(map(self._row, rows)))
 
     def _row(self, row: Row) -> Row:
-        return replace(row, label=self.text(row.label), cells=self._line(row.cells))
+        return row._replace(label=self.text(row.label), cells=self._line(row.cells))
 
     def _field(self, found: Field) -> Field:
-        return replace(found, lines=tuple(map(self._line, found.lines)))
+        return found._replace(lines=tuple(map(self._line, found.lines)))
 
     def _line(self, line: Line) -> Line:
         return tuple(map(self._span, line))
@@ -96,7 +96,7 @@ class Shortener:
         math = span.math
         if isinstance(math, Sizes):
             math = Sizes({self._aliases.get(quoted(name), name): size for name, size in math.values.items()})
-        return replace(span, text=self.text(span.text), math=math)
+        return span._replace(text=self.text(span.text), math=math)
 
 
 def _lines(document: Document) -> Iterator[Line]:
