@@ -6,6 +6,7 @@ pytest imports this module in every run, so it imports nothing until it is asked
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,9 @@ class AnnotatedFunction(pytest.Item):
         if found is None or found.status in ("unknown", "skipped"):
             pytest.skip("" if found is None else found.reason)
         if found.findings:
-            raise BrokenAnnotation("\n".join(map(str, found.findings)))
+            folder = self.config.invocation_params.dir
+            shown = self.path.relative_to(folder) if self.path.is_relative_to(folder) else self.path
+            raise BrokenAnnotation("\n".join(str(replace(f, path=str(shown))) for f in found.findings))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the findings without a traceback."""

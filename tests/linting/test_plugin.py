@@ -44,7 +44,7 @@ def test_each_annotated_function_is_an_item(project):
         "FAILED shapes.py::total",
         "FAILED shapes.py::squared_error",
     }
-    assert 'SYM101 total returns "N" only if N == M: at N=1, M=2 it returns (2,)' in done.stdout
+    assert '\nshapes.py:12:49: SYM101 total returns "N" only if N == M: at N=1, M=2 it returns (2,)' in done.stdout
 
 
 def test_without_the_option_nothing_is_collected(project):
