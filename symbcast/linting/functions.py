@@ -6,6 +6,7 @@ import ast
 import hashlib
 import io
 import re
+import threading
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -64,10 +65,15 @@ class Source:
         return "*" in found or not found.isdisjoint(codes)
 
 
+_PARSING = threading.Lock()
+"""Python 3.11 counts the depth of the trees that all threads build together, and raises `SystemError`."""
+
+
 def read_source(path: str) -> Source:
     """Return the annotated functions of a file. Raises `SyntaxError`, `ValueError` or `OSError` if it is no source."""
     data = Path(path).read_bytes()
-    tree = ast.parse(data, filename=path)
+    with _PARSING:
+        tree = ast.parse(data, filename=path)
     digest = hashlib.sha256(data).hexdigest()
     text = data.decode(tokenize.detect_encoding(io.BytesIO(data).readline)[0])
     return Source(path, digest, tuple(_functions(tree.body, "")), _ignored(text))
