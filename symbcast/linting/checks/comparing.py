@@ -100,7 +100,7 @@ class _About:
         if is_never and not (_OF_SHAPES.search(failure.error.lower()) and not self.form.samples):
             return None
         called = self._raised(failure.at)
-        if called is None:
+        if called is None or (is_never and any(self._raised(at) is None for at in self._larger())):
             return None
         equal = _equal_names(failure.formula, self.traced.names)
         where = f"at {sizes_text(dict(failure.at))} it raises {called}"
@@ -114,6 +114,12 @@ class _About:
         else:
             code, message = FAILS, f"{name} works only if {failure.text}: {where}"
         return Draft(code, self._place(failure.place), message, dict(failure.at), called)
+
+    def _larger(self) -> Iterator[dict[str, int]]:
+        """Yield sizes at which a function that works for no sizes fails too: equal ones, and different ones."""
+        names = list(self.traced.own.values())
+        yield dict.fromkeys(names, 4)
+        yield {name: 4 + number for number, name in enumerate(names)}
 
     def _is_intended(self, failure: Failure) -> bool:
         """Return whether the code itself raises the error."""
