@@ -40,7 +40,10 @@ def quiet():
 
 def modules(package):
     """The names of the modules of a package, in order."""
-    found = importlib.import_module(package)
+    try:
+        found = importlib.import_module(package)
+    except ImportError:  # it needs something that is not installed
+        return []
     names = [package]
     places = getattr(found, "__path__", [])
     names += [i.name for i in pkgutil.walk_packages(places, f"{package}.", onerror=lambda _: None)]
