@@ -10,14 +10,14 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 
-_INTERNAL = ("algebra", "broadcasting", "logic", "solver", "whole")
+_INTERNAL = ("algebra", "broadcasting", "logic", "solver", "statements", "whole")
 """The parts of ``symbcast.core`` whose objects readers of answers do not use."""
 
 
 def returned_classes(public: Collection[object]) -> dict[str, type]:
     """Return each class of symbcast that public callables return, by its path, and those that its members return.
 
-    The public classes and their bases are left out.
+    The public classes are left out.
     """
     found: dict[str, type] = {}
     waiting = list(public)
@@ -32,9 +32,8 @@ def returned_classes(public: Collection[object]) -> dict[str, type]:
         if inspect.isclass(each):
             waiting += [member for member in _members(each) if id(member) not in seen]
             seen.update(map(id, waiting))
-    bases = {base for each in public if inspect.isclass(each) for base in each.__mro__}
-    readable = {path: cls for path, cls in found.items() if cls not in bases}
-    return dict(sorted(readable.items(), key=lambda item: item[1].__name__))
+    others = {path: cls for path, cls in found.items() if cls not in public}
+    return dict(sorted(others.items(), key=lambda item: item[1].__name__))
 
 
 def _members(cls: type) -> Iterator[object]:
