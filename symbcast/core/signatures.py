@@ -31,7 +31,7 @@ _SAME = tuple(
         "widths pad_width pad pads padding paddings",
         "kernel kernel_size kernel_shape ksize pool_size window window_shape window_size",
         "groups group feature_group_count num_groups n_groups",
-        "target shape newshape new_shape size sizes output_shape",
+        "target shape newshape new_shape size sizes output_shape to",
         "sizes size output_size target shape",
         "scales scale_factor scale",
         "parts indices_or_sections chunks sections split_size split_size_or_sections num_or_size_splits num_outputs",
@@ -44,7 +44,7 @@ _SAME = tuple(
         "shapes tensors arrays inputs input_shapes input_shape operands xs",
         "indices index ind idx",
         "updates src source values",
-        "weights weight filters filter w",
+        "weights weight filters filter kernel w",
         "scale weight gamma",
         "bias b beta",
         "equation subscripts pattern",
@@ -133,7 +133,7 @@ def with_advice(function: F, owner: type | None = None, shown: str = "") -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         try:
-            return function(*args, **kwargs)
+            return function(*args, **kwargs) if kwargs else function(*args)
         except (TypeError, AttributeError) as error:
             wrong = None if isinstance(error, SymbcastError) else _misfit(function, owner, shown, args, kwargs)
             if wrong is None:
@@ -207,7 +207,7 @@ class _Call:
         self.named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self.only_named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in kwargs]
         self.positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        self.takes_more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        self.more = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
         self.takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.mappings = [p.name for p in parameters if "Mapping" in str(p.annotation)]
         self.required = [p.name for p in parameters if _is_required(p)]
@@ -218,7 +218,7 @@ class _Call:
         wrong = [k for k in self.kwargs if k not in self.named and (not self.takes_any or same_parameter(k, missing))]
         if wrong:
             return self._of_keywords(wrong)
-        if len(self.args) > len(self.positional) and not self.takes_more:
+        if len(self.args) > len(self.positional) and not self.more:
             return self._of_too_many()
         twice = [k for k in self.kwargs if k in self.positional[: len(self.args)]]
         if twice:
@@ -243,6 +243,10 @@ class _Call:
         value = self.kwargs[name]
         if name in ("rule", "rules") and "rules" in known and isinstance(value, str):
             value = [value]
+        if self.more == "shapes" and same_parameter(name, ["shapes"]):
+            return "give the shapes by position"
+        if self.more in ("assumptions", "requirements") and type(value) is int and (self.name, name) not in _MEANT:
+            return f"write {self.name}('{name} == {value}')"
         if (self.name, name) not in _MEANT and type(value) is int and name.isidentifier():
             if "bind" in known and not advised_keyword(name, known):
                 return f"write bind={{{name!r}: {value}}}"
@@ -278,6 +282,7 @@ class _Call:
             or self._as_sequence()
             or (self._text(fitting, dict(zip(free, extra, strict=False))) if len(extra) <= len(free) else "")
             or self._in_pairs()
+            or _MEANT.get((self.name, "dim0"), "")
         )
 
     def _as_list(self) -> str:
@@ -287,9 +292,11 @@ class _Call:
     def _as_sequence(self) -> str:
         """Return the call with the numbers after the first argument in a tuple, as `reshape` takes them."""
         is_sequence = self.positional[1:2] and self.positional[1] in _SEQUENCES
-        if not is_sequence or not all(isinstance(a, (int, str)) for a in self.args[1:]):
+        given = self.args[1:]
+        is_order = self.positional[1:2] != ["order"] or {*given} == {*range(len(given))}
+        if not is_sequence or not is_order or not all(isinstance(a, (int, str)) for a in given):
             return ""
-        return self._text((self.args[0], self.args[1:]), {k: v for k, v in self.kwargs.items() if k in self.only_named})
+        return self._text((self.args[0], given), {k: v for k, v in self.kwargs.items() if k in self.only_named})
 
     def _in_pairs(self) -> str:
         return f"{self.name}({', '.join(self.positional)}) for two at a time" if self.positional == _PAIR else ""
@@ -297,11 +304,11 @@ class _Call:
     def _filled(self, missing: Sequence[str]) -> str:
         """Return the call with names for its missing arguments."""
         if self.positional[1:3] == ["starts", "stops"] and len(self.args) == 2 and (ends := _ends(self.args[1])):
-            return f"write {self._text((self.args[0], *ends), {})}"
+            return f"write {self._text((self.args[0], *ends), self.kwargs)}"
         gathered = len(self.args) > 1 and self._as_list()
         if gathered:
             return f"write {gathered}"
-        if self.takes_more and len(missing) == 1 and len(self.args) > 2:  # the last shape is the wanted output
+        if self.more and len(missing) == 1 and len(self.args) > 2:  # the last shape is the wanted output
             return f"write {self._text(self.args[:-1], {missing[0]: self.args[-1]})}"
         places = [n for n in self.positional if n in missing]
         texts = [*map(_text, self.args), *places, *(f"{n}=..." for n in missing if n not in places)]
@@ -309,7 +316,8 @@ class _Call:
         return f"write {self.name}({', '.join(texts)})"
 
     def _all(self) -> str:
-        return f"its arguments are {listed(self.named)}" if self.named else f"write {self.name}()"
+        names = list(dict.fromkeys((*self.positional, *self.named)))
+        return f"its arguments are {listed(names)}" if names else f"write {self.name}()"
 
     def _text(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         return f"{self.name}({', '.join([*map(_text, args), *(f'{k}={_text(v)}' for k, v in kwargs.items())])})"

@@ -80,9 +80,17 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
     """Walk through a model and return it with the results."""
     aliases = _aliases(front_end, model, asked.given)
     assume, given = without_aliases(asked.assume, asked.given, aliases) if aliases else (asked.assume, asked.given)
+    written = {
+        f"{aliases[name]} == {size}": f"{name} == {size}" for name, size in asked.given.bind.items() if name in aliases
+    }
     asked = asked._replace(assume=assume, given=given)
-    with limited(asked.budget):
-        found = _repeated(front_end, model, asked)
+    try:
+        with limited(asked.budget):
+            found = _repeated(front_end, model, asked)
+    except AssumptionError as error:
+        if written:
+            raise AssumptionError(error.problem, [written.get(t, t) for t in error.clashing], error.hint) from None
+        raise
     env, asker = found.env, found.asker
     model.settle(found.walk)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.guesses import Guessable
 from symbcast.errors import ShapeTypeError
 from symbcast.linting.codes import CODES, EQUAL, STRETCHED
 from symbcast.linting.findings import Checked, Finding
@@ -20,7 +21,7 @@ VERSION = 1
 """It is incremented when a key changes its meaning or is removed."""
 
 
-class LintReport:
+class LintReport(Guessable):
     """What lint found in some files.
 
     Attributes:

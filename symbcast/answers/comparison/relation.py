@@ -19,6 +19,7 @@ from symbcast.answers.explanation.names import rule_text
 from symbcast.answers.show import html, text
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.broadcasting import Rule
+from symbcast.core.guesses import Guessable
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.signatures import with_advice
 from symbcast.core.solver.budget import check_budget, limited, one_call
@@ -28,7 +29,7 @@ HIGHEST = 8
 """Ranks above this are not asked about."""
 
 
-class Relation(Related):
+class Relation(Guessable, Related):
     """How one rule relates to another on all pairs of shapes up to a rank. It has no truth value: see ``order``."""
 
     def explain(self) -> str:

@@ -13,6 +13,7 @@ from symbcast.answers.contracts.proof import prove, within
 from symbcast.answers.contracts.search.derived import search_derived
 from symbcast.answers.contracts.search.largest import Found, search
 from symbcast.answers.contracts.wanted import RangeLike, Wanted, range_text
+from symbcast.core.guesses import Guessable
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import put_in
 from symbcast.core.verdicts import Verdict
@@ -30,7 +31,7 @@ MOST = {"box": 1, "steps": 1, "derived": 1, "profiles": 4, "list": 128}
 """How many boxes a form has at most, unless the caller says otherwise."""
 
 
-class Contract:
+class Contract(Guessable):
     """Ranges of sizes, each size in which works, proved by z3.
 
     Attributes:

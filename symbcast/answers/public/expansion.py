@@ -28,6 +28,7 @@ from symbcast.answers.show.document import (
     words,
 )
 from symbcast.answers.show.operands import TONES
+from symbcast.core.guesses import Guessable
 from symbcast.core.program.statements.statement import of_answer
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
@@ -69,7 +70,7 @@ class ExpansionData(TypedDict):
 
 
 @dataclass(frozen=True)
-class Expansion:
+class Expansion(Guessable):
     """Whether an operand is stretched on an output axis: its size there is 1, or it has none, and the output's is not.
 
     It covers the sizes at which the broadcast, or the program, is valid. It has no truth value: compare its

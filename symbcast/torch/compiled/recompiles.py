@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from symbcast.core.guesses import Guessable
 from symbcast.core.signatures import with_advice
 from symbcast.torch.compiled.entries import Entry, code_of, entries_of
 from symbcast.torch.compiled.reasons import Reason, read_reason
@@ -49,7 +50,7 @@ class Mark(NamedTuple):
         return f"{where}{self.kind}({self.tensor}, {self.axis})"
 
 
-class RecompileReport:
+class RecompileReport(Guessable):
     """Why a function was compiled several times.
 
     Attributes:
