@@ -311,10 +311,8 @@ class ConcurrentUseError(SymbcastError, RuntimeError):
 class MissingExtraError(SymbcastError, ImportError):
     """A feature that needs an optional dependency; ``extra`` is the one to install.
 
-    The install command is the one for a clone of the repository.
-
     >>> print(MissingExtraError("symbcast.onnx", "onnx"))
-    symbcast.onnx needs the extra onnx; in a clone of symbcast: pip install '.[onnx]'
+    symbcast.onnx needs the extra onnx: pip install 'symbcast[onnx]' (in a clone: '.[onnx]')
     """
 
     def __init__(self, feature: str, extra: str) -> None:
@@ -323,7 +321,8 @@ class MissingExtraError(SymbcastError, ImportError):
         self.extra = extra
 
     def __str__(self) -> str:
-        return f"{self.feature} needs the extra {self.extra}; in a clone of symbcast: pip install '.[{self.extra}]'"
+        installed = f"pip install 'symbcast[{self.extra}]' (in a clone: '.[{self.extra}]')"
+        return f"{self.feature} needs the extra {self.extra}: {installed}"
 
 
 def _brief(value: object) -> str:

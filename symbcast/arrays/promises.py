@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from inspect import unwrap
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.arrays.apart import Call, Named, NotImportedError, imported, traced_by
@@ -15,9 +15,13 @@ from symbcast.arrays.arguments import TRACED, Arguments, check_call
 from symbcast.arrays.enforced import enforced
 from symbcast.arrays.report.report import TraceReport
 from symbcast.batch.isolation import Child
+<<<<<<< HEAD
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import symbols_of
+=======
+from symbcast.core.characters import listed
+>>>>>>> a899ff63 (Say what was meant by a wrong command line)
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, read_assumptions
 from symbcast.core.shapes import Shape, known_rank, shape
@@ -41,6 +45,10 @@ class Promise:
     returns: Any
     assume: Assumptions
     min_size: int
+
+    def call(self) -> Call:
+        """Return the arguments of the trace that decides it."""
+        return Call(self.arguments, self.named, self.assume, self.min_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,37 +159,59 @@ def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
         )
 
 
+def promise_of(function: Any) -> Promise | None:
+    """Return the promise that `checked` stated about a function; None if there is none."""
+    found = getattr(function, _ATTRIBUTE, None)
+    return found if isinstance(found, Promise) else None
+
+
 def _broken(function: Any, promise: Promise, module: ModuleType, name: str, child: Child) -> Iterator[BrokenPromise]:
     report = _report(function, promise, Named.of(module, name), child)
     code = getattr(unwrap(function), "__code__", None) or getattr(type(function).__call__, "__code__", None)
     file, line = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
-
-    def told(message: str, is_known: bool = True) -> BrokenPromise:
+    for fault in faults_of(promise, report):
+        message = fault.message
         if not report.isolated:
             message = f"{message} (traced in this process: no other process can import it)"
-        return BrokenPromise(report.name, file, line, message, is_known, report)
+        yield BrokenPromise(report.name, file, line, message, fault.is_known, report)
 
+
+class Fault(NamedTuple):
+    """Why a promise fails, or is not known to hold; ``is_returned`` if it is about the result."""
+
+    message: str
+    is_known: bool
+    is_returned: bool = False
+
+
+def faults_of(promise: Promise, report: TraceReport) -> Iterator[Fault]:
+    """Yield why a promise fails or is not known to hold, from the trace of its function."""
     if report.verdict is Verdict.UNKNOWN:
-        yield told(f"not known whether it holds: {report.reason}", False)
+        yield Fault(f"not known whether it holds: {report.reason}", False)
     elif report.verdict is not Verdict.ALWAYS:
         for finding in report.findings:
-            yield told(f"it {finding.works}: {finding.error}")
+            yield Fault(f"it {finding.works}: {finding.error}", True)
     if promise.returns is not None:
         for case in report.cases:
             if case.works:
                 formula = _as_promised(case.value, promise.returns)
                 conclusions = conclusions_of(report)
+                strange = [s.name for s in symbols_in(formula) if s not in conclusions.names]
+                if strange:
+                    yield Fault(f"it promises a size {listed(strange)}, which no argument has", True, is_returned=True)
+                    continue
                 decided = Decision(conclusions.knowledge, [any_of([negate(case.condition.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
                     text = (
                         "its structure differed" if formula == FALSE else Namer.of(conclusions.names).formula(formula)
                     )
-                    yield told(f"it returns the promised shapes only if {text}", decided.verdict is not Verdict.UNKNOWN)
+                    is_known = decided.verdict is not Verdict.UNKNOWN
+                    yield Fault(f"it returns the promised shapes only if {text}", is_known, is_returned=True)
 
 
 def _report(function: Any, promise: Promise, named: Named | None, child: Child) -> TraceReport:
     """Return the trace of a function, made in the child process, or in this process if the child cannot find it."""
-    call = Call(promise.arguments, promise.named, promise.assume, promise.min_size)
+    call = promise.call()
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if named is not None:
         with suppress(NotImportedError):

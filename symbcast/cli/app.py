@@ -11,15 +11,22 @@ from pathlib import Path
 from typing import NoReturn
 
 from symbcast.batch.interrupts import leave
+from symbcast.cli.advice.values import RELATIONS
+from symbcast.cli.advice.words import shown
+from symbcast.cli.arguments import check_shapes
 from symbcast.cli.output import LEAST_WIDTH, MOST_WIDTH, columns, print_text, print_wrapped
 from symbcast.cli.shapes import answer_for_shapes, is_shape, is_shapes_alone
 from symbcast.cli.statuses import Exit, UsageError
-from symbcast.errors import ShapeSyntaxError, SymbcastError
+from symbcast.errors import ShapeSyntaxError, ShapeTypeError, SymbcastError
 
 _POINTED = 130
 """The width of excerpts if the width of stderr is unknown."""
 _BETWEEN = re.compile(r";|\||(?<=[\w)\]])\s+(?=[\w(\[?*])")
 """What people write between two shapes in one argument."""
+
+
+_WORDS = {"x", "to", "by"}
+"""Words between two sizes of one shape."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -48,6 +55,7 @@ def run(arguments: Sequence[str]) -> int:
         is_help = arguments[:1] == ["help"] or (arguments[:1] in (["--help"], ["-h"]) and len(arguments) == 2)
         typed = [*arguments[1:2], "--help"] if is_help else arguments
         if is_shapes_alone(typed):
+            check_shapes("check", typed[1:])
             status = answer_for_shapes(typed[1:])
         else:
             from symbcast.cli.declared import answer
@@ -59,6 +67,8 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse(
             error.message() + _several(error.source, arguments), error.pointer(columns(sys.stderr) or _POINTED)
         )
+    except ShapeTypeError as error:
+        return _refuse(_plain(error))
     except (SymbcastError, UsageError) as error:
         return _refuse(str(error))
     except (BrokenPipeError, SystemExit):
@@ -74,13 +84,23 @@ def run(arguments: Sequence[str]) -> int:
         return Exit.INTERRUPTED
 
 
+def _plain(error: ShapeTypeError) -> str:
+    """Return an error without Python's types: whoever types a command writes text."""
+    if not isinstance(error.value, str | int):
+        return str(error)
+    text = f"{shown(str(error.value))} is not {error.wanted}"
+    return f"{text}; {error.hint}" if error.hint else text
+
+
 def _several(text: str, arguments: Sequence[str]) -> str:
     """Return how to give the shapes in one argument separately; empty if it does not hold several."""
     before = zip(("", *arguments), arguments, strict=False)
-    if any(argument == text and option.startswith("--") for option, argument in before):
-        return ""
+    options = [option for option, argument in before if argument == text and option.startswith("--")]
+    if options:
+        is_cut = options[0] in RELATIONS and re.fullmatch(r"[^\W\d][\w.]*", text)
+        return f'. Quote it whole, as in {options[0]} "{text} >= 2": the shell reads > and < itself' if is_cut else ""
     found = [part.strip() for part in _BETWEEN.split(text)]
-    if len(found) < 2 or "x" in found or not all(map(is_shape, found)):
+    if len(found) < 2 or not _WORDS.isdisjoint(found) or not all(map(is_shape, found)):
         return ""
     quoted = " ".join(f'"{part}"' for part in found)
     return f". If these are {len(found)} shapes, quote each: {quoted}"

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from symbcast.cli.advice import OF_SHAPES, meant_choice, shown, unknown_option
+from symbcast.cli.advice.options import Unknown, unknown_option
+from symbcast.cli.advice.paths import instead_of_shapes
+from symbcast.cli.advice.values import counted, divided, is_relation, misplaced, rule_among, unquoted_shapes
+from symbcast.cli.advice.words import OF_SHAPES, meant_choice, shown
 from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.option import Option, Options
 from symbcast.cli.statuses import UsageError
 from symbcast.core.characters import listed
-from symbcast.errors import SymbcastError
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
@@ -39,6 +41,8 @@ _EXAMPLES = {
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
+_REQUIRED = {"trace": 'give a function: symbcast trace MODULE:FUNCTION "N, 3"'}
+"""What to write for a command that was called without an argument that it needs."""
 TAKE_OTHERS = (*OF_SHAPES, "contract", "lint", "model", "torch-error", "trace")
 """The commands that take shapes or files."""
 HELP = ("--help", "-h")
@@ -52,47 +56,93 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
     given: dict[str, str] = {}
     options: list[str] = []
     others: list[str] = []
-    rest = iter(arguments)
+    alone = _not_options(command, arguments, commands[command])
+    if command in OF_SHAPES:
+        check_shapes(command, alone)
+    rest = Rest(arguments)
     for argument in rest:
         if argument == "--":
             others.extend(rest)
         elif _is_none(argument, command):
             others.append(argument)
         else:
-            option, value = _read(argument, command, rest, commands)
-            _check(option, value)
+            option, value = _read(argument, command, rest, commands, alone)
+            fault = divided(option, value, rest.left, command, alone)
+            if fault:
+                raise UsageError(fault)
+            _check(option, value, command)
             name = option.names[0]
             if not option.repeats and given.setdefault(name, value) is not value:
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 raise UsageError(f"{name} is given twice{twice}; give it only once")
             options.append(name if option.is_switch else f"{name}={value}")
-    known = {name for option in commands[command] for name in option.names}
+    _check_others(command, others, options, {name for option in commands[command] for name in option.names})
+    return [*options, *(["--", *others] if others else [])]
+
+
+class Rest:
+    """Arguments that are read one by one; ``left`` are those not yet read."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self.left = list(arguments)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if not self.left:
+            raise StopIteration
+        return self.left.pop(0)
+
+
+def _not_options(command: str, arguments: Sequence[str], options: Options) -> list[str]:
+    """Return the arguments that are neither options nor their values, also where options are unknown."""
+    known = {name: option for option in options for name in option.names}
+    found: list[str] = []
+    rest = Rest(arguments)
+    for argument in rest:
+        if argument == "--":
+            found.extend(rest)
+        elif not argument.startswith("-") or argument == STDIN or (command in OF_SHAPES and _SHAPE.match(argument)):
+            found.append(argument)
+        else:
+            option = known.get(argument.replace("_", "-"))
+            if "=" not in argument and (option is None or not option.is_switch):
+                next(iter(rest), "")
+    return found
+
+
+def check_shapes(command: str, shapes: Sequence[str]) -> None:
+    """Raise `UsageError` if arguments for shapes are files, or parts of shapes that were not quoted."""
+    fault = instead_of_shapes(command, shapes) or unquoted_shapes(command, shapes)
+    if fault:
+        raise UsageError(fault)
+
+
+def _check_others(command: str, others: Sequence[str], options: Sequence[str], known: set[str]) -> None:
+    """Raise `UsageError` for arguments that are not options and that the command does not take."""
+    names = {option.partition("=")[0] for option in options}
     if "--assume" in known:
         relations = [text for text in others if command != "trace" or not _LITERAL.fullmatch(text)]
-        _check_no_relation(relations, "--that" in known and "--that" not in given)
+        _check_no_relation(relations, "--that" in known and "--that" not in names)
     if others and command not in TAKE_OTHERS:
         raise UsageError(f"{command} takes only options; {shown(others[0])} is not one")
-    return [*options, *(["--", *others] if others else [])]
+    rules = [option.partition("=")[2] for option in options if option.startswith("--rule=")]
+    fault = misplaced(command, others) if command in ("model", "contract") else rule_among(command, others, rules)
+    if fault:
+        raise UsageError(fault)
+    if command in _REQUIRED and not others:
+        raise UsageError(_REQUIRED[command])
 
 
 def _check_no_relation(others: Iterable[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
-        if _RELATION.search(text) and _is_relation(text) and not is_there(text):
+        if _RELATION.search(text) and is_relation(text) and not is_there(text):
             said = shown(text)
             if is_to_prove:
                 raise UsageError(f"{said} is a relation; write --that {said} to prove it")
             raise UsageError(f"{said} is an assumption; write --assume {said}: each has its own --assume")
-
-
-def _is_relation(text: str) -> bool:
-    """Return whether a text is a complete assumption: a type in MLIR also has angle brackets."""
-    from symbcast.core.text import parse_formula
-
-    try:
-        return parse_formula(text) is not None
-    except SymbcastError:
-        return False
 
 
 def asks_for(words: Sequence[str], arguments: Sequence[str]) -> bool:
@@ -127,7 +177,9 @@ def _is_none(argument: str, command: str) -> bool:
     )
 
 
-def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[str, Options]) -> tuple[Option, str]:
+def _read(
+    argument: str, command: str, rest: Rest, commands: Mapping[str, Options], others: Sequence[str]
+) -> tuple[Option, str]:
     """Return an option and its value: the next argument, if the option itself contains none."""
     known = {name: option for option in commands[command] for name in option.names}
     found = _OPTION.fullmatch(argument)
@@ -136,22 +188,23 @@ def _read(argument: str, command: str, rest: Iterator[str], commands: Mapping[st
     if name not in known and not name.startswith("--") and name[:2] in known:  # -j4
         name, value = name[:2], argument[2:].removeprefix("=")
     if name not in known:
-        following = next(rest, "") if value is None else value
-        raise UsageError(unknown_option(argument, name if found else "", following, command, commands))
+        following = next(iter(rest), "") if value is None else value
+        unknown = Unknown(argument, name if found else "", following, command, others)
+        raise UsageError(unknown_option(unknown, commands))
     option = known[name]
     if option.is_switch:
         if value is not None:
             raise UsageError(f"{name} takes no value; write just {name}")
         return option, ""
     if value is None:
-        value = next(rest, None)
+        value = next(iter(rest), None)
         if value is None or value.partition("=")[0] in known:
             between = "" if value is None else f", and {value.partition('=')[0]} is itself an option"
             raise UsageError(f"{name} needs a value{between}; write {_example(option)}")
     return option, value
 
 
-def _check(option: Option, value: str) -> None:
+def _check(option: Option, value: str, command: str) -> None:
     """Raise `UsageError` for a value that an option does not accept."""
     name = option.names[0]
     if not value and not option.is_switch:
@@ -162,7 +215,7 @@ def _check(option: Option, value: str) -> None:
         raise UsageError(f"{name} {shown(value)}: {hint} {listed(option.choices, 'or')}")
     if option.number is not None and not _is_number(value, option.number):
         kind = "a whole number" if option.number is int else "a number"
-        raise UsageError(f"{name} {shown(value)}: write {kind}, as in {_example(option)}")
+        raise UsageError(counted(name, value, _example(option), command, kind))
 
 
 def _is_number(value: str, kind: type[int] | type[float]) -> bool:

@@ -7,11 +7,10 @@ from functools import cached_property
 
 from cyclopts import App, CycloptsError
 
-from symbcast.cli.advice import OF_SHAPES, other_command, unknown_command
+from symbcast.cli.advice.commands import unknown_command
+from symbcast.cli.advice.words import OF_SHAPES
 from symbcast.cli.arguments import HELP, asks_for, prepared, value_of
-from symbcast.cli.files import is_there
 from symbcast.cli.option import Option, Options
-from symbcast.cli.shapes import is_shape
 from symbcast.cli.statuses import UsageError
 from symbcast.core.broadcasting.registry import is_own
 from symbcast.version import __version__
@@ -149,33 +148,12 @@ def _prepared(app: App, arguments: Sequence[str], with_plugins: bool) -> list[st
     if not arguments or command in ("--version", *HELP):
         return list(arguments[:1])
     if command not in (*_COMMANDS, _INSTALL):
-        raise UsageError(
-            other_command(command)
-            or _command_meant(command)
-            or unknown_command(command, _COMMANDS, _is_file(command), is_shape(command))
-        )
+        raise UsageError(unknown_command(command, rest, _COMMANDS))
     if asks_for(HELP, rest):
         return [command, "--help"]
     if asks_for(["--version"], rest):
         return ["--version"]
     return [command, *prepared(command, rest, _Declared(app, command, with_plugins))]
-
-
-def _command_meant(word: str) -> str:
-    """Return what to do instead of a command that does not exist, for an operation of programs; empty if unknown."""
-    from symbcast.answers.public.env import ShapeEnv
-
-    method = ShapeEnv._meant.get(word, word)
-    if method.startswith("broadcast(") or not callable(getattr(ShapeEnv, method.partition("(")[0], None)):
-        return ""
-    call = method if method.endswith(")") else f"{method}(...)"
-    return f"{word} is an operation of programs, not a command; in Python: symbcast.ShapeEnv().{call}"
-
-
-def _is_file(argument: str) -> bool:
-    from symbcast.graphs.registry import front_end_of
-
-    return front_end_of(argument) is not None or is_there(argument)
 
 
 def _usage(error: CycloptsError) -> str:

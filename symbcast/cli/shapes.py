@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symbcast.core.verdicts import Verdict
 
 _SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs")
-"""What people write between shapes. A size with such a name can be written with a comma, as in ``x,``."""
+"""What people write between shapes. A size with such a name can be written as ``(x,)``."""
 _ALONE = re.compile(r"[\w(\[*.?][^<>=!]*")
 """An argument that is neither an option nor a relation."""
 

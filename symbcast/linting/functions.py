@@ -70,7 +70,10 @@ _PARSING = threading.Lock()
 
 
 def read_source(path: str) -> Source:
-    """Return the annotated functions of a file. Raises `SyntaxError`, `ValueError` or `OSError` if it is no source."""
+    """Return the functions of a file with annotations or promises.
+
+    Raises `SyntaxError`, `ValueError` or `OSError` if it is no source.
+    """
     data = Path(path).read_bytes()
     with _PARSING:
         tree = ast.parse(data, filename=path)
@@ -83,7 +86,7 @@ def _functions(body: list[ast.stmt], prefix: str) -> Iterator[Function]:
     """Yield the functions of a module or a class; those inside functions cannot be reached from outside."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if not _is_left_out(node) and _is_annotated(node):
+            if not _is_left_out(node) and (_is_annotated(node) or (not prefix and _may_be_promised(node))):
                 yield _function(node, prefix)
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.")
@@ -110,6 +113,12 @@ def _is_annotated(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     given = [a.annotation for a in _parameters(node) if a.annotation is not None]
     given += [node.returns] if node.returns is not None else []
     return any(_may_be_array(a) for a in given)
+
+
+def _may_be_promised(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether a decorator of a function may be `symbcast.checked`."""
+    calls = [d.func for d in node.decorator_list if isinstance(d, ast.Call)]
+    return any(ast.unparse(call).rpartition(".")[2] == "checked" for call in calls)
 
 
 def _may_be_array(annotation: ast.expr) -> bool:

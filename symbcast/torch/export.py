@@ -21,7 +21,7 @@ def plain_module(module: Any) -> Any:
     """Return a module without the wrapper of ``torch.compile``; raises `ModelError` for a TorchScript module."""
     inner = getattr(module, "_orig_mod", module)
     if isinstance(inner, load("torch.jit").ScriptModule):
-        raise ModelError(type(inner).__name__, *SCRIPT_MODULE)
+        raise ModelError(type(inner).__name__, SCRIPT_MODULE.problem, SCRIPT_MODULE.hint)
     return inner
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Literal, TypeAlias
 
+from symbcast.cli.advice.names import note_strangers
 from symbcast.cli.options import AGAIN, GuardIn, MinSize, TextOrJson, guard_text
 from symbcast.cli.output import print_text
 from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
@@ -66,6 +67,7 @@ def check(  # noqa: PLR0913 - each is an option
     given = rule_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
     result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
+    note_strangers(assume, operands)
     if guard is None:
         show_result(result, format)
     else:

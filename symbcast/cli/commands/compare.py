@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
+from symbcast.cli.advice.names import note_strangers
+from symbcast.cli.advice.words import line
 from symbcast.cli.options import AGAIN, Assumed, MinSize, TextOrJson
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.shapes import read_shapes
 from symbcast.cli.statuses import Exit, UsageError, checked
-from symbcast.core.broadcasting.registry import is_known
 from symbcast.core.program.sizes.assumptions import check_min_size
 
 if TYPE_CHECKING:
@@ -53,18 +54,16 @@ def compare(  # noqa: PLR0913 - each is an option
         if shapes or assume or min_size:
             raise UsageError("--rank covers all shapes: give it without shapes, --assume and --min-size")
         if rule is None or len(rule) != 2:
-            raise UsageError("--rank compares two rules: symbcast compare --rule numpy --rule unidirectional --rank 3")
+            first = next(iter(rule or ()), "numpy")
+            other = "unidirectional" if first != "unidirectional" else "numpy"
+            both = line("compare", "--rule", first, "--rule", other, "--rank", str(rank))
+            raise UsageError(f"--rank compares two rules, such as {both}")
         checked("--rank", check_rank, rank)
         return _status(_related(rule[0], rule[1], rank, format), fail_on)
     if not shapes:
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
     checked("--min-size", check_min_size, min_size)
     operands = read_shapes(shapes, is_blank_read=False)
-    named = [name for name in shapes if is_known(name)]
-    if rule is None and len(named) > 1:
-        rules = " ".join(f"--rule {name}" for name in named)
-        own = " ".join(f'"{text}"' for text in shapes if text not in named) or '"N, 3" "M, 1"'
-        raise UsageError(f"compare takes shapes, and rules by --rule: symbcast compare {own} {rules}")
     return _status(_compared(operands, rule or [], assume or [], min_size, format), fail_on)
 
 
@@ -84,9 +83,12 @@ def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: 
     from symbcast.answers.comparison import compare as ask
     from symbcast.answers.comparison.document import document
 
-    found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     if len(rules) == 1:
-        raise UsageError(f'compare needs two or more rules: write --rule "{rules[0]}" and another --rule')
+        other = "pdpd" if rules[0].startswith("numpy") else "numpy"
+        both = line("compare", shapes, "--rule", rules[0], "--rule", other)
+        raise UsageError(f"compare needs two or more rules, such as {both}")
+    found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
+    note_strangers(assume, shapes)
     if format == "json":
         print_json(found.to_dict())
     else:

@@ -11,21 +11,27 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from cyclopts import Parameter
 
 from symbcast.answers.contracts.wanted import read_range
-from symbcast.cli.commands.model import bound_sizes, check_front_ends
+from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.files import STDIN, model_on_stdin
+from symbcast.cli.models.knowledge import bound_sizes
 from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text
 from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.core.characters import closest
 from symbcast.core.effort import call as counted_call
 from symbcast.core.program.sizes.assumptions import check_min_size
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError, TargetError
+from symbcast.errors import BindingError, ShapeTypeError, TargetError
+from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
     from symbcast.graphs.report.report import GraphReport
 
-_OTHER_RANGE = re.compile(r"\(?\[?\s*([0-9]+)\s*(?:-|:|,|to|\.\.\.|…)\s*([0-9]+)\s*\)?\]?")
+_OTHER_RANGE = re.compile(
+    r"(?:range)?[(\[]?\s*([0-9]+)\s*(?:-|:|,|to|\.\.\.|…)\s*([0-9]+)\s*(?:(?:-|:|,|/|by|step)\s*([0-9]+)\s*)?[)\]]?"
+    r"|([0-9]+)\s*\.\.\s*([0-9]+)\s*(?:,|:|/|\.\.|by)\s*([0-9]+)"
+)
 """A range as other tools write it."""
 _RANGES = '--range H=64..1280 or --range "H=64..1280 step 32"'
 Form: TypeAlias = Literal["box", "steps", "derived", "profiles", "list"]
@@ -95,36 +101,78 @@ def contract(  # noqa: PLR0913 - each is an option
     """
     if len(files) != 1:
         raise UsageError("give one model: symbcast contract encoder.onnx --range seq=1..512")
+    if most is not None and form not in ("profiles", "list"):
+        raise UsageError(f"--most is for --form profiles or list: add --form profiles, or leave --most {most} out")
     if check and to is not None:
         raise UsageError("--check says whether ranges work, and --to writes a contract: give one of them")
     checked("--min-size", check_min_size, min_size)
-    ranges = dict(_range(text) for text in range or ())
+    ranges = dict(_range(text, form) for text in range or ())
     wanted = {name: _sizes(text, sizes) for text, (name, sizes) in ((t, _named("--typical", t)) for t in typical or ())}
     bound = dict(bound_sizes(bind or (), min_size))
     (file,) = files
     with model_on_stdin("stdin") if file == STDIN else nullcontext(file) as path:
         report = _report(path, assume or (), bound, min_size, runtime)
+        shortener = Shortener(report.aliases)
         with counted_call():
-            found = report.contract(ranges, form=form, typical=wanted, most=most)
+            found = _found(report, ranges, form, wanted, most)
             if check:
-                return _checked(found, ranges)
-            return _shown(found) if to is None else _written(found, to)
+                return _checked(found, ranges, shortener)
+            return _shown(found, shortener) if to is None else _written(found, to, shortener)
+
+
+def _found(
+    report: GraphReport, ranges: dict[str, str], form: Form, typical: dict[str, list[int]], most: int | None
+) -> Contract:
+    """Return the contract; an error about a name lists the names that the answer shows."""
+    try:
+        return report.contract(ranges, form=form, typical=typical, most=most)
+    except BindingError as error:
+        unknown = next((n for n in (*ranges, *typical) if error.problem == f"there is no size {n}"), "")
+        close = closest(unknown, report.aliases) if unknown and "did you mean" not in error.hint else None
+        hint = Shortener(report.aliases).text(error.hint)
+        raise BindingError(
+            error.problem, f"did you mean {close}? {hint[0].upper()}{hint[1:]}" if close else hint
+        ) from None
+
+
+def _told(text: str, shortener: Shortener) -> str:
+    """Return an explanation with aliases, and what they stand for."""
+    short = shortener.text(text)
+    names = (f"{'names' if n == 0 else '':<13}{line}" for n, line in enumerate(shortener.legend([short])))
+    return "\n".join([short, *names])
 
 
 def _named(option: str, text: str) -> tuple[str, str]:
     name, equals, value = (part.strip() for part in text.rpartition("="))
     if not equals or not name or not value:
         example = "H=64..1280" if option == "--range" else "H=640,960"
+        if not equals and text.isidentifier():
+            example = f"{text}={example.partition('=')[2]}"
+        elif not equals and re.fullmatch(r"[0-9]+\s*\.\.\s*[0-9]+", text):
+            example = f"H={text}"
         raise UsageError(f"{option} {text}: write a size and its values, as in {option} {example}")
     return name, value
 
 
-def _range(text: str) -> tuple[str, str]:
+def _range(text: str, form: Form) -> tuple[str, str]:
     """Return a size and its range, as typed."""
     name, value = _named("--range", text)
+    name = name.rstrip("= ")
     ends = _OTHER_RANGE.fullmatch(value)
     if ends:
-        raise UsageError(f"--range {text}: write --range {name}={ends[1]}..{ends[2]}")
+        low, high, step = int(ends[1] or ends[4]), int(ends[2] or ends[5]), int(ends[3] or ends[6] or 0)
+        low, high = (low, high) if low <= high else (high, low)
+        if step:
+            steps = " --form steps" if form == "box" else ""
+            raise UsageError(f'--range {text}: write --range "{name}={low}..{high} step {step}"{steps}')
+        raise UsageError(f"--range {text}: write --range {name}={low}..{high}")
+    reverse = re.fullmatch(r"([0-9]+)\s*\.\.\s*([0-9]+)", value)
+    if reverse and int(reverse[1]) > int(reverse[2]):
+        raise UsageError(f"--range {text}: write it from small to large: --range {name}={reverse[2]}..{reverse[1]}")
+    open_end = re.fullmatch(r"([0-9]*)\s*(\.\.)\s*([0-9]*)", value)
+    if open_end and not (open_end[1] and open_end[3]):
+        low, high = open_end[1] or "1", open_end[3] or "4096"
+        raise UsageError(f"--range {text}: a range has two ends, as in --range {name}={low}..{high}")
     try:
         read_range(value)
     except ShapeTypeError as error:
@@ -142,24 +190,25 @@ def _sizes(text: str, sizes: str) -> list[int]:
 def _report(
     path: str, assume: Sequence[str], bind: Mapping[str, int], min_size: int, runtime: str | None
 ) -> GraphReport:
-    from symbcast.cli.models.examination import front_end_for
+    from symbcast.cli.models.readable import check_readable, front_end_for
     from symbcast.graphs.check import checked as checked_model
     from symbcast.graphs.check import read_asked
 
+    check_readable(path)
     check_front_ends([path], runtime, confirm=False)
     front_end = front_end_for(path).load()
     asked = read_asked(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
     return front_end.report(checked_model(front_end, front_end.read(path, asked.runtime), asked))
 
 
-def _shown(found: Contract) -> Exit:
-    print_text(found.explain())
+def _shown(found: Contract, shortener: Shortener) -> Exit:
+    print_text(_told(found.explain(), shortener))
     return _STATUS[found.verdict]
 
 
-def _written(found: Contract, target: str) -> Exit:
+def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
     if found.verdict is not Verdict.ALWAYS:
-        print_text(found.explain(), sys.stderr)
+        print_text(_told(found.explain(), shortener), sys.stderr)
     if not found.boxes or found.verdict is Verdict.UNKNOWN:
         return _STATUS[found.verdict]
     try:
@@ -178,9 +227,9 @@ _STATUS = {
 }
 
 
-def _checked(found: Contract, ranges: dict[str, str]) -> Exit:
+def _checked(found: Contract, ranges: dict[str, str], shortener: Shortener) -> Exit:
     answer = found.check(ranges)
-    print_text(answer.explain())
+    print_text(_told(answer.explain(), shortener))
     if answer.verdict is Verdict.UNKNOWN:
         return Exit.UNDECIDED
     return Exit.ALWAYS if answer.verdict is Verdict.ALWAYS else Exit.FAILS

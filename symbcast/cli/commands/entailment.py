@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Literal
 
+from symbcast.cli.advice.words import line
 from symbcast.cli.commands.questions import asked
 from symbcast.cli.options import AGAIN, Assumed, MinSize, RuleName, TextOrJson
 from symbcast.cli.output import print_json, print_text, show
@@ -52,8 +53,8 @@ def prove(
     from symbcast.answers.questions.proved_texts import document, proved, to_data
 
     if not that:
-        raise UsageError('say what to prove: symbcast prove "N, 3" "M, 1" --that "N == M"')
-    call = call_of(asked(shapes, rule, assume, min_size, attributes))
+        raise UsageError(f"say what to prove: {line('prove', shapes or ('N, 3', 'M, 1'), '--that', 'N == M')}")
+    call = call_of(asked("prove", shapes, rule, assume, min_size, attributes))
     found = [proved(call, relation) for relation in that]
     if format == "json":
         print_json(to_data(call, found))
@@ -87,7 +88,7 @@ def expand(
     from symbcast.answers.public.result import call_of
     from symbcast.core.verdicts import Verdict
 
-    result = asked(shapes, rule, assume, min_size, attributes)
+    result = asked("expand", shapes, rule, assume, min_size, attributes)
     never = result.verdict is Verdict.NEVER
     found = () if never else all_expansions(call_of(result))
     if format == "stablehlo":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from symbcast.cli.advice.paths import is_model
+from symbcast.cli.advice.words import line
 from symbcast.cli.files import is_there, near_file
 from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text
@@ -70,6 +73,9 @@ def lint(  # noqa: PLR0913 - each is an option
         if not is_there(path):
             near = near_file(path)
             raise UsageError(f"{path}: there is no such file or folder{f'; did you mean {near}?' if near else ''}")
+        if Path(path).is_file() and Path(path).suffix not in (".py", ".pyi", ".pyw", ""):
+            hint = f"; did you mean {line('model', path)}?" if is_model(path) else ""
+            raise UsageError(f"{path}: is not a Python file{hint}")
     from symbcast.linting import lint as linted
 
     report = linted(
@@ -88,8 +94,8 @@ def lint(  # noqa: PLR0913 - each is an option
         print_text(text)
     left = report.unproved if strict else ()
     if format == "text":
-        for line in left:
-            print_text(line)
+        for told in left:
+            print_text(told)
         print_text(report.summary)
     if report.findings:
         return Exit.FAILS

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from cyclopts import Parameter
 
 from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
+from symbcast.cli.models.knowledge import bound_sizes, inputs_given
 from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.models.outcomes import Names
 from symbcast.cli.options import AGAIN, GuardIn
@@ -121,7 +122,7 @@ def model(  # noqa: PLR0913 - each is an option
     checked("--min-size", check_min_size, min_size)
     bound = bound_sizes(bind or (), min_size)
     _check_options(timeout, results, resume, format)
-    known = _of_inputs("shapes", shapes or ()), _of_inputs("values", values or ())
+    known = inputs_given("shapes", shapes or ()), inputs_given("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
     told_in: str = format if results is None else "json"
@@ -192,14 +193,14 @@ def check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -
     """Raise `UsageError` for a runtime unknown to the files' front ends, and `MissingExtraError` for missing extras."""
     from importlib.util import find_spec
 
-    from symbcast.cli.models.examination import front_end_for
+    from symbcast.cli.models.readable import front_end_for, is_readable
 
-    registered = dict.fromkeys(map(front_end_for, files))
+    registered = dict.fromkeys(front_end_for(file) for file in files if is_readable(file))
     for front_end in registered:
         front_end.check()
     if confirm and find_spec("onnxruntime") is None:
         raise MissingExtraError("--confirm", "onnxruntime")
-    if runtime is not None:
+    if runtime is not None and registered:
         known = list(dict.fromkeys(name for front_end in registered for name in front_end.load().runtimes))
         if runtime not in known:
             raise UsageError(f"--runtime {runtime}: it is {'one of ' * (len(known) > 1)}{' or '.join(known)}")
@@ -213,38 +214,6 @@ def _processes(jobs: int | None, files: Sequence[str]) -> int:
         large = (path for path in map(Path, files) if path.is_file() and path.stat().st_size > LARGE)
         jobs = 1 if len(list(islice(large, 2))) < 2 else 0
     return jobs or os.cpu_count() or 1
-
-
-def bound_sizes(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
-    """Return the sizes that are fixed by name, as ``--bind`` gives them."""
-    found: dict[str, int] = {}
-    for text in texts:
-        name, _, size = (part.strip() for part in text.rpartition("="))
-        if not name or not (size.isascii() and size.isdecimal()):
-            raise UsageError(f"--bind {text}: write a name and its size, as in --bind batch=4")
-        if int(size) < min_size:
-            raise UsageError(f"--bind {text}: sizes are at least {min_size}; add --min-size {int(size)}")
-        if found.setdefault(name, int(size)) != int(size):
-            raise UsageError(f"--bind {text}: {name} is {found[name]} already")
-    return tuple(found.items())
-
-
-def _of_inputs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the given facts about inputs by name; they are parsed here, before any model is read."""
-    from symbcast.graphs.inputs.given import read_given
-
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, told = (part.strip() for part in text.partition("="))
-        if not name or not equals or not told:
-            example = '"x=N, 3, H, W"' if option == "shapes" else "steps=4,N//2"
-            raise UsageError(
-                f"--{option} {text}: write an input and what is known about it, as in --{option} {example}"
-            )
-        if found.setdefault(name, told) != told:
-            raise UsageError(f"--{option} {text}: {name} is {found[name]} already")
-    _ = read_given(shapes=found) if option == "shapes" else read_given(values=found)
-    return tuple(found.items())
 
 
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:

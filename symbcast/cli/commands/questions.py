@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from symbcast.cli.advice.names import note_strangers
+from symbcast.cli.advice.words import is_numbers, line
 from symbcast.cli.options import Assumed, MinSize, RuleName, TextOrJson
 from symbcast.cli.output import print_json, print_text, show
 from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
@@ -61,7 +63,7 @@ def cases(  # noqa: PLR0913 - each is an option
     """
     if limit is not None:
         checked("--limit", check_limit, limit)
-    found = asked(shapes, rule, assume, min_size, attributes).cases(limit)
+    found = asked("cases", shapes, rule, assume, min_size, attributes).cases(limit)
     if dispatch is not None:
         print_text((found.to_python() if dispatch == "python" else found.to_cpp()).rstrip("\n"))
     elif format == "json":
@@ -99,11 +101,18 @@ def solve(
     from symbcast.core.verdicts import Verdict
 
     if out is None:
-        raise UsageError('give the wanted output: symbcast solve "?, 3" "N, 1" --out "5, 3"')
+        shapes = shapes or ("?, 3", "N, 1")
+        *operands, last = shapes
+        is_last = len(operands) > 1 and is_numbers(last)
+        given_out = last if is_last else "5, 3"
+        raise UsageError(
+            f"give the wanted output: {line('solve', operands if is_last else shapes, '--out', given_out)}"
+        )
     checked("--min-size", check_min_size, min_size)
-    operands = _given(shapes)
+    operands = _given(shapes, "solve")
     given = rule_of(rule, attributes)
     found = ask(*operands, out=out, assume=assume or (), min_size=min_size, budget=None, **given)
+    note_strangers(assume, [*operands, out])
     if format == "json":
         print_json(found.to_dict())
     else:
@@ -137,7 +146,7 @@ def repair(
     from symbcast.core.verdicts import Verdict
 
     checked("--limit", check_limit, limit)
-    result = asked(shapes, rule, assume, min_size, attributes)
+    result = asked("repair", shapes, rule, assume, min_size, attributes)
     found = result.repairs(limit)
     if format == "json":
         from symbcast.answers.show.repairs import to_data
@@ -152,19 +161,26 @@ def repair(
     return Exit.ALWAYS if found or result.verdict is Verdict.ALWAYS else Exit.FAILS
 
 
-def asked(
-    shapes: Sequence[str], rule: str, assume: list[str] | None, min_size: int, attributes: dict[str, Given]
+def asked(  # noqa: PLR0913, PLR0917 - the options of the commands
+    command: str,
+    shapes: Sequence[str],
+    rule: str,
+    assume: list[str] | None,
+    min_size: int,
+    attributes: dict[str, Given],
 ) -> Result:
     """Return the answer about the shapes given to a command; raise `UsageError` if there are none."""
     from symbcast.answers.public.result import broadcast
 
     checked("--min-size", check_min_size, min_size)
-    operands = _given(shapes)
+    operands = _given(shapes, command)
     given = rule_of(rule, attributes)
-    return broadcast(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
+    found = broadcast(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
+    note_strangers(assume, operands)
+    return found
 
 
-def _given(shapes: Sequence[str]) -> list[str]:
+def _given(shapes: Sequence[str], command: str) -> list[str]:
     if not shapes:
-        raise UsageError('give one shape or more, each in quotes: "N, 3" "M, 1"')
+        raise UsageError(f'give one shape or more, each in quotes: symbcast {command} "N, 3" "M, 1"')
     return read_shapes(shapes, is_blank_read=False)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symbcast.cli.files import STDIN, read_stdin
+from symbcast.cli.advice.paths import is_model
+from symbcast.cli.advice.words import line, shown
+from symbcast.cli.files import STDIN, is_there, read_stdin
 from symbcast.cli.options import TextOrJson
 from symbcast.cli.output import harmless, print_json, print_wrapped
 from symbcast.cli.statuses import Exit, UsageError
@@ -46,5 +48,19 @@ def _text(log: str) -> str:
     elif not log:
         raise UsageError("the file name is empty; check that the variable it comes from is set")
     else:
-        data = Path(log).read_bytes()
+        data = _file(log)
     return data.decode("utf-8", "replace")
+
+
+def _file(log: str) -> bytes:
+    """Return the content of a log; raise `UsageError` for a message instead of a file, and for a file of data."""
+    if not is_there(log) and (" " in log or "(" in log):
+        raise UsageError(
+            f"{shown(log)} is not a file; to explain a message, give it on standard input: python export.py 2>&1 | "
+            "symbcast torch-error"
+        )
+    data = Path(log).read_bytes()
+    if b"\0" in data[:4096]:
+        hint = f"; did you mean {line('model', log)}?" if is_model(log) else ""
+        raise UsageError(f"{log}: is not a log{hint}")
+    return data

@@ -8,14 +8,17 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
+from symbcast.cli.advice.calls import call_fault, function_fault, notes
+from symbcast.cli.advice.names import note_strangers
 from symbcast.cli.options import AGAIN, GuardIn, Language, guard_text
-from symbcast.cli.output import print_text, show
-from symbcast.cli.statuses import Exit, UsageError
-from symbcast.core.characters import closest
-from symbcast.errors import MissingExtraError
+from symbcast.cli.output import print_text, print_wrapped, show
+from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.core.characters import closest, listed
+from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 
 if TYPE_CHECKING:
     from symbcast.answers.report.formats import Format
@@ -73,7 +76,10 @@ def trace(  # noqa: PLR0913 - each is an option
     from symbcast.batch.isolation import Child
     from symbcast.core.verdicts import Verdict
 
-    _names(function)
+    fault = function_fault(function, arguments)
+    if fault:
+        raise UsageError(fault)
+    checked("--max-paths", _check_paths, max_paths)
     asked = Asked(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
     with Child() as child:
         try:
@@ -87,7 +93,11 @@ def trace(  # noqa: PLR0913 - each is an option
     return Exit.FAILS if verdict in failing else Exit.ALWAYS
 
 
-_FUNCTION = "attention"
+def _check_paths(number: int) -> None:
+    if number < 1:
+        raise ShapeTypeError(number, "a number of paths to follow", "write 1 or more")
+
+
 _KEYWORD = re.compile(r"([^\W\d]\w*)=(.+)", re.DOTALL)
 """An argument with a name; no shape has ``=`` in it."""
 
@@ -118,7 +128,25 @@ class Asked:
 def answered(asked: Asked) -> Answer:
     """Return the verdict on a function and the displayed answer. This runs in a process that the function may kill."""
     with redirect_stdout(sys.stderr):
-        return _answer(asked.call().of(_found(asked.function)), asked)
+        function = _found(asked.function)
+        call = asked.call()
+        try:
+            report = call.of(function)
+        except BindingError as error:
+            raise UsageError(call_fault(function, asked.function, asked.arguments) or str(error)) from error
+        note_strangers(asked.assume, _shapes(call))
+        for note in notes(asked.arguments, function, report.verdict):
+            print_wrapped(f"symbcast: {note}", sys.stderr)
+        return _answer(report, asked)
+
+
+def _shapes(call: Call) -> list[Any]:
+    """Return the shapes and sizes among the arguments of a call."""
+    from symbcast.arrays.arguments import ArrayArgument, SizeArgument
+
+    found = [*call.arguments, *call.named.values()]
+    arrays = [a.shape if isinstance(a, ArrayArgument) else a for a in found if isinstance(a, str | ArrayArgument)]
+    return [*arrays, *([a.text] for a in found if isinstance(a, SizeArgument))]
 
 
 def _unanswered(asked: Asked, error: DiedError) -> Answer:
@@ -137,25 +165,9 @@ def _answer(report: TraceReport, asked: Asked) -> Answer:
     return report.verdict, document(report)
 
 
-def _names(text: str) -> tuple[str, str]:
-    """Return the module and the function that ``module:function`` names."""
-    module_name, colon, name = text.partition(":")
-    path, ending, other = module_name.partition(".py")
-    if ending and not other:
-        plain = ".".join(part for part in path.replace("\\", "/").split("/") if part not in ("", "."))
-        raise UsageError(f"{text}: write the module as Python imports it, as in {plain}:{name or _FUNCTION}")
-    if not colon or not module_name or not name:
-        module, _, last = module_name.rpartition(".")
-        meant = f"{module}:{last}" if module else f"{module_name or 'mymodule'}:{name or _FUNCTION}"
-        raise UsageError(f"{text}: write the module and the function, as in {meant}")
-    if not all(part.isidentifier() for part in module_name.split(".")):
-        raise UsageError(f"{text}: write the module as Python imports it, as in mymodule:attention")
-    return module_name, name
-
-
 def _found(text: str) -> Any:
     """Return the function with the name ``module:function``."""
-    module_name, name = _names(text)
+    module_name, _, name = text.partition(":")
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -167,8 +179,11 @@ def _found(text: str) -> Any:
         raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
     for part in name.split("."):
         if not hasattr(found, part):
-            close = closest(part, [n for n in dir(found) if not n.startswith("_")])
-            raise UsageError(f"{module_name} has no {name}{f'; did you mean {close}?' if close else ''}")
+            there = [n for n in dir(found) if not n.startswith("_")]
+            close = closest(part, there)
+            own = [n for n in there if isfunction(getattr(found, n)) and getattr(found, n).__module__ == module_name]
+            hint = f"did you mean {close}?" if close else f"it has {listed(own, limit=6)}" if own else ""
+            raise UsageError(f"{module_name} has no {name}{f'; {hint}' if hint else ''}")
         found = getattr(found, part)
     if not callable(found):
         raise UsageError(f"{text} is not a function")
@@ -183,11 +198,14 @@ def _argument(text: str) -> Any:
         try:
             return ast.literal_eval(text[1:].strip())
         except (ValueError, SyntaxError) as error:
-            raise UsageError(f"{text}: write a Python literal, such as =5 or ='same'") from error
+            size = f", or size:{text[1:].strip()} for any size" if text[1:].strip().isidentifier() else ""
+            raise UsageError(f"{text}: write a Python literal, such as =5 or ='same'{size}") from error
     kind, colon, rest = text.partition(":")
     if not colon:
         return text
     if kind.strip() == "size":
+        if not rest.strip():
+            raise UsageError(f"{text} names no size; write size:k")
         return size(rest)
     import numpy as np
 
@@ -205,7 +223,8 @@ def _named(name: str, text: str) -> Any:
     if re.fullmatch(r"\s*[0-9]+\s*", text):
         number = text.strip()
         raise UsageError(
-            f'={number}: write =={number} for the number, or "={number}," for an array of {number} elements'
+            f'{name}={number}: write {name}=={number} for the number, or "{name}={number}," for an array of {number} '
+            "elements"
         )
     found = _argument(text)
     return array(found) if isinstance(found, str) and found == text else found

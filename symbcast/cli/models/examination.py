@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from symbcast.answers.report.outcomes import Notice, Problem
 from symbcast.batch.interrupts import Undone
 from symbcast.batch.results import Stamp, Status
-from symbcast.cli.files import ending_of, is_there, near_file
 from symbcast.cli.models.outcomes import NO_NAMES, Confirmed, FileOutcome, Names
+from symbcast.cli.models.readable import check_readable, front_end_for
 from symbcast.cli.options import guard_text
 from symbcast.core.characters import listed
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
-from symbcast.graphs.registry import front_end_of, front_ends
 from symbcast.graphs.report.answer import under_name
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from symbcast.cli.options import Language
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.model import Model
-    from symbcast.graphs.registry import Registered
     from symbcast.graphs.report.report import GraphReport
     from symbcast.onnx.report.confirmation import Confirmation
 
@@ -108,11 +106,6 @@ def _names_in(assumption: str) -> set[str]:
     return {*Program(assumption).shown.values()}
 
 
-def front_end_for(path: str) -> Registered:
-    """Return the front end for a file by its name, or else by how it begins; ONNX if neither determines it."""
-    return front_end_of(path) or front_end_of(f"model{ending_of(Path(path))}") or front_ends()["onnx"]
-
-
 class _Opened(NamedTuple):
     """A model read from its file, its front end, and the runtime that the question is about."""
 
@@ -141,19 +134,7 @@ class _Opened(NamedTuple):
 
 
 def _opened(job: Job) -> _Opened:
-    if Path(job.path).is_dir():
-        is_open = os.access(job.path, os.R_OK | os.X_OK)
-        raise ModelError(
-            job.path,
-            "is a folder without models (.onnx, .mlir, .pt2, or .xml of OpenVINO)"
-            if is_open
-            else "is a folder that cannot be read",
-        )
-    if job.path.endswith(".py"):
-        hint = "trace a function with symbcast trace MODULE:FUNCTION, or check annotations with symbcast lint"
-        raise ModelError(job.path, "is Python source, not a model", hint)
-    if not is_there(job.path) and (near := near_file(job.path)):
-        raise ModelError(job.path, "there is no such file", f"did you mean {near}?")
+    check_readable(job.path)
     front_end = front_end_for(job.path).load()
     for option in _unsupported(job, front_end):
         raise ModelError(job.path, f"{option} is not for models of {front_end.name}", "omit it for this model")

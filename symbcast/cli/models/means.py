@@ -29,7 +29,8 @@ def outcomes_of(
     asked: Sequence[Job], means: Means, advance: Callable[[], None], is_ordered: bool = True
 ) -> Generator[FileOutcome, None, None]:
     """Yield the outcomes of files, in order or as they arrive; ``advance`` is called for each."""
-    from symbcast.cli.models.examination import examine, front_end_for, without_answer
+    from symbcast.cli.models.examination import examine, without_answer
+    from symbcast.cli.models.readable import front_end_for
 
     is_alone = means.processes == 1 or len(asked) <= 1
     if is_alone and means.timeout is None and means.dask is None:

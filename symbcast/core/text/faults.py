@@ -38,6 +38,7 @@ _CHARACTERS = {
     "~": ("unexpected '~'", "'not'"),
     "^": ("there is no operator '^'", "'**' for a power"),
 }
+_RANGE = re.compile(r"\s*((\d+)\s*\.\.\s*(\d+))\s*")
 _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 
 
@@ -62,6 +63,11 @@ def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fau
     if source[position : position + 2] in ("=>", "=<"):
         written = source[position : position + 2]
         return Fault((position, position + 2), f"there is no relation '{written}'", f"'{written[::-1]}'")
+    bare = _RANGE.fullmatch(source) if formula else None
+    if bare:
+        return Fault(
+            bare.span(1), "an assumption needs the name of a size", f"{bare[2]} <= N <= {bare[3]}, for example"
+        )
     problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
     return Fault((position, position + 1), problem, expected)
 

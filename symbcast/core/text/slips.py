@@ -60,6 +60,18 @@ def _slip(pattern: str, meant: str | Callable[[re.Match[str]], str]) -> Slip:
     return Slip(re.compile(pattern), meant)
 
 
+def _alternatives(found: re.Match[str]) -> str:
+    """Return membership of a size in a list of numbers as a disjunction, or as a conjunction if it is negated."""
+    name, is_negated, numbers = found[1], found[2], re.findall(r"\d+", found[3])
+    text = (" and " if is_negated else " or ").join(f"{name} {'!=' if is_negated else '=='} {n}" for n in numbers)
+    is_whole = not (found.string[: found.start()] + found.string[found.end() :]).strip()
+    return text if is_whole or is_negated else f"({text})"
+
+
+def _range(found: re.Match[str]) -> str:
+    return f"{found[1]}..{found[2]}" if int(found[1]) < int(found[2]) else found[0]
+
+
 _FIRST = (
     _slip(r"(?<=\])\s*\{[\d,\s]*\}\s*$", ""),  # the layout of XLA's f32[2,3]{1,0}
     _slip("[\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb]", ""),
@@ -87,18 +99,25 @@ _OF_SHAPES = (
     _slip(r"(?<=[\w?)])\s+[xX]\s+(?=[\w?(])", ", "),
     _slip(r"(?<=[\w?)])\s+by\s+(?=[\w?(])", ", "),
     _slip(r"(?<![\w?])(\d+)\s*:\s*(?=\d)", r"\1.."),
+    _slip(r"(?:(?<=^)|(?<=[,(\[])|(?<=[,(\[]\s))(\d+)\s*(?:-|\bto\b)\s*(\d+)(?=\s*(?:[,)\]]|$))", _range),
     _slip(r"(^|[,(\[])(\s*):(?=\s*(?:[,)\]]|$))", r"\1\2?"),
     _slip(r"\.\.\s*(?:inf\b|\u221e)", ".."),
 )
 _SPACE = re.compile(r"(?<=[\w?)])\s+(?=[\w?(])")
 _CROSS = re.compile("(?<=[\\w?)])\\s*\u00d7\\s*(?=[\\w?(])")
 _IS = r"(?:is|are|must\s+be|should\s+be)\s+"
+_HAS = rf"(?:={{1,2}}|:|\b{_IS}|\b(?:is\s+)?in\b)"
 _OF_WORDS = (
     _slip(rf"\b({_NAME})\s+{_IS}(?:an?\s+)?even\b(?:\s+number)?", r"\1 % 2 == 0"),
     _slip(rf"\b({_NAME})\s+{_IS}(?:an?\s+)?odd\b(?:\s+number)?", r"\1 % 2 == 1"),
     _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:a\s+)?(?:multiple\s+of|divisible\s+by)\s+(\w+)", r"\1 % \2 == 0"),
     _slip(rf"\b(\w+)\s+divides\s+({_NAME})", r"\2 % \1 == 0"),
-    _slip(rf"\b({_NAME})\s+{_IS}between\s+(\d+)\s+and\s+(\d+)", r"\2 <= \1 <= \3"),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?between\s+(\d+)\s+and\s+(\d+)", r"\2 <= \1 <= \3"),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?from\s+(\d+)\s+to\s+(\d+)", r"\2 <= \1 <= \3"),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?(not\s+)?in\s*[\[(]([\d\s,]+)[\])]", _alternatives),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*,\s*(\d+)\s*\)", r"\2 <= \1 < \3"),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*\)", r"\1 < \2"),
+    _slip(rf"\b({_NAME})\s*{_HAS}\s*[\[(]?\s*(\d+)\s*(?:\.\.|-|:)\s*(\d+)[\])]?", r"\2 <= \1 <= \3"),
     _slip(rf"\b{_IS}(?:strictly\s+)?positive\b", ">= 1"),
     _slip(rf"\b(?:{_IS})?at\s+least\b", ">="),
     _slip(rf"\b(?:{_IS})?at\s+most\b", "<="),
@@ -122,7 +141,6 @@ _OF_FORMULAS = (
     _slip(r"\b(?:AND|OR|NOT)\b", lambda found: found[0].lower()),
     *_OF_WORDS,
     _slip(r"\b(?:is|equals)\b", "=="),
-    _slip(rf"\b({_NAME})\s+in\s+(\d+)\s*\.\.\s*(\d+)", r"\2 <= \1 <= \3"),
 )
 
 

@@ -12,7 +12,7 @@ from symbcast.core.characters import closest, listed
 from symbcast.core.program.sizes.given import read_size
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.core.text import parse_dim
-from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
+from symbcast.errors import BindingError, ShapeSyntaxError, ShapeTypeError, SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -96,7 +96,7 @@ def _shape(name: str, given: ShapeLike, min_size: int) -> Shape:
     try:
         found = shape(given)
     except SymbcastError as error:
-        raise BindingError(f"the shape given for {name} cannot be read: {error}") from error
+        raise BindingError(f"the shape given for {name} cannot be read: {_message(error)}") from error
     if is_open(found) and min_size > 1:
         raise BindingError(f"the shape given for {name}, {found}, is of unknown rank", "write min_size=1, or 0")
     return found
@@ -108,8 +108,13 @@ def _contents(name: str, given: ContentsLike) -> Contents:
         items = tuple(map(_element, flat))
     except (SymbcastError, TypeError) as error:
         hint = "write integers and expressions in sizes, such as [4, 'N//2']"
-        raise BindingError(f"the contents given for {name} cannot be read: {error}", hint) from error
+        raise BindingError(f"the contents given for {name} cannot be read: {_message(error)}", hint) from error
     return Contents(items, sizes, str(items[0]) if sizes == () else _listed(items))
+
+
+def _message(error: Exception) -> str:
+    """Return an error on one line: the text around it names the input instead of pointing into the text."""
+    return error.message() if isinstance(error, ShapeSyntaxError) else str(error)
 
 
 def _listed(items: Iterable[Dim]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,7 @@ from symbcast.errors import SymbcastError
 from symbcast.linting.annotations.arguments import Form, NoArgumentError, forms_of
 from symbcast.linting.annotations.axes import split_expression
 from symbcast.linting.checks.comparing import Draft, compared
+from symbcast.linting.checks.promised import is_promised, promised
 from symbcast.linting.checks.signature import NotFoundError, Signature, signature_of
 from symbcast.linting.codes import ANNOTATION, SPACES, Code
 from symbcast.linting.findings import Checked, Finding, Status
@@ -33,7 +34,20 @@ class Asked:
 
 
 def check(module: ModuleType, asked: Asked) -> Checked | None:
-    """Return what was found out about a function; None if its annotations say nothing about shapes."""
+    """Return what was found out about a function; None if it has no promise, and its annotations have no shapes."""
+    promise = promised(asked.path, module, asked.function)
+    annotated = _annotated(module, asked)
+    if promise is None or annotated is None:
+        return promise or annotated
+    worst = min(promise, annotated, key=lambda c: _WORST.index(c.status))
+    return replace(worst, forms=promise.forms + annotated.forms, findings=(*promise.findings, *annotated.findings))
+
+
+_WORST: tuple[Status, ...] = ("finding", "unknown", "skipped", "partly", "proved")
+
+
+def _annotated(module: ModuleType, asked: Asked) -> Checked | None:
+    """Return what was found out about the annotations of a function; None if they say nothing about shapes."""
     divided = tuple(_divided(asked))
     try:
         signature = signature_of(module, asked.function.name)
@@ -52,7 +66,7 @@ def check(module: ModuleType, asked: Asked) -> Checked | None:
 
 def has_shapes(module: ModuleType, asked: Asked) -> bool:
     """Return whether there is anything to check about a function."""
-    if any(_divided(asked)):
+    if any(_divided(asked)) or is_promised(module, asked.function):
         return True
     try:
         return signature_of(module, asked.function.name).is_shaped

@@ -42,7 +42,9 @@ class Config:
         known = {text for code in CODES for text in code.both}
         for text in (*found.select, *found.ignore):
             if text not in known:
-                raise ShapeTypeError(text, "a code", f"write one of {', '.join(c.id for c in CODES)}, or its name")
+                same = next((other for other in known if other.casefold() == text.casefold()), "")
+                one = same or f"one of {', '.join(c.id for c in CODES)}, or its name"
+                raise ShapeTypeError(text, "a code", f"write {one}")
         if found.min_size < 0:
             raise ShapeTypeError(found.min_size, "a minimum size", "write 0 or more")
         return found

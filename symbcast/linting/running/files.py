@@ -67,7 +67,7 @@ def changed_lines(commit: str) -> dict[str, list[range]]:
 
     Raises `ShapeTypeError` if git does not know the commit.
     """
-    top = Path(_git("rev-parse", "--show-toplevel").strip())
+    top = Path(_git("rev-parse", "--show-toplevel", wanted=commit).strip())
     changes = _git("diff", "--unified=0", "--no-color", "--no-ext-diff", commit, "--", "*.py", wanted=commit)
     found: dict[str, list[range]] = {}
     file = ""
@@ -89,5 +89,8 @@ def _git(*arguments: str, wanted: str = "") -> str:
     except FileNotFoundError:
         raise ShapeTypeError(wanted, "a commit", "install git, which finds what changed") from None
     except subprocess.CalledProcessError as error:
-        raise ShapeTypeError(wanted, "a commit", f"git says: {error.stderr.strip().splitlines()[0]}") from None
+        said = error.stderr.strip().splitlines()[0]
+        is_outside = "not a git repository" in said
+        hint = "this folder is not in a git repository" if is_outside else f"git says: {said}"
+        raise ShapeTypeError(wanted, "a commit", hint) from None
     return done.stdout

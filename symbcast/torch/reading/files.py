@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile, is_zipfile
@@ -11,10 +12,11 @@ _PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
 class Kind(NamedTuple):
-    """A kind of file that is not an exported program: what it is, and what to do."""
+    """A kind of file that is not an exported program: what it is, what to do in Python, and for a command."""
 
     problem: str
     hint: str
+    advice: str = "export the module by torch.onnx.export or torch.export.save, and give that file"
 
 
 SCRIPT = Kind(
@@ -48,10 +50,26 @@ def kind_of(path: Path) -> Kind | None:
     except (BadZipFile, OSError):
         return None
     inner = [name.partition("/")[2] or name for name in names]
-    if any(name.startswith("models/") or name == "serialized_exported_program.json" for name in (*inner, *names)):
+    if _has_program(names):
         return None
     if any("aotinductor/" in name for name in names):
         return COMPILED
     if "constants.pkl" in inner and any(name.startswith("code/") for name in inner):
         return SCRIPT
     return PICKLED if "data.pkl" in inner else None
+
+
+def is_other_archive(path: Path) -> bool:
+    """Return whether a file is a zip archive without an exported program."""
+    if not is_zipfile(path):
+        return False
+    try:
+        with ZipFile(path) as archive:
+            return not _has_program(archive.namelist())
+    except (BadZipFile, OSError):
+        return False
+
+
+def _has_program(names: Sequence[str]) -> bool:
+    inner = [name.partition("/")[2] or name for name in names]
+    return any(name.startswith("models/") or name == "serialized_exported_program.json" for name in (*inner, *names))

@@ -69,7 +69,7 @@ def load_program(program: Any) -> Any:
             raise ModelError(source, "there is no such file", "give the path of a program, such as model.pt2")
         kind = kind_of(Path(source))
         if kind is not None:
-            raise ModelError(source, *kind)
+            raise ModelError(source, kind.problem, kind.hint)
         try:
             return export.load(source)
         except Exception as error:

@@ -1,0 +1,225 @@
+"""Options that a command does not have: the option, or the command, that was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.cli.advice.words import OF_SHAPES, is_numbers, line, shown
+from symbcast.cli.shapes import is_shape
+from symbcast.core.characters import closest, listed
+
+if TYPE_CHECKING:
+    from symbcast.cli.option import Options
+
+_OTHER_WORDS = {
+    "argument": "assume",
+    "assert": "that",
+    "assumption": "assume",
+    "backend": "runtime rule",
+    "claim": "that",
+    "condition": "that assume",
+    "constraint": "assume",
+    "device": "runtime",
+    "dynamic-axes": "shapes",
+    "engine": "runtime",
+    "expect": "that out",
+    "force": "overwrite",
+    "framework": "rule runtime",
+    "given": "assume",
+    "if": "assume",
+    "input": "shapes",
+    "input-shape": "shapes",
+    "input-shapes": "shapes",
+    "inputs": "shapes",
+    "library": "rule",
+    "max": "most limit",
+    "n": "limit most",
+    "out": "output",
+    "output": "out",
+    "parallel": "jobs",
+    "processes": "jobs",
+    "result": "out",
+    "rule": "runtime",
+    "save": "output",
+    "semantics": "rule",
+    "show": "that",
+    "target": "out to",
+    "to": "out",
+    "verify": "confirm check",
+    "want": "out",
+    "wanted": "out",
+    "where": "assume",
+    "with": "assume",
+}
+_OUTPUTS = ("out", "output", "result", "target", "to", "want", "wanted", "expect", "o")
+"""Options that people try in order to name the wanted output."""
+_OPERATIONS = ("op", "operation", "operator", "layer")
+"""Options that people try in order to ask about another operation than a broadcast."""
+_NOTES = {
+    "explain": "the answer is explained as it is; --format json has it as data",
+    "verbose": "the answer is explained as it is; --format json has it as data",
+    "v": "the answer is explained as it is; --format json has it as data",
+    "plot": "plots are drawn in Python, by symbcast.notebook.plot(...)",
+    "quiet": "the exit status alone gives the result too; send the output to /dev/null",
+}
+"""Options that no command has, with what to do instead."""
+_SIZES = ("size", "sizes", "dim", "dims", "batch", "set", "with", "at", "d", "bind", "range", "fix")
+_SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:\.\.[0-9]+)?)\s*")
+_RANGE = re.compile(r"([0-9]+)\.\.([0-9]+)")
+_ARGUMENTS = ("arg", "args", "argument", "arguments", "input", "inputs", "shape", "shapes", "input-shape")
+"""Options that people try in order to give the arguments of a traced function."""
+_LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTALL)
+"""Text that Python reads as a value, and that a shape of one axis is seldom written as."""
+
+
+class Unknown(NamedTuple):
+    """An option that a command does not have, as typed.
+
+    ``argument`` is the whole argument, ``name`` its option (empty if it is none), ``following`` its value, ``command``
+    the command, and ``others`` the arguments of the command that are not options.
+    """
+
+    argument: str
+    name: str
+    following: str
+    command: str
+    others: Sequence[str]
+
+    @property
+    def word(self) -> str:
+        """The name without its hyphens, in lower case."""
+        return self.name.lstrip("-").casefold()
+
+
+def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
+    """Return the error for an option that a command does not have, with the likely intended one."""
+    command, name = found.command, found.name
+    what = "shape" if command in OF_SHAPES else "file"
+    behind = f'write a {what} that begins with "-" after "--"'
+    if not name:
+        said = shown(found.argument)
+        return f"{said} looks like an option; {behind}: symbcast {command} -- {said}"
+    text = f"{command} has no option {shown(name)}"
+    if command in OF_SHAPES and found.word in _OPERATIONS:
+        return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
+    note = _NOTES.get(found.word)
+    if note is not None and command != "rules":
+        return f"{text}: {note}"
+    if command == "rules":
+        if found.word in ("rule", "list", "name", "all"):
+            return f"{text}; symbcast rules lists every rule"
+        own = _meant(found, commands[command]) or _misspelt(name, commands[command])
+        return f"{text}; {f'did you mean {own[0]}?' if own else 'its only one is --format'}"
+    chosen = next((f"{o.names[0]} {found.word}" for o in commands[command] if found.word in o.choices), "")
+    is_pair = found.word in _SIZES and _SIZE.fullmatch(found.following) is not None
+    hint = (
+        (f"did you mean {chosen}?" if chosen else "")
+        or _other_command(found)
+        or (_size_meant(found) if is_pair or command == "trace" else "")
+        or _own_option(found, commands)
+        or _size_meant(found)
+        or _similar(found, commands)
+        or (f"symbcast {command} -h lists its options" if name.startswith("--") else behind)
+    )
+    return f"{text}; {hint}"
+
+
+def _other_command(found: Unknown) -> str:
+    """Return the whole line of another command that has the option; empty if none is meant."""
+    wanted = found.following
+    is_output = found.word in _OUTPUTS and ("," in wanted or is_numbers(wanted)) and is_shape(wanted)
+    if found.command in OF_SHAPES and found.command != "solve" and is_output:
+        return f"write {line('solve', found.others, '--out', found.following)}"
+    if found.command in ("contract", "trace", "lint") and found.word in ("o", "output", "out", "save"):
+        return "the answer goes to standard output: add > FILE"
+    if found.command in OF_SHAPES and found.word in ("output", "save", "o") and "." in found.following:
+        return f"the answer goes to standard output: add > {shown(found.following)}"
+    if found.command == "contract" and found.word in _ARGUMENTS:
+        return 'fix a size by --bind batch=4, or give its range by --range "H=64..1280"'
+    if found.command == "trace" and found.word in _ARGUMENTS:
+        return f"arguments follow the function: leave {found.name} out"
+    return ""
+
+
+def _size_meant(found: Unknown) -> str:
+    """Return what to write instead of an option that is named by a size, or that gives sizes; empty for any other."""
+    command, following = found.command, found.following
+    pair = _SIZE.fullmatch(following) if found.word in _SIZES else None
+    written = found.name.lstrip("-")
+    size, value = (pair[1], pair[2]) if pair else (written, following)
+    if command == "trace" and size.isidentifier() and following and (following[0] != "-" or _LITERAL.match(following)):
+        if pair is not None:
+            return _assumed(size, value)
+        equals = "==" if _LITERAL.fullmatch(following) else "="
+        return f"write an argument by its name as {shown(f'{written}{equals}{following}')}"
+    if pair is None and found.word in _SIZES[:-3] and not (command == "model" and value.isdecimal()):
+        return ""
+    ends = _RANGE.fullmatch(value)
+    if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(found.name) < 3):
+        return ""
+    if command == "contract":
+        return f"write --range {size}={value}"
+    if command == "model":
+        return f"write --bind {size}={value}" if ends is None else _contract_or_assume(found, size, value)
+    return _assumed(size, value) if command in OF_SHAPES else ""
+
+
+def _assumed(size: str, value: str) -> str:
+    ends = _RANGE.fullmatch(value)
+    relation = f"{ends[1]} <= {size} <= {ends[2]}" if ends else f"{size} == {value}"
+    return f'write --assume "{relation}"'
+
+
+def _contract_or_assume(found: Unknown, size: str, value: str) -> str:
+    contract = line("contract", found.others or ["MODEL"], "--range", f"{size}={value}")
+    return f"{contract} finds ranges; {_assumed(size, value)} to ask about these sizes only"
+
+
+def _own_option(found: Unknown, commands: Mapping[str, Options]) -> str:
+    """Return which of the command's own options is meant by another word; empty if none is."""
+    close = _meant(found, commands[found.command], is_elsewhere=bool(_having(found.name, commands)))
+    return f"did you mean {listed(close, 'or')}?" if close else ""
+
+
+def _similar(found: Unknown, commands: Mapping[str, Options]) -> str:
+    """Return which other commands have an option, or which own option has a similar name; empty if none has."""
+    others = _having(found.name, commands)
+    close = [] if others else _misspelt(found.name, commands[found.command])
+    if close:
+        return f"did you mean {close[0]}?"
+    have = "has" if len(others) == 1 else "have"
+    return f"{listed([f'symbcast {other}' for other in others[:3]])} {have} it" if others else ""
+
+
+def _having(name: str, commands: Mapping[str, Options]) -> list[str]:
+    return [c for c, options in commands.items() if any(name in o.names for o in options)]
+
+
+def _meant(found: Unknown, options: Options, is_elsewhere: bool = False) -> list[str]:
+    """Return the options that the user may have meant by an unknown name."""
+    names = [n for option in options for n in option.names if n.startswith("--")]
+    word, following = found.word, found.following
+    if len(word) == 1:
+        short = [o for o in options if o.names[0][2] == word]
+        if short:
+            return [o.names[0] for o in ([o for o in short if following in o.choices] or short)][:3]
+    near = _misspelt(found.name, options)
+    taking = [o.names[0] for o in options if following and following in o.choices]
+    is_near = any(o.names[0] in near and (following in o.choices or not o.choices) for o in options)
+    if taking and not is_near:
+        return [f"{taking[0]} {following}"]
+    others = [f"--{other}" for other in _OTHER_WORDS.get(word, word).split()]
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda n: n in others,
+        *(() if is_elsewhere else (lambda n: n.startswith(f"--{word}"), lambda n: word in n[2:].split("-"))),
+    )
+    return next(filter(None, ([n for n in names if test(n)] for test in tests)), [])[:3]
+
+
+def _misspelt(name: str, options: Options) -> list[str]:
+    """Return the option that an unknown name resembles."""
+    names = [n for option in options for n in option.names if n.startswith("--")]
+    close = closest(f"--{name.lstrip('-').casefold()}", names)
+    return [close] if close else []

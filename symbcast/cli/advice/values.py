@@ -1,0 +1,182 @@
+"""Values of options that a shell divided, that hold several values, or that are of another kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from symbcast.cli.advice.words import is_number, line, repeated, shown
+from symbcast.cli.files import is_there
+from symbcast.cli.option import Option
+from symbcast.core.broadcasting.registry import is_known
+from symbcast.errors import SymbcastError
+
+RELATIONS = ("--assume", "--that")
+_PAIRS = ("--bind", "--range", "--typical", "--shapes", "--values")
+"""Options whose value is a name, ``=``, and what is known about it."""
+_LISTS = ("--rule", "--select", "--ignore")
+"""Options with one word, of which several are often written with commas."""
+_PAIR = re.compile(r"[^\W\d][\w.:/]*\s*=(?!=).+", re.DOTALL)
+_NEXT_PAIR = re.compile(r"\s*[,;]\s*(?=[^\W\d][\w.:/]*\s*=(?!=))")
+_COMMA = re.compile(r"\s*[,;]\s*(?![^()\[\]]*[)\]])")
+_CODE = re.compile(r"SYM\d+", re.IGNORECASE)
+_TERM = re.compile(r"[^\W\d][\w.]*(?:\s*[%*+/-]+\s*\w+)*")
+_DIMENSION = re.compile(r"[\w?*+/.-]+[,\])]*|[\])]")
+
+
+def is_relation(text: str) -> bool:
+    """Return whether a text is a complete assumption: a type in MLIR also has angle brackets."""
+    from symbcast.core.text import parse_formula
+
+    try:
+        return parse_formula(text) is not None
+    except SymbcastError:
+        return False
+
+
+def divided(option: Option, value: str, after: Sequence[str], command: str, shapes: Sequence[str]) -> str:
+    """Return the error for a value that goes on in the arguments after it, or that holds several; empty if it is fine.
+
+    ``shapes`` are all arguments of the command that are not options.
+    """
+    name = option.names[0]
+    words = list(after[: next((n for n, a in enumerate(after) if a.startswith("-") and not is_number(a)), len(after))])
+    several = _several(name, value, words)
+    if len(several) > 1:
+        if option.repeats:
+            return f"{name} {shown(value)}: give the option once for each: {repeated(name, several)}"
+        own = [text for text in shapes if text not in several]
+        rules = [part for rule in several for part in (name, rule)]
+        return f"{command} takes one rule; several are compared: {line('compare', own, rules)}"
+    whole = _whole(name, value, words, option, shapes)
+    return f"the value of {name} goes on after a space; write {name} {shown(whole)}" if whole else ""
+
+
+def _several(name: str, value: str, words: Sequence[str]) -> list[str]:
+    """Return the values in one: divided by commas, or followed by others of the same kind."""
+    if name in _PAIRS:
+        found = _NEXT_PAIR.split(value)
+        return [*found, *_leading(words, lambda w: bool(_PAIR.fullmatch(w)) and not is_there(w))]
+    if name in _LISTS:
+        found = [part for part in _COMMA.split(value) if part]
+        is_alike = is_known if name == "--rule" else lambda w: bool(_CODE.fullmatch(w))
+        return [*found, *_leading(words, lambda w: is_alike(w.partition("(")[0]))]
+    return [value]
+
+
+def _leading(words: Sequence[str], test: Callable[[str], bool]) -> list[str]:
+    return list(words[: next((n for n, word in enumerate(words) if not test(word)), len(words))])
+
+
+def _whole(name: str, value: str, words: Sequence[str], option: Option, shapes: Sequence[str]) -> str:
+    """Return the value together with the words that a shell divided from it; empty if it was not divided."""
+    if not words:
+        return ""
+    if name in RELATIONS:
+        return _relation(value, words)
+    if value.rstrip().endswith(","):
+        return _joined([value, *words])[0]
+    if option.repeats and is_number(value) and is_number(words[0]) and (len(shapes) > 2 or name not in _AXES):
+        return ",".join([value, *_leading(words, is_number)])
+    if name == "--shapes" and "=" in value:
+        dims = _leading(words, lambda w: bool(_DIMENSION.fullmatch(w)) and not is_there(w) and "." not in w)
+        return ", ".join([value, *(d.rstrip(",") for d in dims)]) if dims else ""
+    if name == "--values" and "=" in value and is_number(words[0]):
+        return ",".join([value, *_leading(words, is_number)])
+    return ""
+
+
+_AXES = ("--axes", "--keep", "--broadcast-dimensions")
+
+
+def _relation(value: str, words: Sequence[str]) -> str:
+    """Return the relation that a value begins; a shell takes ``>`` and ``<`` for itself."""
+    if is_relation(value):
+        return ""
+    for count in range(1, len(words) + 1):
+        text = " ".join([value, *words[:count]])
+        if is_relation(text):
+            return text
+    is_cut = _TERM.fullmatch(value) and re.fullmatch(r"\w+", words[0])
+    return f"{value} >= {words[0]}" if is_cut else ""
+
+
+def _joined(words: Sequence[str]) -> tuple[str, int]:
+    """Return the words of one shape, and how many they are: it ends with a word without a comma at its end."""
+    count = next((n for n, word in enumerate(words, 1) if not word.rstrip().endswith(",")), len(words))
+    return " ".join(words[:count]), count
+
+
+def unquoted_shapes(command: str, arguments: Sequence[str]) -> str:
+    """Return the error for shapes that were not quoted, so that a shell divided them at their spaces; else empty.
+
+    ``(N,)`` is a tuple of Python, and ``N,`` alone is one too: only a comma before an argument without commas tells.
+    """
+    found: list[str] = []
+    rest = list(arguments)
+    while rest:
+        text, count = _joined(rest)
+        found.append(text)
+        rest = rest[count:]
+    ends = next((a for a, b in pairwise(arguments) if _is_open(a) and _is_end(b)), "")
+    if not ends or len(found) == len(arguments):
+        return ""
+    shapes = found if len(found) > 1 else ["N, 3", "M, 1"]
+    return f"{_quoted(ends)} ends with a comma: quote each shape: symbcast {command} {' '.join(map(_quoted, shapes))}"
+
+
+def _is_open(argument: str) -> bool:
+    return re.fullmatch(r"[(\[]?[^,()\[\]]*,", argument.strip()) is not None
+
+
+def _is_end(argument: str) -> bool:
+    return re.fullmatch(r"[^,()\[\]]+,?[)\]]?", argument.strip()) is not None
+
+
+def _quoted(text: str) -> str:
+    said = shown(text)
+    return said if said.startswith('"') else f'"{said}"'
+
+
+def misplaced(command: str, others: Sequence[str]) -> str:
+    """Return the error for an argument of a command on models that is a size and its value; empty if none is."""
+    for text in others:
+        pair = re.fullmatch(r"([^\W\d][\w.]*)\s*={1,2}\s*(.+)", text, re.DOTALL)
+        if pair is None or is_there(text):
+            continue
+        name, value = pair[1], pair[2].strip()
+        ends = re.fullmatch(r"([0-9]+)\.\.([0-9]+)", value)
+        if command == "contract":
+            return f"{shown(text)} is not a file; write --range {shown(f'{name}={value}')}"
+        if value.isdecimal():
+            return f"{shown(text)} is not a file; write --bind {name}={value}"
+        if ends:
+            return f'{shown(text)} is not a file; write --assume "{ends[1]} <= {name} <= {ends[2]}"'
+        return f"{shown(text)} is not a file; write --shapes {shown(text)}"
+    return ""
+
+
+def rule_among(command: str, others: Sequence[str], rules: Sequence[str]) -> str:
+    """Return the error for rules given as if they were shapes; empty if there are none."""
+    if command != "compare":
+        return ""
+    named = [text for text in others if is_known(text)]
+    if not named or len(named) + len(rules) < 2:
+        return ""
+    own = [text for text in others if text not in named] or ["N, 3", "M, 1"]
+    given = [part for rule in (*rules, *named) for part in ("--rule", rule)]
+    return f"compare takes shapes, and rules by --rule: {line('compare', own, given)}"
+
+
+def counted(name: str, value: str, example: str, command: str, kind: str) -> str:
+    """Return the error for a value that is no number."""
+    said = f"{name} {shown(value)}: write {kind}, as in {example}"
+    digits = re.match(r"[0-9]+(?=\s*(?:s|sec|seconds|\.0*)?$)", value)
+    if digits:
+        return f"{name} {shown(value)}: write {name} {digits[0]}"
+    if value.casefold() in ("all", "none", "any", "inf", "unlimited", "max", "no"):
+        if name == "--limit" and command == "repair":
+            return f"{name} {shown(value)}: write {kind}, as in {name} 100"
+        return f"{said}, or leave {name} out"
+    return said
