@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from symbcast.cli.advice.options import Unknown, unknown_option
 from symbcast.cli.advice.paths import instead_of_shapes
 from symbcast.cli.advice.values import counted, divided, is_relation, misplaced, rule_among, unquoted_shapes
-from symbcast.cli.advice.words import OF_SHAPES, meant_choice, shown
+from symbcast.cli.advice.words import OF_SHAPES, line, meant_choice, shown
 from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.option import Option, Options
 from symbcast.cli.statuses import UsageError
@@ -70,11 +70,13 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
             fault = divided(option, value, rest.left, command, alone)
             if fault:
                 raise UsageError(fault)
-            _check(option, value, command)
+            _check(option, value, command, commands[command])
             name = option.names[0]
             if not option.repeats and given.setdefault(name, value) is not value:
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
-                raise UsageError(f"{name} is given twice{twice}; give it only once")
+                rules = [part for rule in (given[name], value) for part in ("--rule", rule)]
+                several = f", or {line('compare', alone, rules)}" if name == "--rule" else ""
+                raise UsageError(f"{name} is given twice{twice}; give it only once{several}")
             options.append(name if option.is_switch else f"{name}={value}")
     _check_others(command, others, options, {name for option in commands[command] for name in option.names})
     return [*options, *(["--", *others] if others else [])]
@@ -204,13 +206,16 @@ def _read(
     return option, value
 
 
-def _check(option: Option, value: str, command: str) -> None:
+def _check(option: Option, value: str, command: str, options: Options) -> None:
     """Raise `UsageError` for a value that an option does not accept."""
     name = option.names[0]
     if not value and not option.is_switch:
         raise UsageError(f"{name} has no value; write {_example(option)}, or leave {name} out")
     if option.choices and value not in option.choices:
         close = meant_choice(value, option.choices)
+        other = next((o.names[0] for o in options if value in o.choices and not close), "")
+        if other:
+            raise UsageError(f"{name} {shown(value)}: did you mean {other} {value}?")
         hint = f"did you mean {close}? It is one of" if close else "it is one of"
         raise UsageError(f"{name} {shown(value)}: {hint} {listed(option.choices, 'or')}")
     if option.number is not None and not _is_number(value, option.number):

@@ -217,7 +217,7 @@ def test_a_runtime_that_does_not_agree_fails(models, monkeypatch, capsys):
 def test_the_extra_is_named(extra, options, models, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, extra, None)
     assert run(["model", "always.onnx", *options]) == Exit.USAGE
-    assert f"pip install '.[{extra}]'" in capsys.readouterr().err
+    assert f"pip install 'symbcast[{extra}]'" in capsys.readouterr().err
 
 
 # What goes wrong.

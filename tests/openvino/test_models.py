@@ -272,7 +272,7 @@ def test_what_is_no_model_is_an_error(tmp_path):
 
 def test_without_openvino_the_extra_is_named(monkeypatch, model_file):
     monkeypatch.setitem(sys.modules, "openvino", None)
-    with pytest.raises(sb.MissingExtraError, match=r"pip install '\.\[openvino\]'"):
+    with pytest.raises(sb.MissingExtraError, match=r"pip install 'symbcast\[openvino\]'"):
         sb.openvino.check(model_file)
 
 

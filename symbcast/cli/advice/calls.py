@@ -93,7 +93,7 @@ def call_fault(function: Callable[..., Any], text: str, arguments: Sequence[str]
     if inspect.isclass(function):
         return f"{text} is a class: name a function, or a method of an instance that the module makes"
     for argument in arguments:
-        parts = re.split(r"(?<=[)\]])\s*,\s*(?=[(\[])", argument.strip())
+        parts = re.split(r"(?<=[)\]])\s*,\s*(?=[(\[])|\s*;\s*", argument.strip())
         if len(parts) > 1:
             shapes = [part.strip("()[] ") for part in parts]
             own = [shape for a in arguments for shape in (shapes if a == argument else [a])]
@@ -119,6 +119,8 @@ def notes(arguments: Sequence[str], function: Callable[..., Any], verdict: Verdi
         return
     for argument in arguments:
         kind, _, text = argument.rpartition(":")
+        if text.isidentifier() and not kind and not file_of_module(text):
+            yield f"{text} was read as an array of shape ({text},); for an integer that is a size, write size:{text}"
         if not _NUMBERS.fullmatch(text):
             continue
         numbers = [part.strip() for part in text.strip("()[] ").split(",") if part.strip()]

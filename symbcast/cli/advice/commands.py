@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from symbcast.cli.advice.paths import for_source, is_file, is_model, is_module
@@ -63,7 +64,7 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
     close = closest(word, commands)
     if close:
         return f"{text}; did you mean symbcast {close}? {there[0].upper()}{there[1:]}"
-    if is_shape(word) and not (word.isidentifier() and len(word) > 2):
+    if is_shape(word) and not re.fullmatch(r"[^\W\d][\w-]{2,}", word):
         return f"{shown(word)} is not a command; did you mean {line('check', word, rest)}?"
     shapes = rest and all(is_shape(a) or a.startswith("-") for a in rest) and not rest[0].startswith("-")
     return f"{text}; did you mean {line('check', rest)}?" if shapes else f"{text}; {there}"

@@ -35,7 +35,6 @@ _OTHER_WORDS = {
     "inputs": "shapes",
     "library": "rule",
     "max": "most limit",
-    "n": "limit most",
     "out": "output",
     "output": "out",
     "parallel": "jobs",
@@ -70,6 +69,8 @@ _SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:\.\.[0-9]+)?)\s*")
 _RANGE = re.compile(r"([0-9]+)\.\.([0-9]+)")
 _ARGUMENTS = ("arg", "args", "argument", "arguments", "input", "inputs", "shape", "shapes", "input-shape")
 """Options that people try in order to give the arguments of a traced function."""
+_NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind")
+"""Options of other commands that are seldom parameters of functions."""
 _LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTALL)
 """Text that Python reads as a value, and that a shape of one axis is seldom written as."""
 
@@ -117,9 +118,9 @@ def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
     hint = (
         (f"did you mean {chosen}?" if chosen else "")
         or _other_command(found)
-        or (_size_meant(found) if is_pair or command == "trace" else "")
+        or (_size_meant(found) if is_pair or (command == "trace" and found.word not in _NOT_ARGUMENTS) else "")
         or _own_option(found, commands)
-        or _size_meant(found)
+        or (_size_meant(found) if command != "trace" else "")
         or _similar(found, commands)
         or (f"symbcast {command} -h lists its options" if name.startswith("--") else behind)
     )

@@ -162,10 +162,13 @@ def rule_among(command: str, others: Sequence[str], rules: Sequence[str]) -> str
     if command != "compare":
         return ""
     named = [text for text in others if is_known(text)]
-    if not named or len(named) + len(rules) < 2:
+    own = [text for text in others if text not in named]
+    if not named or (not own and len(named) < 2):
         return ""
-    own = [text for text in others if text not in named] or ["N, 3", "M, 1"]
-    given = [part for rule in (*rules, *named) for part in ("--rule", rule)]
+    asked = list(dict.fromkeys((*rules, *named)))
+    asked += ["pdpd" if asked[0] == "numpy" else "numpy"] if len(asked) == 1 else []
+    own = own or ["N, 3", "M, 1"]
+    given = [part for rule in asked for part in ("--rule", rule)]
     return f"compare takes shapes, and rules by --rule: {line('compare', own, given)}"
 
 

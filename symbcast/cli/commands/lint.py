@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from symbcast.cli.advice.paths import is_model
+from symbcast.cli.advice.paths import file_of_module, is_model
 from symbcast.cli.advice.words import line
 from symbcast.cli.files import is_there, near_file
 from symbcast.cli.options import AGAIN
@@ -71,7 +71,7 @@ def lint(  # noqa: PLR0913 - each is an option
         raise MissingExtraError("symbcast lint", "numpy")
     for path in paths:
         if not is_there(path):
-            near = near_file(path)
+            near = file_of_module(path.partition(":")[0]) or near_file(path)
             raise UsageError(f"{path}: there is no such file or folder{f'; did you mean {near}?' if near else ''}")
         if Path(path).is_file() and Path(path).suffix not in (".py", ".pyi", ".pyw", ""):
             hint = f"; did you mean {line('model', path)}?" if is_model(path) else ""

@@ -141,6 +141,7 @@ _OF_FORMULAS = (
     _slip(r"\b(?:AND|OR|NOT)\b", lambda found: found[0].lower()),
     *_OF_WORDS,
     _slip(r"\b(?:is|equals)\b", "=="),
+    _slip(rf"^\s*({_NAME})\s*,\s*({_NAME})\s*([<>=!]=|[<>])\s*(\d+)\s*$", r"\1 \3 \4 and \2 \3 \4"),
 )
 
 

@@ -42,7 +42,7 @@ class Config:
         known = {text for code in CODES for text in code.both}
         for text in (*found.select, *found.ignore):
             if text not in known:
-                same = next((other for other in known if other.casefold() == text.casefold()), "")
+                same = next((other for other in known if other.casefold() == text.casefold().replace("_", "-")), "")
                 one = same or f"one of {', '.join(c.id for c in CODES)}, or its name"
                 raise ShapeTypeError(text, "a code", f"write {one}")
         if found.min_size < 0:
