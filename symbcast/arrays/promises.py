@@ -15,13 +15,9 @@ from symbcast.arrays.arguments import TRACED, Arguments, check_call
 from symbcast.arrays.enforced import enforced
 from symbcast.arrays.report.report import TraceReport
 from symbcast.batch.isolation import Child
-<<<<<<< HEAD
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import symbols_of
-=======
-from symbcast.core.characters import listed
->>>>>>> a899ff63 (Say what was meant by a wrong command line)
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, read_assumptions
 from symbcast.core.shapes import Shape, known_rank, shape
@@ -196,10 +192,6 @@ def faults_of(promise: Promise, report: TraceReport) -> Iterator[Fault]:
             if case.works:
                 formula = _as_promised(case.value, promise.returns)
                 conclusions = conclusions_of(report)
-                strange = [s.name for s in symbols_in(formula) if s not in conclusions.names]
-                if strange:
-                    yield Fault(f"it promises a size {listed(strange)}, which no argument has", True, is_returned=True)
-                    continue
                 decided = Decision(conclusions.knowledge, [any_of([negate(case.condition.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
                     text = (

@@ -44,7 +44,7 @@ WRONG = [
     (["N", "M", "--assume", "Q > 1"], "mentions no size of these shapes"),
     (["N", "M", "--min-size", "-1"], "a size is not negative"),
     (["N", "M", "--rule", "pdpd(axis=-7)"], "write -1 for the right"),
-    (["N", "M", "--rule", "numpy"], 'write --rule "numpy" and another --rule'),
+    (["N", "M", "--rule", "numpy"], "such as symbcast compare N M --rule numpy --rule pdpd"),
     (["N", "M", "--rule", "numpy", "--rule", "pdpd(axis=1"], "no ')' ends its attributes '(axis=1'"),
 ]
 

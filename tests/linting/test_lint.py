@@ -203,3 +203,22 @@ def test_failures_of_some_data_are_no_findings_about_sizes(tmp_path):
     (tmp_path / "of_data.py").write_text(OF_DATA)
     report = sb.lint(tmp_path / "of_data.py", cache=False)
     assert [c.status for c in report.functions] == ["unknown", "unknown"] and not report.findings
+
+
+PROMISES = """import symbcast as sb
+
+@sb.checked("N, 3", "M, 1", returns="N, 3")
+def broken(x, y):
+    return x + y
+
+@sb.checked("N, 3", "N, 1", returns="N, 3")
+def kept(x, y):
+    return x + y
+"""
+
+
+def test_promises_are_checked_as_annotations_are(tmp_path):
+    (tmp_path / "promises.py").write_text(PROMISES)
+    report = sb.lint(tmp_path / "promises.py", cache=False)
+    assert report.counts["proved"] == 1 and report.counts["finding"] == 1
+    assert [(f.function, f.code) for f in report.findings] == [("broken", "SYM101"), ("broken", "SYM102")]

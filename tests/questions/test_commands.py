@@ -64,7 +64,7 @@ def test_wrong_usage(capsys, command):
         (["repair", "2", "3", "--limit", "-1"], "--limit -1: write the maximum number of answers, 1 or more"),
         (["cases", "N", "--min-size", "-1"], "--min-size -1: a size is not negative"),
         (["solve", "N", "--out", "3", "--min-size", "-1"], "--min-size -1: a size is not negative"),
-        (["solve", "N", "M"], 'give the wanted output: symbcast solve "?, 3" "N, 1" --out "5, 3"'),
+        (["solve", "N", "M"], 'give the wanted output: symbcast solve N M --out "5, 3"'),
         (["cases", "N", "M", "--assume", "N >= 2", "M >= 2"], '"M >= 2" is an assumption; write --assume "M >= 2"'),
         (["repair", "N", "M", "--rule", "pdpd(axis=1"], "no ')' ends its attributes"),
         (["cases", "N", "M", "--axis", "1"], "rule 'numpy' has no attribute 'axis'; --axis is for pdpd"),

@@ -83,11 +83,11 @@ def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: 
     from symbcast.answers.comparison import compare as ask
     from symbcast.answers.comparison.document import document
 
+    found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     if len(rules) == 1:
         other = "pdpd" if rules[0].startswith("numpy") else "numpy"
         both = line("compare", shapes, "--rule", rules[0], "--rule", other)
         raise UsageError(f"compare needs two or more rules, such as {both}")
-    found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     note_strangers(assume, shapes)
     if format == "json":
         print_json(found.to_dict())

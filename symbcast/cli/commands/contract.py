@@ -101,7 +101,7 @@ def contract(  # noqa: PLR0913 - each is an option
     """
     if len(files) != 1:
         raise UsageError("give one model: symbcast contract encoder.onnx --range seq=1..512")
-    if most is not None and form not in ("profiles", "list"):
+    if most is not None and most >= 1 and form not in ("profiles", "list"):
         raise UsageError(f"--most is for --form profiles or list: add --form profiles, or leave --most {most} out")
     if check and to is not None:
         raise UsageError("--check says whether ranges work, and --to writes a contract: give one of them")
@@ -168,11 +168,12 @@ def _range(text: str, form: Form) -> tuple[str, str]:
         raise UsageError(f"--range {text}: write --range {name}={low}..{high}")
     reverse = re.fullmatch(r"([0-9]+)\s*\.\.\s*([0-9]+)", value)
     if reverse and int(reverse[1]) > int(reverse[2]):
-        raise UsageError(f"--range {text}: write it from small to large: --range {name}={reverse[2]}..{reverse[1]}")
+        order = f"{name}={reverse[2]}..{reverse[1]}"
+        raise UsageError(f"--range {text}: write a size or a range from small to large, as in --range {order}")
     open_end = re.fullmatch(r"([0-9]*)\s*(\.\.)\s*([0-9]*)", value)
     if open_end and not (open_end[1] and open_end[3]):
-        low, high = open_end[1] or "1", open_end[3] or "4096"
-        raise UsageError(f"--range {text}: a range has two ends, as in --range {name}={low}..{high}")
+        both = f"{open_end[1] or 1}..{open_end[3] or 4096}"
+        raise UsageError(f"--range {text}: write a size or a range from small to large, as in --range {name}={both}")
     try:
         read_range(value)
     except ShapeTypeError as error:

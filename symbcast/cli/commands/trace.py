@@ -198,8 +198,8 @@ def _argument(text: str) -> Any:
         try:
             return ast.literal_eval(text[1:].strip())
         except (ValueError, SyntaxError) as error:
-            size = f", or size:{text[1:].strip()} for any size" if text[1:].strip().isidentifier() else ""
-            raise UsageError(f"{text}: write a Python literal, such as =5 or ='same'{size}") from error
+            named = f", or size:{text[1:].strip()} for any size" if text[1:].strip().isidentifier() else ""
+            raise UsageError(f"{text}: write a Python literal, such as =5 or ='same'{named}") from error
     kind, colon, rest = text.partition(":")
     if not colon:
         return text

@@ -9,7 +9,7 @@ from symbcast.arrays.promises import Promise, faults_of, promise_of
 from symbcast.core.effort import EffortSpentError
 from symbcast.errors import ShapeSyntaxError, SymbcastError
 from symbcast.linting.codes import ANNOTATION, FAILS, PROMISE, Code
-from symbcast.linting.findings import Checked, Finding
+from symbcast.linting.findings import Checked, Finding, Status
 from symbcast.linting.functions import Function
 
 
@@ -45,5 +45,5 @@ def _checked(path: str, function: Function, found: Any, promise: Promise) -> Che
         if f.is_known
     )
     reason = next((f.message for f in faults if not f.is_known), "")
-    status = "finding" if findings else "unknown" if reason else "proved"
+    status: Status = "finding" if findings else "unknown" if reason else "proved"
     return Checked(path, name, place.line, status, reason, 1, findings=findings)
