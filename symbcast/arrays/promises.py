@@ -17,7 +17,7 @@ from symbcast.arrays.report.report import TraceReport
 from symbcast.batch.isolation import Child
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, read_assumptions
 from symbcast.core.shapes import Shape, known_rank, shape
@@ -192,6 +192,9 @@ def faults_of(promise: Promise, report: TraceReport) -> Iterator[Fault]:
             if case.works:
                 formula = _as_promised(case.value, promise.returns)
                 conclusions = conclusions_of(report)
+                if any(s not in conclusions.names for s in symbols_in(formula)):
+                    yield Fault("not known whether it returns the promised shapes: one has a range of sizes", False)
+                    continue
                 decided = Decision(conclusions.knowledge, [any_of([negate(case.condition.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
                     text = (
@@ -211,13 +214,18 @@ def _report(function: Any, promise: Promise, named: Named | None, child: Child) 
     return call.of(function)
 
 
+def _is_any(size: Dim) -> bool:
+    """Return whether a promised size is ``?``, which promises nothing."""
+    return isinstance(size, Unknown) and not size.lower and size.upper is None and size.parity is None
+
+
 def _as_promised(value: Any, promised: Any) -> Formula:
     """Return the condition under which a result has the promised shapes."""
     if isinstance(value, Shape):
         wanted = known_rank(shape(promised), "a promise", TRACED)
         if len(value.dims) != len(wanted.dims):
             return FALSE
-        return all_of(equal(a, b) for a, b in zip(value.dims, wanted.dims, strict=True) if a != b)
+        return all_of(equal(a, b) for a, b in zip(value.dims, wanted.dims, strict=True) if a != b and not _is_any(b))
     if isinstance(value, dict) and isinstance(promised, dict) and value.keys() == promised.keys():
         return all_of(_as_promised(v, promised[k]) for k, v in value.items())
     is_listed = isinstance(value, (tuple, list)) and isinstance(promised, (tuple, list))
