@@ -18,7 +18,7 @@ from symbcast.torch.walk import TorchWalk
 def tail(call: TorchCall) -> Sequence[Value]:
     """Return the outputs of an operator that has no function here.
 
-    They are known by its tags, or by torch's decomposition of it, or else as torch recorded them.
+    They are known by its tags, or by torch's decomposition of it; otherwise their sizes are unknown.
     """
     operator = by_tag(call.node.raw.target)
     if operator is not None:
@@ -27,8 +27,8 @@ def tail(call: TorchCall) -> Sequence[Value]:
     made = decomposed(call)
     if made is not None:
         return made
-    call.note(f"{call.node.op_type} is not supported here: its shape is as torch recorded it")
-    return call.recorded()
+    call.note(f"{call.node.op_type} is not supported here")
+    return call.unchecked()
 
 
 _LAYOUTS = Layouts.of(

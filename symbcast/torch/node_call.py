@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FORMULA_KINDS
 from symbcast.graphs.values.contents import Elements, Ratio, is_size
 from symbcast.graphs.values.deciders import Decider
@@ -143,6 +144,22 @@ class TorchCall(NodeCall):
         values = value if isinstance(value, (tuple, list)) else [value]
         is_of_data = self.is_data()
         return [recorded_value(v, self._recorded, is_of_data) for v in values]
+
+    def unchecked(self) -> Sequence[Value]:
+        """Return the outputs of an operator that is not analysed: torch's ranks, with new sizes that are not decided.
+
+        The sizes that torch recorded are valid only where its guards hold, and the answer is about all sizes.
+        """
+        found = self.recorded()
+        given = [v.shape for v in self.inputs if v is not None]
+        if all(numbers_of(shape) is not None for shape in given):
+            return found
+        return [v if v.shape is None else self._renamed(v, n) for n, v in enumerate(found)]
+
+    def _renamed(self, value: Value, output: int) -> Value:
+        text = f"a size of the output of an operator that is not analysed [{self.place.name}]"
+        names = [f"{self.size_prefix}_{output}_{axis}" for axis in range(len(value.shape or ()))]
+        return Value(tuple(self.asker.symbol(name, text, is_undecided=True) for name in names), value.dtype)
 
     def counted(self, value: Value, axis: int, most: Dim) -> Value:
         """Return a recorded value with a new size, at most ``most``, on an axis whose length depends on data.

@@ -58,9 +58,9 @@ class TorchWalk(Walk):
         return with_contents(cast("TorchCall", call), outputs)
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
-        """Return outputs with the shapes that torch recorded."""
+        """Return outputs whose sizes are unknown."""
         self.leave(call.place, reason)
-        return cast("TorchCall", call).recorded()
+        return cast("TorchCall", call).unchecked()
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
         """Return recorded sizes in symbcast's symbols; a size that no shape determines becomes a new symbol.

@@ -16,15 +16,14 @@ import json
 import logging
 import warnings
 
-import record_errors
-import record_guards
 import torch
 from error_cases import ALL, text_of
+from exported import record_errors, record_guards
+from exported.record_operators import TARGET, recorded
 from exported_models import CASES
 from exported_others import OTHERS
 from operator_calls import points, sizes_in
 from operator_rules import unpacked
-from record_operators import TARGET, recorded
 
 OWN = ("unet", "fpn", "cached_attention", "tcn", "segmenter", "spectrum", "blocks")
 """The models that need no package besides torch."""

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
+from exported.survey_models import operators_of
 from exported_models import CASES
 from exported_others import OTHERS
 from operator_calls import operator_of
-from survey_models import operators_of
 from surveyed_models import allow_imports
 from torch.export.experimental import _export_forward_backward
 from training_graphs import TRAINING

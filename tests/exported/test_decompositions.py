@@ -63,3 +63,29 @@ def test_nodes_without_a_rule_are_decomposed_if_that_is_trusted():
         report = sb.torch.check(Decomposed(), (torch.ones(4, 7), torch.ones(7)), dynamic_shapes=axes)
     assert {u.op_type for u in report.unanalysed} == {"aten._addmm_activation"}
     assert str(report.condition) == "x_dim_1 == 1 or x_dim_1 == y_dim_0"
+
+
+def test_sizes_behind_an_operator_without_a_rule_are_not_decided():
+    """Torch recorded `n//2*2`, under its guard that n is at least 4; at 1 the operator returns two rows."""
+
+    @torch.library.custom_op("symbcast_tests::pairs", mutates_args=())
+    def pairs(x: torch.Tensor) -> torch.Tensor:
+        n = len(x)
+        return x[: n // 2 * 2].clone() if n > 3 else torch.cat([x, x])
+
+    @pairs.register_fake
+    def _(x):
+        n = x.shape[0]
+        return x.new_empty(n // 2 * 2 if n > 3 else 2 * n, x.shape[1])
+
+    class Added(torch.nn.Module):
+        def forward(self, x, y):
+            return torch.ops.symbcast_tests.pairs(x) + y
+
+    tensors = (torch.zeros(8, 3), torch.zeros(8, 3))
+    automatic = {0: torch.export.Dim.AUTO}
+    report = sb.torch.check(Added(), tensors, dynamic_shapes={"x": automatic, "y": automatic})
+    assert Added()(torch.zeros(1, 3), torch.zeros(2, 3)).shape == (2, 3)
+    assert report.verdict is sb.Verdict.UNKNOWN
+    assert not report.condition.implies("y_dim_0 == 2*(x_dim_0//2) or y_dim_0 == 1")
+    assert report.unanalysed[0].reason == "symbcast_tests.pairs is not supported here"
