@@ -44,7 +44,7 @@ def test_relations_as_data(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["prove", "N", "M"], 'say what to prove: symbcast prove "N, 3" "M, 1" --that "N == M"'),
+        (["prove", "N", "M"], 'say what to prove: symbcast prove N M --that "N == M"'),
         (["prove", "N", "M", "--that", "Q == 1"], "no size here is named 'Q'; the sizes are N, M"),
         (["prove", "N", "M", "--that", "N"], "expected a relation such as 'N >= 2'"),
         (["prove", "--that", "N == 1"], "give one shape or more"),
