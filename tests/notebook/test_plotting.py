@@ -266,7 +266,7 @@ HOSTILE = ["$x^2$", "_hidden", "\\frac{", "$", "a_b^c", "two\nlines", "<b>&amp;"
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_shown_as_they_are(name):
-    N, M = sb.symbol(name), sb.symbol("M")
+    N, M = sympy.Symbol(name, integer=True, nonnegative=True), sb.symbol("M")
     result = sb.broadcast((N, 3), (M, 1), assume=sympy.Ge(N, 1))
     shown = name.replace("\n", " ")
     ax = plot(result, N, M, range(5))

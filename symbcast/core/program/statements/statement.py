@@ -118,28 +118,29 @@ class Statement:
     def subs(self, *args: Any, **options: Any) -> Any:
         """Return the result of sympy's ``subs``; a mapping may use names for symbols.
 
+        As in sympy, sizes that the condition lacks are left out; if it has none of the names, `BindingError` is raised.
+
         >>> Statement("N == M or M == 1").subs({"N": 2})
         Eq(2, M) | Eq(M, 1)
         """
         named = {str(s): s for s in self.symbols}
-        asked = {*self._shown.values()}
-
-        def sized(name: Any) -> Any:
-            if isinstance(name, str) and name not in named and name not in asked:
-                there = f"the sizes are {', '.join(named)}" if named else "it mentions no sizes"
-                raise BindingError(f"the condition has no size {name!r}", there)
-            return named.get(name, name) if isinstance(name, str) else name
-
         given = {k: v for k, v in options.items() if k not in ("simultaneous", "real", "evaluate")}
         if given:
             raise CallError("subs", "sizes are given in a mapping", f"write subs({given!r})")
         if len(args) == 2:
             args = ({args[0]: args[1]},)
         if len(args) == 1 and isinstance(args[0], Mapping):
-            args = ({sized(s): value for s, value in args[0].items()},)
+            self._check_names(args[0], named)
+            args = ({named.get(s, s) if isinstance(s, str) else s: value for s, value in args[0].items()},)
         elif len(args) == 1 and isinstance(args[0], str):
             raise CallError("subs", "the new size is missing", f"write subs({{{args[0]!r}: 3}})")
         return self.sympy.subs(*args, **options)
+
+    def _check_names(self, given: Mapping[Any, Any], named: Mapping[str, SympySymbol]) -> None:
+        known = {*named, *self._shown.values()}
+        if named and given and all(isinstance(name, str) and name not in known for name in given):
+            first = next(iter(given))
+            raise BindingError(f"the condition has no size {first!r}", f"the sizes are {', '.join(named)}")
 
     @property
     def symbols(self) -> tuple[SympySymbol, ...]:
