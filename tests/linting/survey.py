@@ -2,7 +2,8 @@
 
 Each finding that names sizes is repeated in another child process: the function itself is called with arrays of
 random numbers of those sizes, without any trace. A finding is confirmed if a call returns the shape or raises the error
-that the finding names. Findings about the annotation itself name no sizes and are listed to be read.
+that the finding names. A finding that something never holds is refuted if it holds in a call at larger sizes. Findings
+about the annotation itself name no sizes and are listed to be read.
 
 Run as ``python tests/linting/survey.py equinox.nn optimistix diffrax``, with packages, modules or paths. Only installed
 packages are imported; what they need besides must be installed too.
@@ -22,14 +23,19 @@ from symbcast.arrays.arguments import Arguments
 from symbcast.arrays.returned import told
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Child
+from symbcast.core.characters import sizes_text
+from symbcast.core.logic.formulas import FALSE
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.linting.annotations.arguments import forms_of
+from symbcast.linting.annotations.promises import Sizes, promised
 from symbcast.linting.checks.check import Asked, _arguments, _library
 from symbcast.linting.checks.comparing import value_text
 from symbcast.linting.checks.signature import signature_of
+from symbcast.linting.codes import NEVER
 from symbcast.linting.functions import read_source
 from symbcast.linting.running import worker
 from symbcast.linting.running.files import module_name
+from symbcast.paths.real_calls import Raised
 
 SECONDS = 60
 
@@ -60,29 +66,62 @@ def array_of(library, random):
     return made
 
 
+def larger(names):
+    """Larger sizes: equal ones, and different ones."""
+    rising = [5 + 2 * number for number, _ in enumerate(names)]
+    return [dict(zip(names, s, strict=True)) for s in ([7] * len(names), rising, rising[::-1])]
+
+
 def calls(finding):
-    """What the function of a finding does at its sizes, in each form of its arguments: text. Run in a child."""
+    """What calls of a finding's function do, in each form of its arguments. Run in a child.
+
+    For each form: as text, what it does at the sizes of the finding, and the calls at larger sizes that refute it.
+    """
     (function,) = (f for f in read_source(finding.path).functions if f.name == finding.function)
     asked = Asked(finding.path, module_name(finding.path), function)
     worker.imported(asked)
     signature = signature_of(sys.modules[asked.module], function.name)
     forms, _ = forms_of(signature.parameters, _library(signature.library).dtype, signature.numbers)
-    return [done for form in forms for done in _called(signature, form, finding.sizes)]
+    return [_calls_of(finding, signature, form) for form in forms]
 
 
-def _called(signature, form, sizes):
+def _calls_of(finding, signature, form):
     given = Arguments(*_arguments(form, signature))
     scope = Scope(given.shapes, given.is_fresh, [], 1)
+    names = list(scope.names.values())
+    if set(finding.sizes) - set(names):
+        return [], []
+    own = [_text(value) for value in _called(signature, given, scope, finding.sizes)]
+    against = [
+        f"at {sizes_text(at)}: {_text(value)}"
+        for at in (larger(names) if finding.code == NEVER.id else [])
+        for value in _called(signature, given, scope, at)
+        if _holds(value, finding, signature, Sizes(form, at))
+    ]
+    return own, against
+
+
+def _called(signature, given, scope, sizes):
     at = {symbol: sizes[name] for symbol, name in scope.names.items() if name in sizes}
-    if set(sizes) - set(scope.names.values()):
-        return
     random = np.random.default_rng(0)
     for _ in range(2):
         try:
-            result = given.called(signature.function, scope.shapes, at, array_of(signature.library, random))
-            yield value_text(told(result))
+            yield told(given.called(signature.function, scope.shapes, at, array_of(signature.library, random)))
         except Exception as error:
-            yield f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+            yield Raised.of(error)
+
+
+def _holds(value, finding, signature, sizes):
+    """Whether a call did what a finding says that it never does: it works, or returns what is promised."""
+    if isinstance(value, Raised):
+        return False
+    return "works for no sizes" in finding.message or promised(value, signature.returns, sizes) != FALSE
+
+
+def _text(value):
+    if isinstance(value, Raised):
+        return f"{type(value.error).__name__}: {' '.join(str(value.error).split())[:160]}"
+    return value_text(value)
 
 
 def confirmation(child, finding):
@@ -94,8 +133,11 @@ def confirmation(child, finding):
     except (DiedError, TimedOutError, worker.NotImportedError) as error:
         return f"no call: {error}"
     expected = finding.called.partition(": ")[0]
-    is_confirmed = any(d.partition(": ")[0] == expected for d in done)
-    return "confirmed" if is_confirmed else f"FALSE: {' | '.join(dict.fromkeys(done))}"
+    confirming = [against for own, against in done if any(d.partition(": ")[0] == expected for d in own)]
+    if confirming and not all(confirming):
+        return "confirmed"
+    texts = confirming[0] if confirming else [d for own, _ in done for d in own]
+    return f"FALSE: {' | '.join(dict.fromkeys(texts))}"
 
 
 def survey(name):
