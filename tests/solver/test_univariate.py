@@ -8,18 +8,19 @@ from unittest.mock import patch
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from solver.expressions import Statement, comparison, expressions, integer, name, statements
+from solver.expressions import Expression, Statement, comparison, expressions, integer, name, statements
 
-from symbcast.core.algebra.arithmetic import floor_divide, modulo
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.booleans import conjunction
 from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
-from symbcast.core.solver.evaluation.evaluation import predicate
+from symbcast.core.solver.evaluation.evaluation import holds_at, predicate
 from symbcast.core.solver.sets import piecewise as residues
 from symbcast.core.solver.sets.piecewise import NotPeriodicError, sign_runs
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, EMPTY, SizeSet
 from symbcast.core.solver.sets.univariate import solve
+from symbcast.core.text import parse_formula
 
 a = symbol("a")
 SMALL = range(60)
@@ -56,6 +57,30 @@ def test_joins_are_solved_where_they_are_defined(statement):
         except ArithmeticError:
             continue
         assert (size in solution) is wanted, size
+
+
+@given(
+    st.sampled_from(["==", "!=", "<=", "<"]),
+    expressions(1, divisors=(2, 3, 8), functions=("min",)),
+    expressions(1, divisors=(2, 4, 16), functions=("max",)),
+    st.sampled_from([1, 2, -3]),
+    st.integers(-4, 4),
+)
+@example("==", Expression("", floor_divide(a + 7, 8)), Expression("", floor_divide(a + 15, 16)), 1, 2)
+@example("<", Expression("", 2 * a - 5), Expression("", a - 3), -3, 1)
+@example("!=", Expression("", 5 - a), Expression("", 3 - a), 2, 4)
+def test_a_quotient_by_a_term_is_solved_where_its_divisor_is_not_0(operator, above, below, factor, number):
+    assume(below.dim != 0)
+    formula = Comparison(operator, multiply(factor, floor_divide(above.dim, below.dim)), number)
+    solution = solved(Statement("", formula))
+    for size in range(201):
+        assert (size in solution) is holds_at(formula, {a: size}), size
+
+
+@pytest.mark.parametrize("text", ["max(a//(a//8), 1) == a//(a//8)", "min((a + 3)//(a//2), 2) >= 0"])
+def test_no_size_without_a_value_is_in_a_case_of_an_extreme(text):
+    formula = parse_formula(text)
+    assert [n for n in range(60) if n in solve(formula)] == [n for n in range(60) if holds_at(formula, {a: n})]
 
 
 @pytest.mark.parametrize(

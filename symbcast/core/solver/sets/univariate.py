@@ -9,7 +9,7 @@ sign changes finitely often. So the sizes that satisfy a formula are finite exce
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import replacing
@@ -127,6 +127,8 @@ def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     if difference.is_constant:
         return ALL if _SATISFIES[operator](sign_of(difference.constant)) else EMPTY
     found = by_thresholds(operator, difference)
+    if found is None:
+        found = _solve_quotient(operator, difference)
     if found is not None:
         return found
     cases = _case_operation(difference)
@@ -139,6 +141,50 @@ def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     found = _solve_on_classes(operator, difference, MAX_PERIOD)
     if found is None:
         raise PeriodTooLongError(MAX_PERIOD)
+    return found
+
+
+def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
+    """Return the solution for a multiple of one quotient by a term, plus a number; None for other differences.
+
+    ``a//b >= n`` says that ``a >= n*b`` where b is positive, and ``a <= n*b`` where b is negative.
+    """
+    quotients = [(m, c) for m, c in difference.coefficients.items() if m]
+    if len(quotients) != 1 or len(quotients[0][0]) != 1:
+        return None
+    ((quotient,), factor), number = quotients[0], -difference.constant
+    if not isinstance(quotient, Operation) or quotient.kind != "//" or not all(a.is_total for a in quotient.args):
+        return None
+    above, below = quotient.args
+    if below.is_constant:
+        return None
+    at_least = partial(_quotient_at_least, above, below)
+    if operator in ("==", "!="):
+        wanted, rest = divmod(number, factor)
+        equal = EMPTY if rest else at_least(wanted) - at_least(wanted + 1)
+        return equal if operator == "==" else _divisors_not_zero(difference) - equal
+    most = number - 1 if operator == "<" else number
+    if factor < 0:
+        return at_least(-(most // -factor))
+    return _divisors_not_zero(difference) - at_least(most // factor + 1)
+
+
+def _quotient_at_least(above: Term, below: Term, number: int) -> SizeSet:
+    """Return the sizes at which ``above//below >= number``."""
+    rest = above - below.scaled(number)
+    found = _solve_difference("<", -below) & _solve_difference("<=", -rest)
+    negative = _solve_difference("<", below)
+    return found | (negative & _solve_difference("<=", rest)) if negative else found
+
+
+def _divisors_not_zero(value: Term) -> SizeSet:
+    """Return the sizes at which no divisor in a term is 0."""
+    found = ALL
+    for operation in value.operations():
+        if operation.kind in ("//", "%") and not operation.args[1].is_constant:
+            found &= _solve_difference("!=", operation.args[1])
+        for arg in operation.args:
+            found &= _divisors_not_zero(arg)
     return found
 
 
@@ -257,7 +303,7 @@ def _solve_cases(operator: Operator, difference: Term, operation: Operation) -> 
             takes_other = ~takes_other
     from_first = _solve_difference(operator, substitute(difference, {operation: first}))
     from_other = _solve_difference(operator, substitute(difference, {operation: other}))
-    return (takes_other & from_other) | (from_first - takes_other)
+    return ((takes_other & from_other) | (from_first - takes_other)) & _divisors_not_zero(difference)
 
 
 def _true_runs(operator: Operator, pieces: Sequence[Piece]) -> Iterator[tuple[int, int | None]]:
