@@ -14,11 +14,11 @@ from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import term
 from symbcast.core.logic.formulas import equal
-from symbcast.core.solver.evaluation.evaluation import predicate, value_function
-from symbcast.core.solver.groups.decided_terms import DecidedTerms, is_greatest
+from symbcast.core.solver.evaluation.evaluation import holds_at, predicate, value_function
+from symbcast.core.solver.groups.decided_terms import DecidedTerms, decided_by_sets, is_greatest
 from symbcast.core.solver.groups.set_products import boxes_of
 from symbcast.core.solver.sets.size_sets import SizeSet
-from symbcast.core.text import parse_dim
+from symbcast.core.text import parse_dim, parse_formula
 
 a, b = map(symbol, "ab")
 SIZES = range(26)
@@ -80,6 +80,27 @@ def test_the_greatest_product_is_the_join_where_there_is_one(greater, less, firs
             x, y = (value(*point) for value in values)
             if point[0] in first and point[1] in second and (x == y or 1 in (x, y)):
                 assert x == (y if x == 1 else x), point
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("M*(((H + 7)//8)//((H + 15)//16)) == 4", "M == 2"),
+        ("((H + 7)//8 + M) % ((H + 15)//16) == 0", "(M + 2*(H//16)) % (H//16) == 0"),
+        ("M*(((H + 7)//8) % ((H + 15)//16)) <= 4", "True"),
+        ("(H % 16)*(M//(W//8)) <= W", "W//8 != 0"),
+        ("M*((W + 1)//(W//8)) % M <= 2", "M != 0 and W//8 != 0"),
+    ],
+)
+def test_quotients_by_terms_are_decided_and_divisors_are_kept_from_0(text, wanted):
+    H, M, W = map(symbol, "HMW")
+    sets = {H: SizeSet.residues(16, [0]) & SizeSet.interval(1, None), W: SizeSet.interval(1, None)}
+    formula = parse_formula(text)
+    found = decided_by_sets(formula, sets)
+    assert len(str(sb.Condition(found))) <= len(text)
+    for h, m, w in itertools.product([16, 32, 48, 160], range(20), [1, 7, 8, 9, 20]):
+        at = {H: h, M: m, W: w}
+        assert holds_at(formula, at) is holds_at(found, at) is holds_at(parse_formula(wanted), at), at
 
 
 @pytest.mark.parametrize(

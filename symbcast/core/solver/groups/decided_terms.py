@@ -17,6 +17,7 @@ from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.operations import divided, floordiv_terms, operate, substitute
 from symbcast.core.algebra.terms import Operation, Symbol, Term, collect, constant, term
 from symbcast.core.effort import charge
+from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
@@ -27,6 +28,7 @@ from symbcast.core.logic.formulas import (
     all_of,
     any_of,
     at_most,
+    clauses,
     different,
     dims_of,
     equal,
@@ -38,7 +40,7 @@ from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.residue_formulas import literal_count
 from symbcast.core.solver.sets.separated import separated
 from symbcast.core.solver.sets.set_formulas import describe
-from symbcast.core.solver.sets.size_sets import ALL, MAX_PERIOD, SizeSet
+from symbcast.core.solver.sets.size_sets import ALL, EMPTY, MAX_PERIOD, SizeSet
 from symbcast.core.solver.sets.univariate import narrow, solve
 
 if TYPE_CHECKING:
@@ -80,6 +82,16 @@ class DecidedTerms:
                 return any_of(self._together(map(self._part, parts)))
         if self._sets.keys().isdisjoint(symbols_in(formula)):
             return formula
+        found = self._comparison(formula)
+        if all(term(dim).is_total for dim in dims_of(formula)):
+            return found
+        kept = clauses(with_values(found))
+        # A product with a factor that is 0 has no value where its other factors have none.
+        lost = (need for need in clauses(with_values(formula)) if _is_divisor(need) and need not in kept)
+        return all_of([found, *(_within(self.formula(need), self._sets) for need in lost if need != formula)])
+
+    def _comparison(self, formula: Formula) -> Formula:
+        """Return a formula that is equivalent where each symbol is in its set, and no divisor is 0."""
         if isinstance(formula, Comparison) and formula.operator == "==":
             apart = _equal_products(formula, self._sets)
             if apart is not None:
@@ -163,8 +175,8 @@ class DecidedTerms:
         if found.kind == "join":
             return self._joined(*found.args) if len(found.args) == 2 else None
         symbols = found.symbols()
-        if len(symbols) == 1 and found.is_total:
-            shorter = self._shorter(found, *symbols)
+        if len(symbols) == 1:
+            shorter = self._shorter(found, *symbols) if found.is_total else self._by_divisor(found, *symbols)
             if shorter is not None:
                 return shorter
         if found.kind in ("//", "%"):
@@ -182,6 +194,21 @@ class DecidedTerms:
         if not quotient.coefficients or rest.coefficients:
             return None
         return quotient if found.kind == "//" else constant(0)
+
+    def _by_divisor(self, found: Operation, symbol: Symbol) -> Term | None:
+        """Return the number that a quotient by a term is at all members of the set, or the remainder beside it."""
+        if found.kind not in ("//", "%"):
+            return None
+        dividend, divisor = found.args
+        least = self._sets.get(symbol, EMPTY).least()
+        if least is None or not substitute(divisor, {symbol: constant(least)}).constant:
+            return None
+        quotient = operate("//", (dividend, divisor))
+        value = substitute(quotient, {symbol: constant(least)})
+        # A comparison does not hold where the divisor is 0: so this is no value of only some members.
+        if not value.is_constant or not _always(equal(quotient.dim(), value.dim()), self._sets):
+            return None
+        return value if found.kind == "//" else dividend - divisor * value
 
     def _is_extreme(self, member: Term, found: Operation) -> bool:
         """Return whether a member of a min or max is the least or greatest one at all members of the sets."""
@@ -212,6 +239,11 @@ class DecidedTerms:
         if self.formula(equal(right.dim(), 1)) == TRUE or self.formula(equal(left.dim(), right.dim())) == TRUE:
             return left
         return right if self.formula(equal(left.dim(), 1)) == TRUE else None
+
+
+def _is_divisor(need: Formula) -> bool:
+    """Return whether a formula is that a term, such as a divisor, is not 0."""
+    return isinstance(need, Comparison) and need.operator == "!=" and need.right == 0
 
 
 def _of_quotient(found: Operation, sets: Mapping[Symbol, SizeSet]) -> Term | None:
