@@ -206,6 +206,21 @@ def test_guards_are_put_together_exactly(about_one, about_two):
         assert holds_at(found.formula, {symbol("N"): n, symbol("M"): m}) is accepted, (n, m)
 
 
+def test_quotients_that_one_size_decides_are_in_no_clause():
+    """As torch records windows: the size that is rounded up is twice its own half, and so on for each stage."""
+    small = {n: f"((N + {n - 1})//{n})" for n in (2, 4, 8)}
+    windows = [f"({small[2]}//{small[4]})", f"({small[4]}//{small[8]})"]
+    alone = [f"{small[8]} != 1", *(f"2*{small[2 * n]} == {small[n]}" for n in (2, 4))]
+    alone += [text for w in windows for text in (f"{w} != 0", f"{w} == 2", f"{w} % 4 != 0", f"max(1, {w}) == {w}")]
+    tied = [text for w in windows for text in (f"M*{w} >= 4", f"M*{w} % (2*M) == 0", f"{w}*max({w}, 1) <= 4*M")]
+    read = [Guard(text, parse_formula(text)) for text in (*alone, *tied)]
+    found = Guards(read, ["N", "M"], 1)
+    assert [c.text for c in found.clauses] == ["N >= 15", "N % 8 == 0 or N % 8 == 7", "M >= 2"]
+    code = compile(" and ".join(f"({text})" for text in (*alone, *tied)), "guards", "eval")
+    for n, m in itertools.product(range(1, 201), range(1, 5)):
+        assert holds_at(found.formula, {symbol("N"): n, symbol("M"): m}) is eval(code, {"N": n, "M": m}), (n, m)
+
+
 @pytest.mark.parametrize(
     ("guard", "clause"),
     [("25 < a*b", "a*b >= 26"), ("3*a*b <= 11", "a*b <= 3"), ("6*a*b + 1 > 20", "a*b >= 4"), ("a*b < 7", "a*b <= 6")],

@@ -48,6 +48,8 @@ class GuardReader:
 
     def __init__(self, sizes: Mapping[str, Dim]) -> None:
         self._sizes = {_normal(source): size for source, size in sizes.items()}
+        self._text = b""
+        self._terms: dict[bytes, Term] = {}  # by their text, because guards repeat each other's terms
 
     def formula(self, text: str) -> Formula:
         """Return a guard as a formula. Raises `DimensionError` for anything but comparisons of sizes.
@@ -61,6 +63,7 @@ class GuardReader:
             parsed = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError) as error:
             raise DimensionError(text, f"torch's guard cannot be read: {error}") from error
+        self._text = text.strip().encode()
         return self._formula(parsed)
 
     def _formula(self, node: ast.expr) -> Formula:
@@ -96,6 +99,15 @@ class GuardReader:
         return _compared(op, self._term(left), self._term(right))
 
     def _term(self, node: ast.expr) -> Term:
+        if node.lineno != 1 or node.end_lineno != 1:
+            return self._read_term(node)
+        text = self._text[node.col_offset : node.end_col_offset]
+        found = self._terms.get(text)
+        if found is None:
+            found = self._terms[text] = self._read_term(node)
+        return found
+
+    def _read_term(self, node: ast.expr) -> Term:
         match node:
             case ast.Constant(value=int(value)) if not isinstance(value, bool):
                 return constant(value)

@@ -6,15 +6,15 @@ redundant.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Term, term
-from symbcast.core.logic.formulas import TRUE, Comparison, Formula, all_of, at_most, dims_of, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, all_of, at_most, clauses, dims_of, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.program.whole.program import Program
@@ -126,28 +126,17 @@ class Guards:
         """The guards that may not follow from others: index among all guards, and simplified formula."""
         return list(self._needed(KnownSizes({symbol(name): least for name, least in self._least.items()})))
 
-    def _needed(self, known: KnownSizes) -> Iterator[tuple[int, Formula]]:
+    def _needed(self, known: KnownSizes) -> Iterator[_Numbered]:
         """Yield the guards that may not follow from earlier ones, each with its index.
 
-        Guards about one size come first: the bounds that they give make most other guards trivial, or reduce them to
-        one size.
+        Guards about one size come first: the sets of sizes that they give make most other guards trivial, or reduce
+        them to one size.
         """
-        left = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
-        left.sort(key=lambda pair: len(self.all[pair[0]].text))  # the simplest first, because they simplify the others
-        count = len(left) + 1
-        while len(left) < count:
-            count, others = len(left), []
-            for n, formula in left:
-                plainer = known.divided(formula)
-                if known.implies(plainer):
-                    continue
-                told = known.learn(plainer)
-                if told is None:
-                    others.append((n, plainer))
-                elif told != TRUE:
-                    yield n, told
-            left = others
-        yield from left
+        given = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
+        given.sort(key=lambda pair: len(self.all[pair[0]].text))  # the simplest first, because they simplify the others
+        left = yield from _learned(known, [pair for pair in given if len(symbols_in(pair[1])) == 1])
+        tied = [pair for pair in given if len(symbols_in(pair[1])) != 1]
+        yield from (yield from _learned(known, _decided(known, [*left, *tied])))
 
     @property
     def condition(self) -> Condition:
@@ -203,6 +192,36 @@ class Guards:
             if not wanted.isdisjoint(dims):
                 return f"{node.name}, {node.where}" if node.where else node.name
         return ""
+
+
+_Numbered: TypeAlias = "tuple[int, Formula]"
+"""The index of a guard, and a formula that it asks for."""
+
+
+def _learned(known: KnownSizes, left: list[_Numbered]) -> Generator[_Numbered, None, list[_Numbered]]:
+    """Add guards to what is known until none adds to it, and yield those that do; return those about several sizes."""
+    while True:
+        others: list[_Numbered] = []
+        for n, formula in left:
+            plainer = known.divided(formula)
+            if known.implies(plainer):
+                continue
+            told = known.learn(plainer)
+            if told is None:
+                others.append((n, plainer))
+            elif told != TRUE:
+                yield n, told
+        if len(others) == len(left):
+            others = _decided(known, others)
+            if others == left:
+                return left
+        left = others
+
+
+def _decided(known: KnownSizes, guards: list[_Numbered]) -> list[_Numbered]:
+    """Return guards without the operations that the known sizes decide; those that cannot hold stay as they are."""
+    pairs = zip(guards, known.decided([formula for _, formula in guards]), strict=True)
+    return [(n, part) for (n, formula), made in pairs for part in clauses(formula if made == FALSE else made)]
 
 
 def _bound(formula: Formula) -> tuple[Term, int] | None:

@@ -7,7 +7,7 @@ removes most minima, maxima, quotients and remainders, and the remaining guards 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice, takewhile
 from math import gcd, lcm
@@ -20,6 +20,7 @@ from symbcast.core.algebra.terms import Operation, Term, constant, term
 from symbcast.core.logic.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.groups.decided_terms import DecidedTerms
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.set_formulas import describe
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
@@ -119,6 +120,10 @@ class KnownSizes:
                 return _is_plain(operator, *sides) or _always(Comparison(operator, *(s.dim() for s in sides)))
             case _:
                 return False
+
+    def decided(self, formulas: Sequence[Formula]) -> list[Formula]:
+        """Return formulas, equivalent for the known sizes, without the operations that these decide."""
+        return list(map(DecidedTerms(self._sets).formula, formulas))
 
     def divided(self, formula: Formula) -> Formula:
         """Return a comparison with both sides divided by common factors that are known to be at least 1."""
