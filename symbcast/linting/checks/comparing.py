@@ -64,6 +64,7 @@ def compared(path: str, function: Function, signature: Signature, form: Form, tr
 
 _OF_SHAPES = re.compile(
     r"shape|dimension|\bdims?\b|\bax[ei]s\b|broadcast|\brank|ndim|matmul|dot|concat|stack|reshape|split|operand|align"
+    r"|\bsizes?\b"
 )
 """Words of errors about shapes; others may be caused by a value that was taken for a parameter."""
 
