@@ -204,9 +204,7 @@ def test_an_onnx_ir_model_is_read():
     assert numpy_helper.to_array(model.graph.initializer[0]).tolist() == [0, -1, 2]
 
 
-@pytest.mark.parametrize(
-    "model", [None, 3, b"model.onnx", MODEL.graph, [MODEL], object()], ids=lambda m: type(m).__name__
-)
+@pytest.mark.parametrize("model", [None, 3, b"model.onnx", MODEL.graph, object()], ids=lambda m: type(m).__name__)
 def test_other_things_are_no_models(model):
     with pytest.raises(sb.ShapeTypeError, match=r"is not a model; give the path of one, an onnx\.ModelProto"):
         load(model)
@@ -224,8 +222,13 @@ def test_a_model_from_before_operator_sets():
     assert load(model)[1] is model
 
 
+def test_several_models_are_for_check_many():
+    with pytest.raises(sb.ShapeTypeError, match=r"is not a model; for several models, write check_many\(\[\.\.\.\]\)"):
+        load([MODEL])
+
+
 def test_the_extra_is_named(monkeypatch):
     for module in [m for m in sys.modules if m.partition(".")[0] == "onnx"]:
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(sb.MissingExtraError, match=r"symbcast\.onnx needs the extra onnx; .* '\.\[onnx\]'"):
+    with pytest.raises(sb.MissingExtraError, match=r"symbcast\.onnx needs the extra onnx: .* '\.\[onnx\]'"):
         load("model.onnx")

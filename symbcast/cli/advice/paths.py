@@ -46,6 +46,8 @@ def module_of(path: str) -> str:
 
 def file_of_module(name: str) -> str:
     """Return the source file of a module of the current folder; empty if there is none."""
+    if not all(name.split(".")):
+        return ""
     parts = Path(*name.split("."))
     return next((str(p) for p in (parts.with_suffix(".py"), parts / "__init__.py") if is_there(str(p))), "")
 

@@ -32,11 +32,15 @@ def symbol(name: str) -> sympy.Symbol:
     return sympy.Symbol(check_name(name), integer=True, nonnegative=True)
 
 
+_EXPRESSION = re.compile(r"\d\w*|\w+(\s*,\s*\w+)+|[\w\s]+([-+*/%]+[\w\s]+)+")
+"""Numbers, several names, and terms. Any other text is a name, as symbols of sympy have."""
+
+
 def check_name(name: object) -> str:
     """Return a caller's name of a size; raise `ShapeTypeError` or `DimensionError` for a number or an expression."""
     if not isinstance(name, str):
         raise ShapeTypeError(name, "the name of a size", "write text such as 'N'; a number is a size as it is")
-    if not name or re.search(r"^\d|[-+*/%<>=(),]|^\s|\s$", name):
+    if not name or _EXPRESSION.fullmatch(name):
         raise DimensionError(name, "is not the name of a size", "write one such as 'N', and combine symbols: N + 1")
     return name
 

@@ -212,7 +212,7 @@ def rules() -> list[RuleInfo]:
     ['numpy', 'none', 'bidirectional', 'explicit', 'pdpd', 'unidirectional', 'onnx-legacy']
     """
     for problem in plugin_problems():
-        warnings.warn(RulePluginWarning(str(problem)), stacklevel=2)
+        warnings.warn(RulePluginWarning(str(problem)), stacklevel=3)
     return listed_rules()
 
 
