@@ -25,6 +25,7 @@ DEFAULT = range(1, 4097)
 _TEXT = re.compile(r"\s*(\d+)\s*(?:\.\.\s*(\d+)\s*(?:step\s+(\d+)\s*)?)?", re.ASCII)
 _ENDLESS = re.compile(r"\s*\d+\s*\.\.\s*(?:inf|oo|\*|\?|∞)?\s*", re.ASCII)
 _HINT = 'write a range such as "64..1280" or "64..1280 step 32", a size such as 224, or a Python range'
+_ANY = SizeSet.interval(0, None)
 _MOST = 1 << 31
 _WIDEST = 1 << 24
 """A set of sizes is a mask with a bit for each: 2 MB."""
@@ -92,16 +93,21 @@ def range_text(sizes: range) -> str:
 
 def _default(symbol: Symbol, assumed: Iterable[Formula]) -> range:
     """Return the range of a size for which the caller gives none: from the least to the greatest that is assumed."""
-    found = SizeSet.interval(DEFAULT[0], DEFAULT[-1])
-    for clause in assumed:
-        if list(symbols_in(clause)) == [symbol]:
-            found = narrow(found, clause) or found
+    found = _within(SizeSet.interval(DEFAULT[0], DEFAULT[-1]), symbol, assumed)
     low, high = found.least(), found.greatest
     assert low is not None
     assert high is not None
     step = (found.least(low + 1) or low + 1) - low
     is_regular = found.same(SizeSet.interval(low, high) & SizeSet.residues(step, [low]))
     return range(low, high + 1, step if is_regular and step > 1 else 1)
+
+
+def _within(sizes: SizeSet, symbol: Symbol, assumed: Iterable[Formula]) -> SizeSet:
+    """Return those of some sizes that the clauses about one symbol alone allow."""
+    for clause in assumed:
+        if list(symbols_in(clause)) == [symbol]:
+            sizes = narrow(sizes, clause) or sizes
+    return sizes
 
 
 class Wanted:
@@ -129,7 +135,7 @@ class Wanted:
         """Return the wanted sizes by what the caller wrote; raise `BindingError` for an unknown name.
 
         Several sizes given as a list are typical sizes. A size without a range has `DEFAULT`, or what of it the clauses
-        in ``assumed`` allow.
+        in ``assumed`` allow; a range other than the one size that they allow raises `BindingError`.
         """
         sequence = next((s for s in names if isinstance(s, SequenceSymbol)), None)
         if sequence is not None:
@@ -147,6 +153,11 @@ class Wanted:
                 )
         made = cls({symbols[name]: read_range(value) for name, value in ranges.items()}, {})
         known = list(assumed)
+        for s in made.given:
+            bound, asked = _within(_ANY, s, known).only, made.ranges[s]
+            if bound is not None and list(asked[:2]) != [bound]:
+                problem = f"{names[s]} is bound to {bound} and has the range {range_text(asked)}"
+                raise BindingError(problem, "drop one of the two")
         made.ranges = {s: made.ranges[s] if s in made.given else _default(s, known) for s in names}
         listed = {name: v for name, v in ranges.items() if not isinstance(v, str | int | range)}
         for name, value in {**listed, **typical}.items():

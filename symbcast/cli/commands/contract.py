@@ -129,9 +129,10 @@ def _found(
     except BindingError as error:
         unknown = next((n for n in (*ranges, *typical) if error.problem == f"there is no size {n}"), "")
         close = closest(unknown, report.aliases) if unknown and "did you mean" not in error.hint else None
-        hint = Shortener(report.aliases).text(error.hint)
+        shortener = Shortener(report.aliases)
+        hint = shortener.text(error.hint)
         raise BindingError(
-            error.problem, f"did you mean {close}? {hint[0].upper()}{hint[1:]}" if close else hint
+            shortener.text(error.problem), f"did you mean {close}? {hint[0].upper()}{hint[1:]}" if close else hint
         ) from None
 
 
