@@ -122,6 +122,7 @@ class UnknownRuleError(SymbcastError, ValueError):
 class RuleArgumentError(SymbcastError, ValueError):
     """An attribute or a number of operands that a rule does not take.
 
+    ``rule`` is the rule's name; empty if a call of the default rule has an argument that does not exist.
     ``attribute`` is the name of the attribute at fault; empty if it is not an attribute.
     """
 
@@ -133,7 +134,7 @@ class RuleArgumentError(SymbcastError, ValueError):
         self.attribute = attribute
 
     def __str__(self) -> str:
-        text = f"rule {self.rule!r}: {self.problem}"
+        text = f"rule {self.rule!r}: {self.problem}" if self.rule else self.problem
         return f"{text}; {self.hint}" if self.hint else text
 
 

@@ -135,6 +135,13 @@ def test_an_operation_that_is_refused(text, said):
     assert str(caught.value) == said
 
 
+def recorded():
+    env = sb.ShapeEnv()
+    env.broadcast("N, 3", "M, 1")
+    env.broadcast("N", "3", origin="sum")
+    return env
+
+
 MISUSES = [
     ("sb.array('N', type='int32')", sb.CallError, "there is no argument type=; write dtype='int32'"),
     ("sb.ShapeEnv(N=4)", sb.CallError, "ShapeEnv: there is no argument N=; write assume='N == 4'"),
@@ -175,6 +182,51 @@ MISUSES = [
     ("sb.checked('N', returns='M')(lambda x: x)", sb.BindingError, "mentions M, which no argument has"),
     ("sb.checked('N', return_='N')(lambda x: x)", sb.BindingError, "write returns='N'"),
     ("sb.check_promises('annotated')", sb.ShapeTypeError, "import annotated"),
+    ("sb.broadcast('N', 'M', min_size='2')", sb.ShapeTypeError, "write min_size=2"),
+    ("sb.ShapeEnv(min_size=' 3 ')", sb.ShapeTypeError, "write min_size=3"),
+    ("sb.broadcast('N', 'M', rule='pdpd', axis='1')", sb.RuleArgumentError, "write axis=1"),
+    ("sb.broadcast('N', 'M').cases(limit='5')", sb.ShapeTypeError, "write limit=5"),
+    ("sb.trace(lambda x: x, 'N', max_paths='7')", sb.ShapeTypeError, "write max_paths=7"),
+    ("sb.Condition('N == M').contract(form='profiles', most='3')", sb.ShapeTypeError, "write most=3"),
+    ("sb.broadcast('N', 'M').evaluate(N='640', M=1)", sb.BindingError, "write 640 without quotes"),
+    ("sb.broadcast('N', 'M').guard()(4, 4)", sb.BindingError, "write guard(N=4, M=4)"),
+    ("sb.broadcast('N', 'M').guard()(N=4)", sb.BindingError, "write guard(N=4, M=...)"),
+    ("sb.broadcast(\"'my size'\", 'M').guard()(M=4)", sb.BindingError, "write guard({'M': 4, 'my size': ...})"),
+    ("sb.compare('N', 'M', rules='numpy,pdpd')", sb.ShapeTypeError, "write a list: rules=['numpy', 'pdpd']"),
+    ("sb.compare('N', 'M', rules='none')", sb.ShapeTypeError, "write a list: rules=['none']"),
+    (
+        "sb.compare('N', 'M', rule='explicit(axes=(0, 1)), none')",
+        sb.CallError,
+        "write rules=['explicit(axes=(0, 1))', 'none']",
+    ),
+    (
+        "sb.broadcast('N', 'M', bind={'N': 4})",
+        sb.RuleArgumentError,
+        "broadcast has no argument bind=; write assume='N == 4'",
+    ),
+    (
+        "sb.broadcast('N', 'M', sizes={'N': 4, 'M': 1})",
+        sb.RuleArgumentError,
+        "broadcast has no argument sizes=; write assume=['N == 4', 'M == 1']",
+    ),
+    ("sb.broadcast('N', 'M', N=4)", sb.RuleArgumentError, "broadcast has no argument N=; write assume='N == 4'"),
+    ("sb.broadcast('N', 'M', verbose=1)", sb.RuleArgumentError, "its arguments are assume=, min_size=, rule= and"),
+    ("sb.broadcast('N', 'M', rule='pdpd', foo=1)", sb.RuleArgumentError, "rule 'pdpd': has no attribute 'foo'"),
+    ("recorded().expands('add', 0, 0)", sb.ShapeTypeError, "its broadcasts are 'broadcast_0' and 'sum'; origin= names"),
+    ("sb.ShapeEnv().expands('add', 0, 0)", sb.ShapeTypeError, "is not a broadcast of this program; it has none"),
+    ("sb.trace(lambda x, axis: x.sum(axis), 'N, 3', '1')", sb.BindingError, "an array of shape (1,); pass 1 for"),
+    ("sb.trace(lambda x, dim: x, 'N, 3', ' -1')", sb.BindingError, "pass -1 for an axis"),
+    ("sb.trace(lambda x, y: x, 'N', rule='numpy')", sb.BindingError, "passed to the function, which has no 'rule'"),
+    ("sb.Condition('N == M').contract(form='step')", sb.ShapeTypeError, "did you mean 'steps'? It is one of box,"),
+    (
+        "sb.broadcast('N', 'M', assume='N == 640').contract(N='64..1280')",
+        sb.BindingError,
+        "N is bound to 640 and has the range 64..1280; drop one of the two",
+    ),
+    ("sb.broadcast('N', 'M', assume='N == 8192').contract(N=[8, 16])", sb.BindingError, "bound to 8192 and has the"),
+    ("sb.broadcast('batch size, 3', 'M')", sb.ShapeSyntaxError, "a name has no spaces before 'size'"),
+    ("sb.broadcast('batch size, 3', 'M')", sb.ShapeSyntaxError, "write batch_size, 3"),
+    ("sb.broadcast('N, head dim 3, 4', 'M')", sb.ShapeSyntaxError, "write N, head_dim, 3, 4"),
     ("sb.explore_paths('N', len)", sb.ShapeTypeError, "explore_paths(f, 'N')"),
 ]
 
@@ -182,8 +234,15 @@ MISUSES = [
 @pytest.mark.parametrize(("text", "error", "said"), MISUSES, ids=[row[0][:40] for row in MISUSES])
 def test_a_misuse_is_answered_by_what_to_write(text, error, said):
     with pytest.raises(error) as caught:
-        eval(text, {"sb": sb})
+        eval(text, {"sb": sb, "recorded": recorded})
     assert said in str(caught.value)
+
+
+def test_a_range_of_a_bound_size_is_that_size():
+    result = sb.broadcast("N", "M", assume="N == 640")
+    assert result.contract(N=640).boxes == result.contract(N="640..640").boxes == result.contract().boxes
+    least = sb.broadcast("N", "M", assume="N >= 4096")
+    assert least.contract(N="4096..4100", M=1).verdict is sb.Verdict.ALWAYS, "a least size binds none"
 
 
 def test_an_error_inside_a_call_that_fits_is_passed_on():

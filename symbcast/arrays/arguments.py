@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 
 from symbcast.core.characters import closest
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
-from symbcast.core.signatures import advised_keyword, with_advice
+from symbcast.core.signatures import AXIS_NAMES, advised_keyword, with_advice
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.runs.path import current
@@ -178,17 +179,24 @@ def check_call(
         name = getattr(function, "__qualname__", type(function).__qualname__)
         advice = _advice(taken, positional, named, options)
         raise BindingError(f"{name}{taken} does not accept these arguments", advice or str(error)) from None
+    for parameter, value in zip(taken.parameters, positional, strict=False):
+        if parameter in AXIS_NAMES and isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]+\s*", value):
+            problem = f"{parameter}={value!r} is an array of shape ({value.strip()},)"
+            raise BindingError(problem, f"pass {value.strip()} for an axis")
 
 
 def _advice(taken: Signature, positional: Sequence[Any], named: Mapping[str, Any], options: Sequence[str]) -> str:
-    """Return what to write if arguments in a tuple, or an option of the trace by another name, were meant."""
+    """Return what to write if arguments in a tuple, or an option of the trace, were meant; empty for anything else."""
     (only,) = positional if len(positional) == 1 else (None,)
     if isinstance(only, (tuple, list)) and only and all(isinstance(s, (str, Shape, ArrayArgument)) for s in only):
         with suppress(TypeError):
             taken.bind(*only, **named)
             return "give the arguments one by one, not in a tuple"
     unknown = [name for name in named if name not in taken.parameters]
-    return advised_keyword(unknown[0], [*taken.parameters, *options], named[unknown[0]], "trace") if unknown else ""
+    if not unknown:
+        return ""
+    advice = advised_keyword(unknown[0], [*taken.parameters, *options], named[unknown[0]], "trace")
+    return advice or f"named arguments are passed to the function, which has no {unknown[0]!r}: leave {unknown[0]}= out"
 
 
 def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:

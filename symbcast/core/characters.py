@@ -79,11 +79,30 @@ def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
 
 
 def elided(texts: Sequence[str], limit: int) -> list[str]:
-    """Return texts, with the middle ones replaced by their number if there are more than ``limit``."""
-    if len(texts) <= limit:
-        return list(texts)
+    """Return texts, with the middle ones replaced by their number if there are more than ``limit``; never just one."""
     half = limit // 2
+    if len(texts) <= max(limit, 2 * half + 1):
+        return list(texts)
     return [*texts[:half], f"... ({len(texts) - 2 * half} more)", *texts[len(texts) - half :]]
+
+
+def parts_of_list(text: str) -> list[str]:
+    """Return the items of a list written as text: divided by commas, semicolons or spaces outside brackets.
+
+    >>> parts_of_list("numpy, pdpd(axis=1)")
+    ['numpy', 'pdpd(axis=1)']
+    """
+    return [part for part in re.split(r"[\s,;]+(?![^(\[]*[)\]])", text.strip(" ,;[]")) if part]
+
+
+def number_hint(name: str, value: object, otherwise: str) -> str:
+    """Return what to write for a number that was given as text; ``otherwise`` if the text holds none.
+
+    >>> number_hint("limit", "5", "write 1 or more"), number_hint("limit", "all", "write 1 or more")
+    ('write limit=5', 'write 1 or more')
+    """
+    found = re.fullmatch(r"\s*([0-9]{1,18})\s*", value, re.ASCII) if isinstance(value, str) else None
+    return f"write {name}={int(found[1])}" if found else otherwise
 
 
 def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:

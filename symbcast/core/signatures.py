@@ -8,7 +8,7 @@ from functools import wraps
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from symbcast.core.characters import clipped, closest, listed
+from symbcast.core.characters import clipped, closest, listed, parts_of_list
 from symbcast.errors import CallError, SymbcastError
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ _SAME = tuple(
     )
 )
 """Names that libraries have for the same parameter. The first line that has the wrong and a right name decides."""
+AXIS_NAMES = ("axis", "axes", "dim", "dims")
+"""Names of parameters that are numbers of axes."""
 
 _MEANT = {
     tuple(call.split(".")): use
@@ -242,7 +244,7 @@ class _Call:
     def _of_keyword(self, name: str, known: Sequence[str]) -> str:
         value = self.kwargs[name]
         if name in ("rule", "rules") and "rules" in known and isinstance(value, str):
-            value = [value]
+            value = parts_of_list(value)
         if self.more == "shapes" and same_parameter(name, ["shapes"]):
             return "give the shapes by position"
         if self.more in ("assumptions", "requirements") and type(value) is int and (self.name, name) not in _MEANT:

@@ -13,6 +13,7 @@ from symbcast.answers.comparison.rule_texts import read_rule
 from symbcast.answers.show import html, text
 from symbcast.core.broadcasting import Rule
 from symbcast.core.broadcasting.registry import listed_rules, rules_without_attributes
+from symbcast.core.characters import parts_of_list
 from symbcast.core.guesses import Guessable
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.shapes import ShapeLike
@@ -44,7 +45,8 @@ def compare(
     (<Order.REFINES: 'refines'>, Condition('W == 1 and K != 1'), {'N': 1, 'C': 1, 'H': 1, 'W': 1, 'K': 2})
     """
     if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
-        raise ShapeTypeError(rules, "several rules", "write a list: rules=['numpy', 'pdpd(axis=1)']")
+        wanted = parts_of_list(rules) if isinstance(rules, str) else ["numpy", "pdpd(axis=1)"]
+        raise ShapeTypeError(rules, "several rules", f"write a list: rules={wanted}")
     given = [s for s in shapes[2:] if isinstance(s, str) and s.isidentifier() and s in _names_of_rules()]
     if given:
         raise ShapeTypeError(given[0], "a shape but a rule", f"write rules=[{', '.join(map(repr, given))}]")

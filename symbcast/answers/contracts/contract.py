@@ -13,6 +13,7 @@ from symbcast.answers.contracts.proof import prove, within
 from symbcast.answers.contracts.search.derived import search_derived
 from symbcast.answers.contracts.search.largest import Found, search
 from symbcast.answers.contracts.wanted import RangeLike, Wanted, range_text
+from symbcast.core.characters import closest, number_hint
 from symbcast.core.guesses import Guessable
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import put_in
@@ -361,9 +362,11 @@ def contract_of(
 ) -> Contract:
     """Return the contract for a question; raise `ShapeTypeError` for a wrong form or number of boxes."""
     if form not in MOST:
-        raise ShapeTypeError(form, "a form of contract", f"it is one of {', '.join(MOST)}")
+        close = closest(form, MOST) if isinstance(form, str) else None
+        hint = f"did you mean {close!r}? It is" if close else "it is"
+        raise ShapeTypeError(form, "a form of contract", f"{hint} one of {', '.join(MOST)}")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-        raise ShapeTypeError(most, "a number of boxes", "write 1 or more")
+        raise ShapeTypeError(most, "a number of boxes", number_hint("most", most, "write 1 or more"))
     if not isinstance(typical, Mapping):
         raise ShapeTypeError(typical, "typical sizes by name", 'write typical={"H": [640]}')
     written = own_names(question, ranges), own_names(question, typical)

@@ -13,6 +13,7 @@ from unicodedata import normalize
 from symbcast.answers.guards.clauses import condition_texts, guarded_clauses, operation_kinds
 from symbcast.answers.guards.names import identifiers, tidy
 from symbcast.core.algebra.sequences import Rank, Rest, SequenceSymbol, sequences_of
+from symbcast.core.characters import clipped
 from symbcast.core.logic.formulas import AllOf, AnyOf, Formula
 from symbcast.core.program.sizes.given import Given, check_all_given, needed_of, read_sizes
 from symbcast.core.solver.evaluation.evaluation import PYTHON, formula_source
@@ -123,6 +124,13 @@ def parameter_names(names: Mapping[Symbol, str], function: str) -> dict[Symbol, 
     return identifiers(names, _spelled, lambda word: word == function or not _is_free(word))
 
 
+def _text(value: object) -> str:
+    """Return a size as the caller may write it; an ellipsis for None."""
+    if value is None:
+        return "..."
+    return value if isinstance(value, str) and value.isdecimal() else clipped(repr(value), 40)
+
+
 def _is_free(word: str) -> bool:
     return word.isidentifier() and word not in _TAKEN
 
@@ -213,8 +221,7 @@ class Guard:
         unknown, or not a size, and for sizes without names.
         """
         if more or not (sizes is None or isinstance(sizes, Mapping)):
-            wanted = parameter_names(self.names, self.name)
-            example = ", ".join(f"{p}=(2, 3)" if is_axes(s) else f"{p}=2" for s, p in wanted.items())
+            example = self._example(sizes, more)
             raise BindingError(
                 "sizes are given by name", f"write {self.name}({example}); .function takes them in order"
             )
@@ -230,6 +237,15 @@ class Guard:
         check_all_given(needed, given.by_name, self.name)
         names = (name for s, name in self.names.items() if not is_axes(s))
         return self.function(*(given.axes.get(s, ()) for s in self._sequences), *(given.sizes.get(n, 0) for n in names))
+
+    def _example(self, first: object, more: Sequence[Any]) -> str:
+        """Return the arguments to write for sizes that were given without names."""
+        named = first if isinstance(first, Mapping) else {}
+        plain = [*first] if isinstance(first, list | tuple) and not more else [] if named is first else [first]
+        left = iter([*plain, *more])
+        wanted = parameter_names(self.names, self.name).values()
+        texts = {p: repr(named[p]) if p in named else _text(next(left, None)) for p in wanted}
+        return ", ".join(f"{parameter}={text}" for parameter, text in texts.items())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Guard) and self._question == other._question

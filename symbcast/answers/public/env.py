@@ -9,7 +9,7 @@ from warnings import warn
 
 from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.sequences import spoken_of
-from symbcast.core.characters import quoted
+from symbcast.core.characters import listed, quoted
 from symbcast.core.guesses import meant
 from symbcast.core.program.operations.refusals import IncompatibleProgramError
 from symbcast.core.solver.budget import one_call
@@ -376,7 +376,9 @@ def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
     if len(found) == 1 and found[0].kind == "broadcast":
         return found[0]
     several = "several operations have this name: write the number"
-    hint = several if len(found) > 1 else "write the origin of an operation"
+    there = [repr(op.name) for op in program.operations if op.kind == "broadcast"]
+    own = f"its broadcasts are {listed(there)}; origin= names one when it is recorded" if there else "it has none"
+    hint = several if len(found) > 1 else own
     raise ShapeTypeError(operation, "a broadcast of this program", hint)
 
 

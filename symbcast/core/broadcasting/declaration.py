@@ -59,8 +59,11 @@ class Declaration(ABC):
         for parameter in self.parameters:
             value = attributes.pop(parameter.name, parameter.default)
             setattr(self, parameter.name, parameter.check(self.name, value))
-        for given in attributes:
-            raise RuleArgumentError(self.name, f"has no attribute {given!r}", _instead(given, self.parameters))
+        for given, value in attributes.items():
+            hint = _instead(given, value, self.parameters)
+            if self.called == "numpy":  # the rule without rule=
+                raise RuleArgumentError("", f"broadcast has no argument {given}=", hint)
+            raise RuleArgumentError(self.name, f"has no attribute {given!r}", hint)
         self.check_attributes()
         self._is_set = True
 
@@ -140,13 +143,22 @@ class Declaration(ABC):
             raise RuleArgumentError(self.called, problem, f"write rule={self.name!r} for any number")
 
 
-def _instead(given: str, parameters: tuple[Parameter, ...]) -> str:
+def _instead(given: str, value: object, parameters: tuple[Parameter, ...]) -> str:
     """Return a suggestion for an attribute that a rule does not have."""
     if given == "dialect":
         return "read the text first: symbcast.shape(text, dialect=...)"
     names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
     if re.fullmatch(r"(shape|input|arg|operand|[abxy])_?\d?", given):
         return "give shapes by position, without names"
-    close = same_parameter(given, names) or closest(given, names)
+    sizes = value if isinstance(value, Mapping) else {}
+    relations = [f"{name} == {size}" for name, size in sizes.items() if isinstance(name, str) and type(size) is int]
+    close = None if relations else same_parameter(given, names) or closest(given, names)
+    if relations:
+        assumed: object = relations if len(relations) > 1 else relations[0]
+        return f"write assume={assumed!r}"
+    if type(value) is int and close is None and given.isupper():  # a size
+        return f"write assume='{given} == {value}'"
+    if not parameters and close is None:
+        return f"its arguments are {', '.join(f'{name}=' for name in names)} and the attributes of the rule"
     takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
     return f"did you mean {close}=?" if close else f"it takes {takes}"

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import NamedTuple, SupportsIndex, TypeAlias
 
 from symbcast.core.algebra.sizes import index_of
+from symbcast.core.characters import number_hint
 from symbcast.errors import RuleArgumentError
 
 AttributeValue: TypeAlias = int | str | tuple[int, ...] | None
@@ -116,9 +117,8 @@ def as_int(rule: str, attribute: str, value: object) -> int:
     found = None if isinstance(value, bool) else index_of(value)
     if found is not None:
         return found
-    raise RuleArgumentError(
-        rule, f"{attribute}={value!r} is not an integer", f"write {attribute}=0, for example", attribute
-    )
+    hint = number_hint(attribute, value, f"write {attribute}=0, for example")
+    raise RuleArgumentError(rule, f"{attribute}={value!r} is not an integer", hint, attribute)
 
 
 def as_axes(rule: str, attribute: str, value: object) -> tuple[int, ...]:

@@ -304,7 +304,8 @@ def _check_given(rule: type[Rule], attributes: Iterable[str]) -> None:
     for name in attributes:
         takers = [] if name in own or closest(name, own) else takers_of(name)
         if takers:
-            raise RuleArgumentError(rule.name, f"has no attribute {name!r}", f"{name}= is for {listed(takers)}")
+            hint = f"{name}= is for {listed(takers)}: write rule={takers[0]!r}"
+            raise RuleArgumentError(rule.name, f"has no attribute {name!r}", hint)
 
 
 def takers_of(attribute: str) -> list[str]:

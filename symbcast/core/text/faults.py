@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from symbcast.core.text.slips import LOOKALIKES, relation_within
+from symbcast.core.text.slips import LOOKALIKES, has_spaced_name, relation_within
 
 if TYPE_CHECKING:
     from lark import UnexpectedCharacters, UnexpectedToken
@@ -101,7 +101,9 @@ def at_token(source: str, error: UnexpectedToken) -> Fault:
         return Fault(span, f"there is no function {_brief(called[0])}", _functions(accepted))
     if token.type == "NAME" and before[-1:].isdigit() and "STAR" in accepted:
         return Fault((start, stop), f"unexpected {_brief(token)} after a number", "'*' between them")
-    return Fault((start, stop), f"unexpected {_brief(token)}", expected)
+    is_in_name = token.type == "NAME" and "COMMA" in accepted and has_spaced_name(f"{source[:stop][-200:]},")
+    problem = f"a name has no spaces before {_brief(token)}" if is_in_name else f"unexpected {_brief(token)}"
+    return Fault((start, stop), problem, expected)
 
 
 def wanted(accepted: Collection[str]) -> str:

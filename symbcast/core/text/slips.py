@@ -105,6 +105,8 @@ _OF_SHAPES = (
 )
 _SPACE = re.compile(r"(?<=[\w?)])\s+(?=[\w?(])")
 _CROSS = re.compile("(?<=[\\w?)])\\s*\u00d7\\s*(?=[\\w?(])")
+_WORDS = re.compile(r"(?<![\w.?])([^\W\d]\w+)\s+(?!(?:by|to|mod|and|or|in)\b)(?=[^\W\d]\w+(?![\w.(]))")
+"""A word before another: of a shape with commas, both are one name."""
 _IS = r"(?:is|are|must\s+be|should\s+be)\s+"
 _HAS = rf"(?:={{1,2}}|:|\b{_IS}|\b(?:is\s+)?in\b)"
 _OF_WORDS = (
@@ -159,6 +161,15 @@ def correction(text: str, is_formula: bool, reads: Callable[[str], bool]) -> str
     return ""
 
 
+def has_spaced_name(text: str) -> bool:
+    """Return whether a shape with commas has two words, of two or more letters each, with only a space between them.
+
+    >>> has_spaced_name("batch size, 3"), has_spaced_name("batch size 3"), has_spaced_name("B T, 3")
+    (True, False, False)
+    """
+    return "," in text and _WORDS.search(text) is not None
+
+
 def relation_within(text: str, position: int) -> str:
     """Return the relation, between commas or brackets, at a position in a shape; empty if there is none.
 
@@ -178,6 +189,10 @@ def _candidates(text: str, is_formula: bool) -> Iterator[str]:
         yield _conjunction(found)
         return
     yield re.sub(r"^\s*vector\s*<", "tensor<", text)
+    if has_spaced_name(text):
+        joined = _mended(_WORDS.sub(r"\1_", text), False)
+        yield joined
+        yield _SPACE.sub(", ", joined)
     for times in (", ", "*") if "," not in text else ("*",):
         found = _mended(_CROSS.sub(times, text), False)
         yield found

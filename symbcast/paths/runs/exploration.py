@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.characters import number_hint
 from symbcast.core.effort import Effort, counting
 from symbcast.core.logic.formulas import Formula
 from symbcast.errors import ShapeTypeError
@@ -105,7 +106,7 @@ def explored(  # noqa: PLR0913 - the inputs of a run, and its limits
     is known about the function at any sizes.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise ShapeTypeError(limit, "a number of paths to follow", "write 1 or more")
+        raise ShapeTypeError(limit, "a number of paths to follow", number_hint("max_paths", limit, "write 1 or more"))
     found = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
     waiting = deque([Alternative((), {})])

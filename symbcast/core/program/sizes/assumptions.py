@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from symbcast.core.characters import visible
+from symbcast.core.characters import number_hint, visible
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FORMULA_KINDS, Formula
 from symbcast.core.text.printing import formula_text
@@ -99,7 +99,8 @@ def check_min_size(value: object) -> int:
     from symbcast.core.algebra.sizes import check_size
 
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ShapeTypeError(value, "a least size", "write min_size=0 or min_size=1")
+        hint = number_hint("min_size", value, "write min_size=0 or min_size=1")
+        raise ShapeTypeError(value, "a least size", hint)
     if value < 0:
         raise DimensionError(value, "a size is not negative", "write 0 or more")
     return check_size(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
@@ -133,14 +134,15 @@ def needed_of(names: Mapping[Symbol, str]) -> dict[str, object]:
 
 
 def check_all_given(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
-    """Raise `BindingError` if a needed size is not given; ``call`` is the name of the method that takes it.
-
-    If ``needed`` is a mapping, it gives the example value of each; otherwise that is 2.
-    """
+    """Raise `BindingError` if a needed size is not given; ``call`` is the name of the method that takes it."""
     missing = [name for name in needed if name not in given]
     if missing:
-        wanted = needed if isinstance(needed, Mapping) else {}
-        example = dict(given) | {name: wanted.get(name, 2) for name in missing}
+        axes = {name for name, example in needed.items() if example != 2} if isinstance(needed, Mapping) else set()
+        texts = {name: repr(size) for name, size in given.items()}
+        texts |= {name: "(2, 2)" if name in axes else "..." for name in missing}
+        by_keyword = all(name.isidentifier() and not iskeyword(name) for name in texts)
+        pairs = [f"{name}={text}" if by_keyword else f"{name!r}: {text}" for name, text in texts.items()]
+        example = ", ".join(pairs) if by_keyword else f"{{{', '.join(pairs)}}}"
         raise BindingError(f"no size was given for {', '.join(dict.fromkeys(missing))}", f"write {call}({example})")
 
 
@@ -163,5 +165,8 @@ def read_size(name: str, value: object) -> int:
     except DimensionError as error:
         raise BindingError(f"{name}={value!r:.80}: {error.problem}", "write 0 or a larger integer") from error
     if size is None or isinstance(value, bool) or size < 0:
-        raise BindingError(f"{name}={value!r:.80} is not a size", "write 0 or a larger integer")
+        number = value.strip() if isinstance(value, str) else ""
+        is_plain = number.isascii() and number.isdecimal()
+        hint = f"write {number} without quotes" if is_plain else "write 0 or a larger integer"
+        raise BindingError(f"{name}={value!r:.80} is not a size", hint)
     return size
