@@ -26,6 +26,18 @@ with (ROOT / "tests/data/command_mistakes.tsv").open(encoding="utf-8", newline="
     MISTAKES = [tuple(row) for row in csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
 
 
+FUNCTIONS = """def add(x, y):
+    return x + y
+
+def total(x, axis):
+    return x.sum(axis)
+
+class Net:
+    def forward(self, x):
+        return x
+"""
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Return files by name: models where onnx is there to make them."""
@@ -73,7 +85,7 @@ def test_command_line(status, arguments, stdin, says, folder, files, monkeypatch
 def test_a_mistake_is_answered_by_what_was_meant(arguments, says, folder, files, capsys):
     if not files and ".onnx" in arguments:
         pytest.skip("onnx is not installed")
-    (folder / "function.py").write_text("def add(x, y):\n    return x + y\n")
+    (folder / "function.py").write_text(FUNCTIONS)
     assert run(shlex.split(arguments)) == Exit.USAGE
     out, err = capsys.readouterr()
     assert not out and says in " ".join(err.split())

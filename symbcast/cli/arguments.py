@@ -11,8 +11,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from symbcast.cli.advice.options import Unknown, unknown_option
-from symbcast.cli.advice.paths import instead_of_shapes
-from symbcast.cli.advice.values import counted, divided, is_relation, misplaced, rule_among, unquoted_shapes
+from symbcast.cli.advice.paths import instead_of_shapes, several_models
+from symbcast.cli.advice.values import (
+    attributes_among,
+    counted,
+    divided,
+    is_relation,
+    misplaced,
+    rule_among,
+    unquoted_shapes,
+)
 from symbcast.cli.advice.words import OF_SHAPES, line, meant_choice, shown
 from symbcast.cli.files import STDIN, is_there
 from symbcast.cli.option import Option, Options
@@ -59,6 +67,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
     alone = _not_options(command, arguments, commands[command])
     if command in OF_SHAPES:
         check_shapes(command, alone)
+    rule = value_of("--rule", arguments) or "numpy"
     rest = Rest(arguments)
     for argument in rest:
         if argument == "--":
@@ -66,7 +75,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
         elif _is_none(argument, command):
             others.append(argument)
         else:
-            option, value = _read(argument, command, rest, commands, alone)
+            option, value = _read(Unknown(argument, "", "", command, alone, rule), rest, commands)
             fault = divided(option, value, rest.left, command, alone)
             if fault:
                 raise UsageError(fault)
@@ -131,6 +140,10 @@ def _check_others(command: str, others: Sequence[str], options: Sequence[str], k
         raise UsageError(f"{command} takes only options; {shown(others[0])} is not one")
     rules = [option.partition("=")[2] for option in options if option.startswith("--rule=")]
     fault = misplaced(command, others) if command in ("model", "contract") else rule_among(command, others, rules)
+    if command in OF_SHAPES:
+        fault = fault or attributes_among(others, rules)
+    if command == "contract":
+        fault = fault or several_models(others, options)
     if fault:
         raise UsageError(fault)
     if command in _REQUIRED and not others:
@@ -160,7 +173,7 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
     'pdpd'
     """
     found = None
-    for argument, following in zip(arguments, (*arguments[1:], None), strict=True):
+    for argument, following in zip(arguments, (*arguments[1:], None), strict=False):
         if argument == option:
             found = following
         elif argument.startswith(f"{option}="):
@@ -179,11 +192,10 @@ def _is_none(argument: str, command: str) -> bool:
     )
 
 
-def _read(
-    argument: str, command: str, rest: Rest, commands: Mapping[str, Options], others: Sequence[str]
-) -> tuple[Option, str]:
+def _read(typed: Unknown, rest: Rest, commands: Mapping[str, Options]) -> tuple[Option, str]:
     """Return an option and its value: the next argument, if the option itself contains none."""
-    known = {name: option for option in commands[command] for name in option.names}
+    argument = typed.argument
+    known = {name: option for option in commands[typed.command] for name in option.names}
     found = _OPTION.fullmatch(argument)
     name, value = (found[1], found[2]) if found else (argument, None)
     name = name.replace("_", "-")
@@ -191,7 +203,7 @@ def _read(
         name, value = name[:2], argument[2:].removeprefix("=")
     if name not in known:
         following = next(iter(rest), "") if value is None else value
-        unknown = Unknown(argument, name if found else "", following, command, others)
+        unknown = typed._replace(name=name if found else "", following=following)
         raise UsageError(unknown_option(unknown, commands))
     option = known[name]
     if option.is_switch:
@@ -217,7 +229,7 @@ def _check(option: Option, value: str, command: str, options: Options) -> None:
         if other:
             raise UsageError(f"{name} {shown(value)}: did you mean {other} {value}?")
         hint = f"did you mean {close}? It is one of" if close else "it is one of"
-        raise UsageError(f"{name} {shown(value)}: {hint} {listed(option.choices, 'or')}")
+        raise UsageError(f"{name} {shown(value)}: {hint} {listed(option.choices, 'or', len(option.choices))}")
     if option.number is not None and not _is_number(value, option.number):
         kind = "a whole number" if option.number is int else "a number"
         raise UsageError(counted(name, value, _example(option), command, kind))

@@ -161,7 +161,9 @@ def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwr
     written: dict[str, str] = {}
     for file, target in found.items():
         if Path(target).resolve() in read:
-            raise UsageError(f"--output {output} would write over {read[Path(target).resolve()]}")
+            over = read[Path(target).resolve()]
+            another = f"name another {'file' if output == target else 'folder'}"
+            raise UsageError(f"--output {output} would write over {over}: an input is never overwritten; {another}")
         if target in written:
             raise UsageError(f"--output {output} would write both {written[target]} and {file} to {target}")
         written[target] = file

@@ -120,7 +120,9 @@ def _check_attributes(rule: str, own: Mapping[str, Parameter], given: Sequence[s
     """Raise `UsageError` for options that a rule does not take, or for missing options that it needs."""
     for name in given:
         if name not in own:
-            raise UsageError(f"rule {rule!r} has no attribute {name!r}; {_flag(name)} is for {listed(takers_of(name))}")
+            takers = takers_of(name)
+            default = f": write --rule {takers[0]} (without --rule, the rule is numpy)" if rule == "numpy" else ""
+            raise UsageError(f"rule {rule!r} has no attribute {name!r}; {_flag(name)} is for {listed(takers)}{default}")
     for name, parameter in own.items():
         if parameter.default is REQUIRED and name not in given:
             raise UsageError(f"rule {rule!r} needs {_flag(name)}; write {_flag(name)} {_example(parameter)}")

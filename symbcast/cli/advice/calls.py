@@ -11,6 +11,7 @@ from typing import Any
 from symbcast.cli.advice.paths import file_of_module, functions_in, is_file, module_of
 from symbcast.cli.advice.words import line, shown
 from symbcast.core.characters import closest, listed
+from symbcast.core.signatures import AXIS_NAMES
 from symbcast.core.verdicts import Verdict
 
 _EXAMPLE = "attention"
@@ -104,6 +105,11 @@ def call_fault(function: Callable[..., Any], text: str, arguments: Sequence[str]
         return ""
     if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
         return ""
+    positional = [a for a in arguments if not re.match(r"[^\W\d]\w*=", a)]
+    for name, argument in zip(taken, positional, strict=False):
+        if name in AXIS_NAMES and re.fullmatch(r"\s*-?[0-9]+\s*", argument):
+            number = argument.strip()
+            return f"{name}={argument} is an array of shape ({number},); for the number, write ={number}"
     names = [found[1] for a in arguments if (found := re.match(r"([^\W\d]\w*)=", a))]
     unknown = next((name for name in names if name not in taken), "")
     if not unknown:
@@ -111,6 +117,17 @@ def call_fault(function: Callable[..., Any], text: str, arguments: Sequence[str]
     close = closest(unknown, taken)
     hint = f"did you mean {close}?" if close else f"its arguments are {listed(list(taken))}" if taken else "it has none"
     return f"{getattr(function, '__name__', text)} has no argument {unknown}; {hint}"
+
+
+def is_method(owner: type, name: str) -> bool:
+    """Return whether an attribute of a class is a method that takes an instance, by the name of its first parameter."""
+    found = inspect.getattr_static(owner, name)
+    if isinstance(found, staticmethod | classmethod) or not callable(found):
+        return False
+    try:
+        return next(iter(inspect.signature(found).parameters), "") == "self"
+    except (TypeError, ValueError):
+        return False
 
 
 def notes(arguments: Sequence[str], function: Callable[..., Any], verdict: Verdict) -> Iterator[str]:

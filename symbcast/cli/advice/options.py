@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.cli.advice.values import separated, several_rules
 from symbcast.cli.advice.words import OF_SHAPES, is_numbers, line, shown
 from symbcast.cli.shapes import is_shape
+from symbcast.core.broadcasting.registry import parameters_of, takers_of
 from symbcast.core.characters import closest, listed
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ class Unknown(NamedTuple):
     """An option that a command does not have, as typed.
 
     ``argument`` is the whole argument, ``name`` its option (empty if it is none), ``following`` its value, ``command``
-    the command, and ``others`` the arguments of the command that are not options.
+    the command, ``others`` the arguments of the command that are not options, and ``rule`` the rule's name.
     """
 
     argument: str
@@ -87,6 +89,7 @@ class Unknown(NamedTuple):
     following: str
     command: str
     others: Sequence[str]
+    rule: str = "numpy"
 
     @property
     def word(self) -> str:
@@ -137,6 +140,10 @@ def _other_command(found: Unknown) -> str:
         return "the answer goes to standard output: add > FILE"
     if found.command in OF_SHAPES and found.word in ("output", "save", "o") and "." in found.following:
         return f"the answer goes to standard output: add > {shown(found.following)}"
+    if found.command in OF_SHAPES and found.word in _ARGUMENTS:
+        return f"shapes are arguments: leave {found.name} out"
+    if found.command == "trace" and found.word in ("rule", "rules"):
+        return f"the function's own code is run, by no other rule: leave {found.name} out"
     if found.command == "contract" and found.word in _ARGUMENTS:
         return 'fix a size by --bind batch=4, or give its range by --range "H=64..1280"'
     if found.command == "trace" and found.word in _ARGUMENTS:
@@ -181,6 +188,16 @@ def _contract_or_assume(found: Unknown, size: str, value: str) -> str:
 def _own_option(found: Unknown, commands: Mapping[str, Options]) -> str:
     """Return which of the command's own options is meant by another word; empty if none is."""
     close = _meant(found, commands[found.command], is_elsewhere=bool(_having(found.name, commands)))
+    return _instead(found, close, commands[found.command])
+
+
+def _instead(found: Unknown, close: Sequence[str], options: Options) -> str:
+    """Return what to write instead of an option that means one of some others; several rules are given one by one."""
+    several = several_rules(found.following, found.others) if list(close) == ["--rule"] else []
+    if len(several) > 1:
+        option = next(o for o in options if "--rule" in o.names)
+        advice = separated(option, several, found.command, found.others)
+        return f"write {advice}" if option.repeats else advice
     return f"did you mean {listed(close, 'or')}?" if close else ""
 
 
@@ -189,7 +206,7 @@ def _similar(found: Unknown, commands: Mapping[str, Options]) -> str:
     others = _having(found.name, commands)
     close = [] if others else _misspelt(found.name, commands[found.command])
     if close:
-        return f"did you mean {close[0]}?"
+        return _instead(found, close, commands[found.command])
     have = "has" if len(others) == 1 else "have"
     return f"{listed([f'symbcast {other}' for other in others[:3]])} {have} it" if others else ""
 
@@ -216,7 +233,15 @@ def _meant(found: Unknown, options: Options, is_elsewhere: bool = False) -> list
         lambda n: n in others,
         *(() if is_elsewhere else (lambda n: n.startswith(f"--{word}"), lambda n: word in n[2:].split("-"))),
     )
-    return next(filter(None, ([n for n in names if test(n)] for test in tests)), [])[:3]
+    likely = next(filter(None, ([n for n in names if test(n)] for test in tests)), [])
+    fitting = [n for n in likely if _is_for_rule(n, found.rule)] if found.command in OF_SHAPES else likely
+    return (fitting or likely)[:3]
+
+
+def _is_for_rule(option: str, rule: str) -> bool:
+    """Return whether an option is no attribute of rules, or one that a rule has."""
+    name = option[2:].replace("-", "_")
+    return not takers_of(name) or name in [p.name for p in parameters_of(rule.partition("(")[0])]
 
 
 def _misspelt(name: str, options: Options) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from symbcast.cli.advice.words import line, shown
 from symbcast.cli.files import is_there
+from symbcast.core.characters import elided
 
 _NAMED = re.compile(r"[^,;=<>()\[\]*]*(?:[/\\]|\.[A-Za-z])[^,;=<>()\[\]*]*")
 """A name with a folder or an ending: names of sizes, and shapes such as ``2..5``, have none."""
@@ -73,6 +74,19 @@ def for_source(path: str) -> str:
     name = next(iter(functions_in(path)), "FUNCTION")
     traced = line("trace", f"{module_of(path)}:{name}", "N, 3")
     return f"{traced} traces a function, {line('lint', path)} checks annotations"
+
+
+def several_models(files: Sequence[str], options: Sequence[str]) -> str:
+    """Return the error for several models given to `symbcast contract`; empty if there is only one.
+
+    >>> several_models(["a.onnx", "b.onnx"], ["--range=H=4"])
+    '2 models are given; one at a time: symbcast contract a.onnx --range H=4, symbcast contract b.onnx --range H=4'
+    """
+    if len(files) < 2 or not all(map(is_file, files)):
+        return ""
+    words = [part for option in options for part in (option.split("=", 1))]
+    lines = [line("contract", file, words) for file in files]
+    return f"{len(files)} models are given; one at a time: {', '.join(elided(lines, 4))}"
 
 
 def instead_of_shapes(command: str, arguments: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from symbcast.cli.advice.words import is_number, line, repeated, shown
 from symbcast.cli.files import is_there
 from symbcast.cli.option import Option
-from symbcast.core.broadcasting.registry import is_known
+from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
 from symbcast.errors import SymbcastError
 
 RELATIONS = ("--assume", "--that")
@@ -44,13 +44,25 @@ def divided(option: Option, value: str, after: Sequence[str], command: str, shap
     words = list(after[: next((n for n, a in enumerate(after) if a.startswith("-") and not is_number(a)), len(after))])
     several = _several(name, value, words)
     if len(several) > 1:
-        if option.repeats:
-            return f"{name} {shown(value)}: give the option once for each: {repeated(name, several)}"
-        own = [text for text in shapes if text not in several]
-        rules = [part for rule in several for part in (name, rule)]
-        return f"{command} takes one rule; several are compared: {line('compare', own, rules)}"
+        separate = separated(option, several, command, shapes)
+        return f"{name} {shown(value)}: give the option once for each: {separate}" if option.repeats else separate
     whole = _whole(name, value, words, option, shapes)
     return f"the value of {name} goes on after a space; write {name} {shown(whole)}" if whole else ""
+
+
+def separated(option: Option, values: Sequence[str], command: str, shapes: Sequence[str]) -> str:
+    """Return how to write several values of an option: the option once for each, or a comparison of several rules."""
+    name = option.names[0]
+    if option.repeats:
+        return repeated(name, values)
+    own = [text for text in shapes if text not in values]
+    rules = [part for rule in values for part in (name, rule)]
+    return f"{command} takes one rule; several are compared: {line('compare', own, rules)}"
+
+
+def several_rules(value: str, others: Sequence[str]) -> list[str]:
+    """Return the rules in the value of an option, and those among the arguments that are not options."""
+    return _several("--rule", value, [text for text in others if is_known(text)])
 
 
 def _several(name: str, value: str, words: Sequence[str]) -> list[str]:
@@ -170,6 +182,24 @@ def rule_among(command: str, others: Sequence[str], rules: Sequence[str]) -> str
     own = own or ["N, 3", "M, 1"]
     given = [part for rule in asked for part in ("--rule", rule)]
     return f"compare takes shapes, and rules by --rule: {line('compare', own, given)}"
+
+
+def attributes_among(others: Sequence[str], rules: Sequence[str]) -> str:
+    """Return the error for attributes of a rule given as if they were shapes; empty if there are none.
+
+    >>> attributes_among(["N, 3", "axis=0"], ["pdpd"])
+    'axis=0 is not a shape; an attribute follows the rule in parentheses: --rule "pdpd(axis=0)"'
+    """
+    pairs = [found for text in others if (found := re.fullmatch(r"\s*(\w+)\s*=(?!=)\s*(.+)", text, re.DOTALL))]
+    given = [(p[1], p[2].strip()) for p in pairs if takers_of(p[1])]
+    if not given:
+        return ""
+    takers = takers_of(given[0][0])
+    rule = next((r for r in reversed(rules) if given[0][0] in [p.name for p in parameters_of(r.partition("(")[0])]), "")
+    name, _, own = (rule or takers[0]).partition("(")
+    inside = ", ".join([*filter(None, [own.rstrip(") ")]), *(f"{n}={v}" for n, v in given)])
+    problem = f"{shown('='.join(given[0]))} is not a shape; an attribute follows the rule in parentheses"
+    return f'{problem}: --rule "{name}({inside})"'
 
 
 def counted(name: str, value: str, example: str, command: str, kind: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -12,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from cyclopts import Parameter
 
 from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
-from symbcast.cli.models.knowledge import bound_sizes, inputs_given
+from symbcast.cli.models.knowledge import bound_sizes, check_named, inputs_given
 from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.models.outcomes import Names
 from symbcast.cli.options import AGAIN, GuardIn
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.program.sizes.assumptions import check_min_size
-from symbcast.errors import MissingExtraError
+from symbcast.errors import MissingExtraError, SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.cli.models.examination import Job
@@ -122,6 +123,7 @@ def model(  # noqa: PLR0913 - each is an option
     checked("--min-size", check_min_size, min_size)
     bound = bound_sizes(bind or (), min_size)
     _check_options(timeout, results, resume, format)
+    check_named(shapes or (), partial(_inputs_of, files))
     known = inputs_given("shapes", shapes or ()), inputs_given("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
@@ -247,3 +249,18 @@ def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
     if any(o.verdict in failing or any(c.agrees is False for c in o.confirmed) for o in outcomes):
         return Exit.FAILS
     return Exit.UNDECIDED if any(o.verdict == "unknown" for o in outcomes) else Exit.ALWAYS
+
+
+def _inputs_of(files: Sequence[str]) -> Sequence[str]:
+    """Return the names of the inputs of the only model; none if there are several, or if it cannot be read."""
+    from symbcast.cli.models.readable import front_end_for, is_readable
+
+    if len(files) != 1 or not is_readable(files[0]):
+        return ()
+    try:
+        front_end = front_end_for(files[0])
+        front_end.check()
+        loaded = front_end.load()
+        return loaded.read(files[0], loaded.runtime(None)).input_names
+    except SymbcastError:
+        return ()

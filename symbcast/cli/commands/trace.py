@@ -8,11 +8,11 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import isfunction
+from inspect import isclass, isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from symbcast.cli.advice.calls import call_fault, function_fault, notes
+from symbcast.cli.advice.calls import call_fault, function_fault, is_method, notes
 from symbcast.cli.advice.names import note_strangers
 from symbcast.cli.options import AGAIN, GuardIn, Language, guard_text
 from symbcast.cli.output import print_text, print_wrapped, show
@@ -98,6 +98,8 @@ def _check_paths(number: int) -> None:
         raise ShapeTypeError(number, "a number of paths to follow", "write 1 or more")
 
 
+_VALUE = re.compile(r"\s*(?:[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?|True|False|None)\s*", re.ASCII)
+"""A Python literal that no shape is: the argument of a function that takes a number or a flag."""
 _KEYWORD = re.compile(r"([^\W\d]\w*)=(.+)", re.DOTALL)
 """An argument with a name; no shape has ``=`` in it."""
 
@@ -177,6 +179,7 @@ def _found(text: str) -> Any:
         raise UsageError(f"{module_name} cannot be imported: {error}") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
+    owner: Any = None
     for part in name.split("."):
         if not hasattr(found, part):
             there = [n for n in dir(found) if not n.startswith("_")]
@@ -184,7 +187,13 @@ def _found(text: str) -> Any:
             own = [n for n in there if isfunction(getattr(found, n)) and getattr(found, n).__module__ == module_name]
             hint = f"did you mean {close}?" if close else f"it has {listed(own, limit=6)}" if own else ""
             raise UsageError(f"{module_name} has no {name}{f'; {hint}' if hint else ''}")
-        found = getattr(found, part)
+        owner, found = found, getattr(found, part)
+    if isclass(owner) and is_method(owner, name.rpartition(".")[2]):
+        made = f"{owner.__name__.lower()} = {owner.__name__}()"
+        raise UsageError(
+            f"{text} is a method, which needs an instance: name a function, or an object that the module makes, "
+            f"such as {made}: {module_name}:{owner.__name__.lower()}.{name.rpartition('.')[2]}"
+        )
     if not callable(found):
         raise UsageError(f"{text} is not a function")
     return found
@@ -194,6 +203,8 @@ def _argument(text: str) -> Any:
     """Return an argument: an array, a size, or a value."""
     from symbcast.arrays.arguments import array, size
 
+    if _VALUE.fullmatch(text):
+        raise UsageError(f"{text} is no shape; for a value, write ={text.strip()}")
     if text.startswith("="):
         try:
             return ast.literal_eval(text[1:].strip())
@@ -226,6 +237,8 @@ def _named(name: str, text: str) -> Any:
             f'{name}={number}: write {name}=={number} for the number, or "{name}={number}," for an array of {number} '
             "elements"
         )
+    if _VALUE.fullmatch(text):
+        raise UsageError(f"{name}={text}: {text} is no shape; for a value, write {name}=={text.strip()}")
     found = _argument(text)
     return array(found) if isinstance(found, str) and found == text else found
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from symbcast.cli.advice.words import shown
+from symbcast.cli.shapes import is_shape
 from symbcast.cli.statuses import UsageError
 
 
@@ -48,6 +49,18 @@ def _bound(text: str) -> tuple[str, int]:
     raise UsageError(
         f"--bind {text}: write a name and its size, as in --bind {name if name.isidentifier() else 'batch'}=4"
     )
+
+
+def check_named(shapes: Sequence[str], inputs: Callable[[], Sequence[str]]) -> None:
+    """Raise `UsageError` for a shape without the name of its input; ``inputs`` returns those of the model."""
+    for text in shapes:
+        if "=" in text or text.isidentifier() or not is_shape(text):
+            continue
+        names = inputs()
+        dims = ", ".join(part.strip() for part in text.strip(" ()[]").split(","))
+        each = " or ".join(f"--shapes {shown(f'{name}={dims}')}" for name in names[:3])
+        if each:
+            raise UsageError(f"--shapes {shown(text)}: a shape follows the name of its input; write {each}")
 
 
 def inputs_given(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
