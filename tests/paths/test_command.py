@@ -70,7 +70,7 @@ def test_the_status_says_for_which_sizes_it_works(folder, arguments, status, sai
         (["functions_of_mine:steps", "sort:N", "=2"], "is not a type"),
         (["functions_of_mine:distances", "N, D"], "missing a required argument: 'y'"),
         (["functions_of_mine:distances", "N, D", "y=N, D", "y=M, D"], "is given twice by its name"),
-        (["functions_of_mine:distances", "N, D", "z=N, D"], "missing a required argument: 'y'"),
+        (["functions_of_mine:distances", "N, D", "z=N, D"], "distances has no argument z; its arguments are x and y"),
         (["functions_of_mine:distances", "N", "M", "K"], "too many positional arguments"),
         (["functions_of_mine:steps", "size:N, M", "=2"], "is not a size"),
         (["functions_of_mine.py:steps", "size:N", "=2"], "write the module as Python imports it"),
