@@ -149,8 +149,8 @@ def test_operations_are_named_in_any_way():
     assert str(found) == "B of add on axis 0 (-2): stretched when N != 1"
     for wrong, message in (
         ("twice", "write the number"),
-        ("same", "the origin of an operation"),
-        (9, "the origin of an operation"),
+        ("same", "is not a broadcast of this program; its broadcasts are"),
+        (9, "is not a broadcast of this program; its broadcasts are"),
     ):
         with pytest.raises(sb.ShapeTypeError, match=message):
             env.expands(wrong, 0, 0)
