@@ -121,8 +121,6 @@ _NOT_OF_SHAPES = frozenset(
 def with_advice(function: F, owner: type | None = None, shown: str = "") -> F:
     """Make calls that do not fit the signature raise `CallError`, with the call to write; change no other call.
 
-    x
-
     >>> @with_advice
     ... def reduced(data, axes=None): ...
     >>> reduced("N, 3", dim=1)
