@@ -217,11 +217,17 @@ def test_repairs_are_data():
     }
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, 2.5, "3"])
-def test_limits_of_repairs_and_cases_are_numbers_above_0(limit):
+@pytest.mark.parametrize(
+    ("limit", "advice"),
+    [
+        *((limit, "write the maximum number of answers, 1 or more") for limit in (0, -1, True, 2.5)),
+        ("3", "write limit=3"),
+    ],
+)
+def test_limits_of_repairs_and_cases_are_numbers_above_0(limit, advice):
     result = sb.broadcast("N", "M")
     for ask in (result.repairs, result.cases):
-        with pytest.raises(sb.ShapeTypeError, match="write the maximum number of answers, 1 or more"):
+        with pytest.raises(sb.ShapeTypeError, match=advice):
             ask(limit)
 
 
