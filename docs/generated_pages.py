@@ -43,9 +43,18 @@ TOPICS = {
     "symbcast/notebook": "notebook",
     "symbcast/cli": "command_line",
     "symbcast/core/solver": "solver",
+    "symbcast/graphs": "graphs",
+    "symbcast/answers/report": "reports",
+    "symbcast/answers/show": "renderers",
+    "symbcast/core/algebra": "algebra",
+    "tests": "tests",
     "tests/benchmarks": "benchmarks",
+    "tests/conformance": "conformance_suite",
+    "tests/data": "test_data",
+    "tests/data/stablehlo": "stablehlo_data",
+    "CONTRIBUTING.md": "contributing",
 }
-"""The folders whose README is a page of the site, with the page's name."""
+"""The folders whose README is a page of the site, and other documents, with the page's name."""
 
 FRONT_ENDS = ("onnx", "openvino", "stablehlo", "torch", "jax", "adapters", "notebook")
 """The modules of the public interface, each with a page of its functions."""
@@ -67,11 +76,12 @@ def write(folder: Path) -> None:
 
 
 def topic_pages() -> dict[str, str]:
-    """Return the READMEs that are pages, by page, with links that lead to pages."""
-    present = {folder: name for folder, name in TOPICS.items() if (ROOT / folder / "README.md").exists()}
+    """Return the documents that are pages, by page, with links that lead to pages."""
+    files = {name: ROOT / place / ("" if place.endswith(".md") else "README.md") for place, name in TOPICS.items()}
     return {
-        f"topics/{name}.md": with_page_links((ROOT / folder / "README.md").read_text("utf-8"), ROOT / folder)
-        for folder, name in present.items()
+        f"topics/{name}.md": with_page_links(file.read_text("utf-8"), file.parent)
+        for name, file in files.items()
+        if file.exists()
     }
 
 

@@ -227,6 +227,16 @@ MISUSES = [
     ("sb.broadcast('batch size, 3', 'M')", sb.ShapeSyntaxError, "a name has no spaces before 'size'"),
     ("sb.broadcast('batch size, 3', 'M')", sb.ShapeSyntaxError, "write batch_size, 3"),
     ("sb.broadcast('N, head dim 3, 4', 'M')", sb.ShapeSyntaxError, "write N, head_dim, 3, 4"),
+    (
+        "sb.broadcast('N', 'M', rule='numpy,pdpd')",
+        sb.RuleArgumentError,
+        "symbcast.compare(..., rules=['numpy', 'pdpd'])",
+    ),
+    ("sb.broadcast('N, C', 'N', rule='pdpd axis=0')", sb.RuleArgumentError, "write rule='pdpd', axis=0"),
+    ("sb.Condition('N == M').evaluate(N=3)", AttributeError, "use guard()(N=..., M=...)"),
+    ("sb.broadcast('N', 'M')[0]", TypeError, "'Result' object has no items: use shape[0]"),
+    ("sb.trace(lambda x: x, ('N', 3))", sb.ShapeTypeError, "write the shape as text, 'N, 3'"),
+    ("sb.trace(sum, ['N, 3', 'M, 3'])", sb.ShapeTypeError, "write [array('N, 3'), array('M, 3')]"),
     ("sb.explore_paths('N', len)", sb.ShapeTypeError, "explore_paths(f, 'N')"),
 ]
 

@@ -18,7 +18,7 @@ from symbcast.core.characters import closest
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.core.signatures import AXIS_NAMES, advised_keyword, with_advice
 from symbcast.core.solver.evaluation.evaluation import size_at
-from symbcast.errors import BindingError, ShapeTypeError
+from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.paths.runs.path import current
 
 if TYPE_CHECKING:
@@ -179,10 +179,37 @@ def check_call(
         name = getattr(function, "__qualname__", type(function).__qualname__)
         advice = _advice(taken, positional, named, options)
         raise BindingError(f"{name}{taken} does not accept these arguments", advice or str(error)) from None
+    for value in positional:
+        _check_no_shapes_within(value)
     for parameter, value in zip(taken.parameters, positional, strict=False):
         if parameter in AXIS_NAMES and isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]+\s*", value):
             problem = f"{parameter}={value!r} is an array of shape ({value.strip()},)"
             raise BindingError(problem, f"pass {value.strip()} for an axis")
+
+
+def _check_no_shapes_within(value: Any) -> None:
+    """Raise `ShapeTypeError` for a list or tuple of text that was meant as a shape, or as several.
+
+    Text within them is text for the function. Words alone, such as ``("same", "full")``, may be meant so.
+    """
+    if type(value) not in (list, tuple) or not any(isinstance(item, str) for item in value):
+        return
+    if all(isinstance(item, int) or (isinstance(item, str) and item.isidentifier()) for item in value):
+        if any(type(item) is int for item in value):
+            hint = f"write the shape as text, {', '.join(map(str, value))!r}"
+            raise ShapeTypeError(value, "a shape or a value", hint)
+    elif all(isinstance(item, str) and _is_shape(item) for item in value):
+        arrays = ", ".join(f"array({item!r})" for item in value)
+        raise ShapeTypeError(
+            value, "a list of arrays", f"write {f'[{arrays}]' if type(value) is list else f'({arrays})'}"
+        )
+
+
+def _is_shape(text: str) -> bool:
+    try:
+        return len(shape(text)) > 0
+    except SymbcastError:
+        return False
 
 
 def _advice(taken: Signature, positional: Sequence[Any], named: Mapping[str, Any], options: Sequence[str]) -> str:

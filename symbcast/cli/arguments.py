@@ -19,6 +19,7 @@ from symbcast.cli.advice.values import (
     is_relation,
     misplaced,
     rule_among,
+    sign_among,
     unquoted_shapes,
 )
 from symbcast.cli.advice.words import OF_SHAPES, line, meant_choice, shown
@@ -66,7 +67,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
     others: list[str] = []
     alone = _not_options(command, arguments, commands[command])
     if command in OF_SHAPES:
-        check_shapes(command, alone)
+        _check_quoted(command, alone)
     rule = value_of("--rule", arguments) or "numpy"
     rest = Rest(arguments)
     for argument in rest:
@@ -75,7 +76,7 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
         elif _is_none(argument, command):
             others.append(argument)
         else:
-            option, value = _read(Unknown(argument, "", "", command, alone, rule), rest, commands)
+            option, value = _read(Unknown(argument, "", "", command, alone, rule, arguments), rest, commands)
             fault = divided(option, value, rest.left, command, alone)
             if fault:
                 raise UsageError(fault)
@@ -124,7 +125,14 @@ def _not_options(command: str, arguments: Sequence[str], options: Options) -> li
 
 
 def check_shapes(command: str, shapes: Sequence[str]) -> None:
-    """Raise `UsageError` if arguments for shapes are files, or parts of shapes that were not quoted."""
+    """Raise `UsageError` if arguments without options are files, parts of shapes, or signs between shapes."""
+    _check_quoted(command, shapes)
+    fault = sign_among(command, shapes, ())
+    if fault:
+        raise UsageError(fault)
+
+
+def _check_quoted(command: str, shapes: Sequence[str]) -> None:
     fault = instead_of_shapes(command, shapes) or unquoted_shapes(command, shapes)
     if fault:
         raise UsageError(fault)
@@ -141,7 +149,7 @@ def _check_others(command: str, others: Sequence[str], options: Sequence[str], k
     rules = [option.partition("=")[2] for option in options if option.startswith("--rule=")]
     fault = misplaced(command, others) if command in ("model", "contract") else rule_among(command, others, rules)
     if command in OF_SHAPES:
-        fault = fault or attributes_among(others, rules)
+        fault = fault or attributes_among(others, rules) or sign_among(command, others, options)
     if command == "contract":
         fault = fault or several_models(others, options)
     if fault:

@@ -115,7 +115,7 @@ def _needs_plugins(arguments: Sequence[str]) -> bool:
 def _options(app: App, command: str) -> list[Option]:
     """Return the options that a command declares."""
     found = app[command].assemble_argument_collection()
-    return [Option.of(a.names, a.hint) for a in found if a.names and a.names[0].startswith("-")]
+    return [Option.of(a.names, a.hint, a.parameter.help or "") for a in found if a.names and a.names[0][:1] == "-"]
 
 
 class _Declared(Mapping[str, Options]):
@@ -130,8 +130,7 @@ class _Declared(Mapping[str, Options]):
 
     def __getitem__(self, name: str) -> Options:
         app = self._app if name == self._called else self._all
-        found = app[name].assemble_argument_collection()
-        return [Option.of(a.names, a.hint) for a in found if a.names and a.names[0].startswith("-")]
+        return _options(app, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter((*_COMMANDS, _INSTALL))

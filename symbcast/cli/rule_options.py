@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from cyclopts import Parameter as CyclopsParameter
 
+from symbcast.cli.advice.words import shown
 from symbcast.cli.statuses import UsageError
 from symbcast.core.broadcasting import REQUIRED, AttributeValue, Kind, Parameter, RuleInfo
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
@@ -94,6 +96,9 @@ def rule_of(rule: str, given: Mapping[str, Given]) -> dict[str, Any]:
     The attributes are in parentheses after the rule's name, as `symbcast compare` writes them, or options. Raises
     `UsageError` if they are both.
     """
+    meant = _written(rule)
+    if meant:
+        raise UsageError(f"--rule {shown(rule)}: attributes are in parentheses; write --rule {shown(meant)}")
     if "(" not in rule:
         return {"rule": rule, **_attributes_of(rule, given)}
     from symbcast.answers.comparison.rule_texts import read_rule
@@ -102,6 +107,20 @@ def rule_of(rule: str, given: Mapping[str, Given]) -> dict[str, Any]:
     if option is not None:
         raise UsageError(f"--rule {rule} has its attributes in parentheses; leave {_flag(option)} out")
     return {"rule": read_rule(rule)}
+
+
+def _written(rule: str) -> str:
+    """Return a rule whose attributes follow its name without parentheses as it is written; else empty.
+
+    >>> _written("pdpd axis=1"), _written("pdpd:1"), _written("numpy")
+    ('pdpd(axis=1)', 'pdpd(axis=1)', '')
+    """
+    found = re.fullmatch(r"\s*([\w-]*\w)\s*[\s:,/=]\s*([^()]+)", rule)
+    own = parameters_of(found[1]) if found else ()
+    if found is None or not own:
+        return ""
+    rest = found[2].strip()
+    return f"{found[1]}({rest})" if "=" in rest else f"{found[1]}({own[0].name}={rest})"
 
 
 def _attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeValue]:

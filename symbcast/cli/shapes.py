@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from symbcast.answers.public.result import Result
     from symbcast.core.verdicts import Verdict
 
-_SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs")
-"""What people write between shapes. A size with such a name can be written as ``(x,)``."""
 _ALONE = re.compile(r"[\w(\[*.?][^<>=!]*")
 """An argument that is neither an option nor a relation."""
 
@@ -69,8 +67,6 @@ def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
             raise UsageError(
                 f'shape {number} is empty; write "()" for rank 0, or check that the variable it comes from is set'
             )
-        if text.strip() in _SIGNS:
-            raise UsageError(f"shapes are separate arguments: leave {text.strip()} out")
     return [line for text in shapes for line in (_lines() if text == STDIN else (text,))]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from symbcast.core.characters import closest
@@ -25,18 +25,22 @@ def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
 class MissingAttributeError(AttributeError):
     """An attribute does not exist; the message, with a suggestion, is built only when it is read.
 
-    ``meant`` gives the meanings of guessed names, ``known`` are the existing names.
+    ``meant`` gives the meanings of guessed names, ``known`` are the existing names, and ``sizes`` those of the sizes,
+    which replace ``{sizes}`` in a meaning.
     """
 
-    def __init__(self, owner: str, name: str, meant: Mapping[str, str], known: Collection[str]) -> None:
+    def __init__(
+        self, owner: str, name: str, meant: Mapping[str, str], known: Collection[str], sizes: Iterable[str] = ()
+    ) -> None:
         super().__init__(owner, name)
         self._owner, self._guess = owner, name
-        self._meant, self._known = meant, known
+        self._meant, self._known, self._sizes = meant, known, sizes
 
     def __str__(self) -> str:
         meant = self._meant.get(self._guess) or self._meant.get(self._guess.lower())
         close = None if meant else closest(self._guess, [n for n in self._known if not n.startswith("_")])
-        hint = f": use {meant}" if meant else f": did you mean {close!r}?" if close else ""
+        named = ", ".join(f"{size}=..." for size in self._sizes if size.isidentifier())
+        hint = f": use {meant.replace('{sizes}', named)}" if meant else f": did you mean {close!r}?" if close else ""
         return f"{self._owner} has no attribute {self._guess!r}{hint}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,4 +86,6 @@ class Guessable:
             owner = f"{type(self).__name__!r} object"
             if name.startswith("_"):
                 raise AttributeError(f"{owner} has no attribute {name!r}")
-            raise MissingAttributeError(owner, name, type(self)._meant, dir(self))
+            shown = getattr(self, "_shown", None) if hasattr(type(self), "_shown") else None
+            sizes = shown.values() if isinstance(shown, Mapping) else ()
+            raise MissingAttributeError(owner, name, type(self)._meant, dir(self), sizes)

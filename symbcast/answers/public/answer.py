@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
@@ -50,6 +50,14 @@ class Answer(Guessable, Guards, Public):
         "free_symbols simplify sympy simplified -> condition, which sympy takes",
         "unknown skipped unsupported unanalyzed -> unanalysed",
     )
+
+    if not TYPE_CHECKING:  # type checkers refuse items themselves
+
+        def __getitem__(self, key: object) -> NoReturn:
+            """Raise `TypeError`: an answer is no sequence, and what comes out of it has a name."""
+            held = next(name for name in ("shape", "shapes", "condition") if hasattr(type(self), name))
+            use = held if held == "condition" else f"{held}[{key!r}]"
+            raise TypeError(f"{type(self).__name__!r} object has no items: use {use}")
 
     @property
     def verdict(self) -> Verdict:

@@ -32,7 +32,8 @@ class Condition(Guessable, Statement, Guards):
     __slots__ = ()
 
     _meant = meant(
-        "holds evaluate eval check at solve -> guard()(N=4), or witness()",
+        "holds evaluate eval check at holds_at is_true_at test -> guard()({sizes})",
+        "solve find solutions -> witness()",
         "boolean expr expression to_sympy as_sympy -> sympy",
         "atoms args evalf -> sympy, which has them",
         "latex to_latex -> sympy.latex(condition)",

@@ -31,6 +31,8 @@ _OTHERS = {
 """Words that people try as commands, with the command that they mean."""
 _OF_MODELS = {"export": "--to TARGET", "convert": "--to TARGET", "ranges": "--range H=64..1280"}
 """Words that mean a contract of a model, with its option."""
+_IN_PYTHON = ("explore", "plot", "survey", "draw", "graph", "visualize", "picture")
+"""Words that mean pictures: a page of a model, or functions of `symbcast.notebook`."""
 _OF_FILES = ("contract", "lint", "model", "torch-error", "trace")
 _BEFORE = {"-V": "--version", "-v": "--version", "--ver": "--version", "-?": "--help", "/?": "--help"}
 
@@ -58,6 +60,11 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
         return f"{text}; did you mean {line('trace', rest)}?"
     if word in _OTHERS:
         return f"{text}; did you mean symbcast {_OTHERS[word]}?"
+    if word in _IN_PYTHON:
+        name = word if word in ("explore", "plot", "survey") else "plot"
+        operands = ", ".join(f'"{a}"' for a in rest if is_shape(a)) or '"N, 3", "M, 1"'
+        given = operands if name == "explore" else f"symbcast.broadcast({operands})"
+        return f"{text}; in Python, or a notebook: symbcast.notebook.{name}({given})"
     operation = _operation(word)
     if operation:
         return operation
@@ -81,6 +88,8 @@ def _about_file(file: str, word: str, rest: Sequence[str], commands: Sequence[st
         return f"did you mean {line('contract', rest)} {_OF_MODELS[word]}?"
     if word == "guard":
         return f"did you mean {line('model', rest)} --guard python?"
+    if is_model(file) and word in _IN_PYTHON:
+        return f"did you mean {line('model', rest)} --html model.html?"
     if is_model(file) or close not in OF_SHAPES:
         return f"did you mean {line('model', rest)}?"
     return f"did you mean {line(close, rest)}?"

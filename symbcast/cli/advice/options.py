@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.cli.advice.paths import module_of
+from symbcast.cli.advice.synonyms import OPERATIONS, OTHER_WORDS, OUTPUTS, noted
 from symbcast.cli.advice.values import separated, several_rules
 from symbcast.cli.advice.words import OF_SHAPES, is_numbers, line, shown
 from symbcast.cli.shapes import is_shape
@@ -15,57 +17,6 @@ from symbcast.core.characters import closest, listed
 if TYPE_CHECKING:
     from symbcast.cli.option import Options
 
-_OTHER_WORDS = {
-    "argument": "assume",
-    "assert": "that",
-    "assumption": "assume",
-    "backend": "runtime rule",
-    "claim": "that",
-    "condition": "that assume",
-    "constraint": "assume",
-    "device": "runtime",
-    "dynamic-axes": "shapes",
-    "engine": "runtime",
-    "expect": "that out",
-    "force": "overwrite",
-    "framework": "rule runtime",
-    "given": "assume",
-    "if": "assume",
-    "input": "shapes",
-    "input-shape": "shapes",
-    "input-shapes": "shapes",
-    "inputs": "shapes",
-    "library": "rule",
-    "max": "most limit",
-    "out": "output",
-    "output": "out",
-    "parallel": "jobs",
-    "processes": "jobs",
-    "result": "out",
-    "rule": "runtime",
-    "save": "output",
-    "semantics": "rule",
-    "show": "that",
-    "target": "out to",
-    "to": "out",
-    "verify": "confirm check",
-    "want": "out",
-    "wanted": "out",
-    "where": "assume",
-    "with": "assume",
-}
-_OUTPUTS = ("out", "output", "result", "target", "to", "want", "wanted", "expect", "o")
-"""Options that people try in order to name the wanted output."""
-_OPERATIONS = ("op", "operation", "operator", "layer")
-"""Options that people try in order to ask about another operation than a broadcast."""
-_NOTES = {
-    "explain": "the answer is explained as it is; --format json has it as data",
-    "verbose": "the answer is explained as it is; --format json has it as data",
-    "v": "the answer is explained as it is; --format json has it as data",
-    "plot": "plots are drawn in Python, by symbcast.notebook.plot(...)",
-    "quiet": "the exit status alone gives the result too; send the output to /dev/null",
-}
-"""Options that no command has, with what to do instead."""
 _SIZES = ("size", "sizes", "dim", "dims", "batch", "set", "with", "at", "d", "bind", "range", "fix")
 _SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:\.\.[0-9]+)?)\s*")
 _RANGE = re.compile(r"([0-9]+)\.\.([0-9]+)")
@@ -81,7 +32,8 @@ class Unknown(NamedTuple):
     """An option that a command does not have, as typed.
 
     ``argument`` is the whole argument, ``name`` its option (empty if it is none), ``following`` its value, ``command``
-    the command, ``others`` the arguments of the command that are not options, and ``rule`` the rule's name.
+    the command, ``others`` the arguments of the command that are not options, ``rule`` the rule's name, and
+    ``arguments`` all arguments of the command.
     """
 
     argument: str
@@ -90,11 +42,18 @@ class Unknown(NamedTuple):
     command: str
     others: Sequence[str]
     rule: str = "numpy"
+    arguments: Sequence[str] = ()
 
     @property
     def word(self) -> str:
         """The name without its hyphens, in lower case."""
         return self.name.lstrip("-").casefold()
+
+    @property
+    def words(self) -> list[str]:
+        """The whole name and the words in it, in lower case: ``minShapes`` has ``min``, ``shape1`` has ``shape``."""
+        parts = re.findall(r"[^\W\d_][^\W\d_A-Z]*", self.name)
+        return list(dict.fromkeys([self.word, *(part.casefold() for part in parts)]))
 
 
 def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
@@ -106,42 +65,87 @@ def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
         said = shown(found.argument)
         return f"{said} looks like an option; {behind}: symbcast {command} -- {said}"
     text = f"{command} has no option {shown(name)}"
-    if command in OF_SHAPES and found.word in _OPERATIONS:
+    if command in OF_SHAPES and found.word in OPERATIONS:
         return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
-    note = _NOTES.get(found.word)
-    if note is not None and command != "rules":
-        return f"{text}: {note}"
+    chosen = next((f"{o.names[0]} {found.word}" for o in commands[command] if found.word in o.choices), "")
     if command == "rules":
         if found.word in ("rule", "list", "name", "all"):
             return f"{text}; symbcast rules lists every rule"
         own = _meant(found, commands[command]) or _misspelt(name, commands[command])
-        return f"{text}; {f'did you mean {own[0]}?' if own else 'its only one is --format'}"
-    chosen = next((f"{o.names[0]} {found.word}" for o in commands[command] if found.word in o.choices), "")
-    is_pair = found.word in _SIZES and _SIZE.fullmatch(found.following) is not None
+        return f"{text}; {f'did you mean {chosen or own[0]}?' if chosen or own else 'its only one is --format'}"
+    note = "" if chosen or _pair(found) else noted(found.words, command, name)
+    if note:
+        return f"{text}: {note}"
     hint = (
         (f"did you mean {chosen}?" if chosen else "")
         or _other_command(found)
-        or (_size_meant(found) if is_pair or (command == "trace" and found.word not in _NOT_ARGUMENTS) else "")
+        or _bounds_meant(found)
+        or (_size_meant(found) if _pair(found) or (command == "trace" and found.word not in _NOT_ARGUMENTS) else "")
         or _own_option(found, commands)
         or (_size_meant(found) if command != "trace" else "")
         or _similar(found, commands)
-        or (f"symbcast {command} -h lists its options" if name.startswith("--") else behind)
+        or (_listed(found, commands[command]) if name.startswith("--") else behind)
     )
     return f"{text}; {hint}"
+
+
+def _pair(found: Unknown) -> re.Match[str] | None:
+    """Return the size and its value that follow an option which gives sizes; None for any other."""
+    return _SIZE.fullmatch(found.following) if found.word in _SIZES else None
+
+
+def _listed(found: Unknown, options: Options) -> str:
+    """Return which option has the word in its help, or all options of the command."""
+    own = [o for o in options if found.command not in OF_SHAPES or _is_for_rule(o.names[0], found.rule)]
+    about = [o.names[0] for o in own for word in found.words if len(word) > 3 and _is_about(word, o.help)]
+    if len(set(about)) in (1, 2):
+        return f"did you mean {listed(list(dict.fromkeys(about)), 'or')}?"
+    return f"its options are {listed([o.names[0] for o in own], limit=30)}"
+
+
+def _is_about(word: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(word.removesuffix('s'))}s?\b", text, re.IGNORECASE) is not None
+
+
+_BOUNDS = {"min": ">=", "opt": "==", "max": "<=", "least": ">=", "most": "<=", "minimum": ">=", "maximum": "<="}
+_BOUND = re.compile(r"([^\W\d][\w.]*)\s*[=:]\s*([0-9]+)")
+
+
+def _bounds_meant(found: Unknown) -> str:
+    """Return what to write for an option that gives one end of the range of a size; empty for any other."""
+    ends = [word for word in found.words if word in _BOUNDS]
+    given = _BOUND.fullmatch(found.following)
+    if found.command == "contract" and ends and "x" in found.following and ":" in found.following:
+        return 'give the range of each size by its name, as in --range "H=64..1280"; --to trtexec writes such shapes'
+    if not ends or given is None:
+        return ""
+    size, value = given[1], given[2]
+    if found.command != "contract":
+        relation = shown(f"{size} {_BOUNDS[ends[0]]} {value}")
+        return f"write --assume {relation}"
+    text = " ".join(found.arguments)
+    low, high = (re.search(rf"--?{end}\w*[ =]{re.escape(size)}\s*[=:]\s*([0-9]+)", text) for end in ("min", "max"))
+    typical = re.search(rf"--?opt\w*[ =]{re.escape(size)}\s*[=:]\s*([0-9]+)", text)
+    ended = f"--range {size}={low[1] if low else 1}..{high[1] if high else 4096}"
+    return f"give both ends: {ended}{f' --typical {size}={typical[1]}' if typical else ''}"
 
 
 def _other_command(found: Unknown) -> str:
     """Return the whole line of another command that has the option; empty if none is meant."""
     wanted = found.following
-    is_output = found.word in _OUTPUTS and ("," in wanted or is_numbers(wanted)) and is_shape(wanted)
+    is_output = found.word in OUTPUTS and ("," in wanted or is_numbers(wanted)) and is_shape(wanted)
     if found.command in OF_SHAPES and found.command != "solve" and is_output:
         return f"write {line('solve', found.others, '--out', found.following)}"
     if found.command in ("contract", "trace", "lint") and found.word in ("o", "output", "out", "save"):
         return "the answer goes to standard output: add > FILE"
     if found.command in OF_SHAPES and found.word in ("output", "save", "o") and "." in found.following:
         return f"the answer goes to standard output: add > {shown(found.following)}"
-    if found.command in OF_SHAPES and found.word in _ARGUMENTS:
+    if found.command in OF_SHAPES and any(word in _ARGUMENTS for word in found.words[-2:]):
         return f"shapes are arguments: leave {found.name} out"
+    if found.command == "trace" and found.name == "-m" and found.following:
+        function = next((a for a in found.others if a.isidentifier()), "FUNCTION")
+        others = [a for a in found.others if a != function]
+        return f"write {line('trace', f'{module_of(found.following)}:{function}', others)}"
     if found.command == "trace" and found.word in ("rule", "rules"):
         return f"the function's own code is run, by no other rule: leave {found.name} out"
     if found.command == "contract" and found.word in _ARGUMENTS:
@@ -154,7 +158,7 @@ def _other_command(found: Unknown) -> str:
 def _size_meant(found: Unknown) -> str:
     """Return what to write instead of an option that is named by a size, or that gives sizes; empty for any other."""
     command, following = found.command, found.following
-    pair = _SIZE.fullmatch(following) if found.word in _SIZES else None
+    pair = _pair(found)
     written = found.name.lstrip("-")
     size, value = (pair[1], pair[2]) if pair else (written, following)
     if command == "trace" and size.isidentifier() and following and (following[0] != "-" or _LITERAL.match(following)):
@@ -167,11 +171,18 @@ def _size_meant(found: Unknown) -> str:
     ends = _RANGE.fullmatch(value)
     if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(found.name) < 3):
         return ""
+    if command in OF_SHAPES and pair is None and not _is_size(size, found.others):
+        return ""
     if command == "contract":
         return f"write --range {size}={value}"
     if command == "model":
         return f"write --bind {size}={value}" if ends is None else _contract_or_assume(found, size, value)
     return _assumed(size, value) if command in OF_SHAPES else ""
+
+
+def _is_size(name: str, shapes: Sequence[str]) -> bool:
+    """Return whether a name is one of the sizes in some shapes, in any case."""
+    return any(name.casefold() == word.casefold() for text in shapes for word in re.findall(r"[^\W\d][\w.]*", text))
 
 
 def _assumed(size: str, value: str) -> str:
@@ -228,7 +239,7 @@ def _meant(found: Unknown, options: Options, is_elsewhere: bool = False) -> list
     is_near = any(o.names[0] in near and (following in o.choices or not o.choices) for o in options)
     if taking and not is_near:
         return [f"{taking[0]} {following}"]
-    others = [f"--{other}" for other in _OTHER_WORDS.get(word, word).split()]
+    others = [f"--{o}" for w in found.words if (has := OTHER_WORDS.get(w)) for o in has.split()] or [f"--{word}"]
     tests: tuple[Callable[[str], bool], ...] = (
         lambda n: n in others,
         *(() if is_elsewhere else (lambda n: n.startswith(f"--{word}"), lambda n: word in n[2:].split("-"))),

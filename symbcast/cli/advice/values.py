@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from symbcast.cli.advice.words import is_number, line, repeated, shown
+from symbcast.cli.advice.words import SIGNS, is_number, line, repeated, shown
 from symbcast.cli.files import is_there
 from symbcast.cli.option import Option
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
@@ -87,6 +87,8 @@ def _whole(name: str, value: str, words: Sequence[str], option: Option, shapes: 
         return ""
     if name in RELATIONS:
         return _relation(value, words)
+    if name in _PAIRS and "=" not in value:
+        return _pair(name, value, words)
     if value.rstrip().endswith(","):
         return _joined([value, *words])[0]
     if option.repeats and is_number(value) and is_number(words[0]) and (len(shapes) > 2 or name not in _AXES):
@@ -99,19 +101,58 @@ def _whole(name: str, value: str, words: Sequence[str], option: Option, shapes: 
     return ""
 
 
+_CONNECTIVES = {"and": "and", "or": "or", "&&": "and", "||": "or", "&": "and", "|": "or"}
+
+
+def _pair(option: str, name: str, words: Sequence[str]) -> str:
+    """Return a name and the values after it as one value of an option, such as ``N=1..8``; empty if there are none."""
+    name, numbers = name.rstrip(":"), _leading(words, lambda w: _NUMBER_OR_RANGE.fullmatch(w.strip("=,")) is not None)
+    given = [number.strip("=,") for number in numbers if number.strip("=,")]
+    if not given or not re.fullmatch(r"[^\W\d][\w.:/]*", name):
+        return ""
+    if option == "--range" and len(given) in (2, 3) and all(map(str.isdecimal, given)):
+        step = f" step {given[2]}" if given[2:] else ""
+        return f"{name}={given[0]}..{given[1]}{step}"
+    return f"{name}={', '.join(given)}" if option == "--shapes" else f"{name}={','.join(given)}"
+
+
+_NUMBER_OR_RANGE = re.compile(r"(?:-?[0-9]+(?:\.\.[0-9]+)?(?:,\s*|$))*")
+
 _AXES = ("--axes", "--keep", "--broadcast-dimensions")
 
 
 def _relation(value: str, words: Sequence[str]) -> str:
     """Return the relation that a value begins; a shell takes ``>`` and ``<`` for itself."""
-    if is_relation(value):
+    if is_relation(value) and words[0].casefold() not in _CONNECTIVES:
         return ""
+    if is_relation(value):
+        count = next((n for n in range(0, len(words), 2) if words[n].casefold() not in _CONNECTIVES), len(words))
+        said = [_CONNECTIVES.get(word.casefold(), word) for word in words[:count]]
+        return " ".join([value, *said])
     for count in range(1, len(words) + 1):
         text = " ".join([value, *words[:count]])
         if is_relation(text):
             return text
     is_cut = _TERM.fullmatch(value) and re.fullmatch(r"\w+", words[0])
     return f"{value} >= {words[0]}" if is_cut else ""
+
+
+def sign_among(command: str, shapes: Sequence[str], options: Sequence[str]) -> str:
+    """Return the error for a sign between shapes, which are separate arguments; empty if there is none.
+
+    >>> sign_among("solve", ["N, 3", "M, 1", "=", "5, 3"], [])
+    '= precedes an output: symbcast solve "N, 3" "M, 1" --out "5, 3"'
+    """
+    sign = next((text.strip() for text in shapes if text.strip() in (*SIGNS, *_EQUALS)), "")
+    own = [text for text in shapes if text.strip() not in (*SIGNS, *_EQUALS)]
+    if sign in _EQUALS and shapes[-2:-1] == [sign] and len(own) > 1:
+        return f"{sign} precedes an output: {line('solve', own[:-1], '--out', own[-1])}"
+    given = [part for option in options for part in option.split("=", 1)]
+    return f"shapes are separate arguments: leave {sign} out: {line(command, own, given)}" if sign and own else ""
+
+
+_EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")
+"""What people write before an output."""
 
 
 def _joined(words: Sequence[str]) -> tuple[str, int]:
@@ -174,7 +215,7 @@ def rule_among(command: str, others: Sequence[str], rules: Sequence[str]) -> str
     if command != "compare":
         return ""
     named = [text for text in others if is_known(text)]
-    own = [text for text in others if text not in named]
+    own = [text for text in others if text not in named and text not in SIGNS]
     if not named or (not own and len(named) < 2):
         return ""
     asked = list(dict.fromkeys((*rules, *named)))

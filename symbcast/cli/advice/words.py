@@ -9,6 +9,8 @@ from symbcast.core.characters import clipped, closest, visible
 
 OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""
+SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs", "vs.", "versus", "against", "with", ";", ",", "|")
+"""What people write between shapes. A size with such a name can be written as ``(x,)``."""
 _PLAIN = r"[\w.,/:=@%+-]+"
 _CHOICES = {
     "c": "cpp",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from symbcast.cli.advice.words import meant_choice
 from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
 from symbcast.cli.models.knowledge import bound_sizes, check_named, inputs_given
 from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
@@ -205,7 +206,9 @@ def check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -
     if runtime is not None and registered:
         known = list(dict.fromkeys(name for front_end in registered for name in front_end.load().runtimes))
         if runtime not in known:
-            raise UsageError(f"--runtime {runtime}: it is {'one of ' * (len(known) > 1)}{' or '.join(known)}")
+            close = meant_choice(runtime, known)
+            hint = f"did you mean {close}? It" if close else "it"
+            raise UsageError(f"--runtime {runtime}: {hint} is {'one of ' * (len(known) > 1)}{' or '.join(known)}")
 
 
 def _processes(jobs: int | None, files: Sequence[str]) -> int:

@@ -59,6 +59,9 @@ def _file(log: str) -> bytes:
             f"{shown(log)} is not a file; to explain a message, give it on standard input: python export.py 2>&1 | "
             "symbcast torch-error"
         )
+    if log.endswith(".py"):
+        run = f"python {shown(log)} 2>&1 | symbcast torch-error"
+        raise UsageError(f"{shown(log)} is Python source, not a log; run it, and read what it prints: {run}")
     data = Path(log).read_bytes()
     if b"\0" in data[:4096]:
         hint = f"; did you mean {line('model', log)}?" if is_model(log) else ""

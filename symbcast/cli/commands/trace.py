@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from symbcast.cli.advice.calls import call_fault, function_fault, is_method, notes
 from symbcast.cli.advice.names import note_strangers
+from symbcast.cli.advice.words import shown
 from symbcast.cli.options import AGAIN, GuardIn, Language, guard_text
 from symbcast.cli.output import print_text, print_wrapped, show
+from symbcast.cli.shapes import is_shape
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.core.characters import closest, listed
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
@@ -223,8 +225,23 @@ def _argument(text: str) -> Any:
     try:
         np.dtype(kind.strip())
     except TypeError as error:
-        raise UsageError(f"{text}: {kind.strip()} is not a type; write float32:N, 3 or size:N") from error
+        raise UsageError(f"{shown(text)}: {kind.strip()} is not a type; write {_in_order(kind, rest)}") from error
     return array(rest, kind.strip())
+
+
+def _in_order(kind: str, rest: str) -> str:
+    """Return how an argument with an unknown type is written: the type may follow the shape."""
+    import numpy as np
+
+    try:
+        return shown(f"{np.dtype(rest.strip()).name}:{kind.strip()}") if is_shape(kind) else _TYPES
+    except TypeError:
+        names = [np.dtype(code).name for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]]
+        close = closest(kind.strip(), [*names, "bool", "size"])
+        return shown(f"{close}:{rest.strip()}") if close else _TYPES
+
+
+_TYPES = '"float32:N, 3" or size:N'
 
 
 def _named(name: str, text: str) -> Any:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from symbcast.core.broadcasting.base import Rule
 from symbcast.core.broadcasting.declaration import Alias
 from symbcast.core.broadcasting.parameters import REQUIRED, Kind, Parameter
-from symbcast.core.characters import closest, listed
+from symbcast.core.characters import closest, listed, parts_of_list
 from symbcast.core.signatures import with_advice
 from symbcast.errors import (
     RuleArgumentError,
@@ -340,6 +340,13 @@ def _unknown_rule(name: object) -> SymbcastError:
         if is_known(before.strip()):
             hint = f"write rule={before.strip()!r} and {inside.rstrip(') ')}"
             return RuleArgumentError(before.strip(), "its attributes are given separately from its name", hint)
+    several = parts_of_list(name) if isinstance(name, str) else []
+    if len(several) > 1 and all(is_known(part.partition("(")[0]) for part in several):
+        hint = f"one call answers by one; to compare them: symbcast.compare(..., rules={several})"
+        return RuleArgumentError("", f"rule={name!r} names {len(several)} rules", hint)
+    if len(several) > 1 and is_known(several[0]) and all("=" in part for part in several[1:]):
+        hint = f"write rule={several[0]!r}, {', '.join(several[1:])}"
+        return RuleArgumentError(several[0], "its attributes are given separately from its name", hint)
     close = (_ELSEWHERE.get(name.lower()) or closest(name, _registry.names)) if isinstance(name, str) else None
     known = tuple(rule.name for rule in listed_rules())
     return UnknownRuleError(name, known, close, plugin_problems())

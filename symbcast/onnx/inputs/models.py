@@ -94,6 +94,8 @@ def _name(model: Any) -> str:
 def _checked(source: str, model: Any) -> tuple[str, Any]:
     """Return the model; raises `ModelError` if it lacks a graph or an operator set."""
     again = "it may be truncated; fetch it or export it again"
+    if not model.ListFields():
+        raise ModelError(source, "is empty, or not an ONNX model", "give the file of the model itself")
     if not model.HasField("graph"):
         raise ModelError(source, "the model holds no graph", again)
     if not model.opset_import and not 0 < model.ir_version < _IR_VERSION_WITH_OPSETS:
