@@ -65,8 +65,14 @@ def _points(random, report, least):
     if len(sizes) ** len(names) <= POINTS:
         points = list(itertools.product(sizes, repeat=len(names)))
     else:
-        points = [tuple(random.choice((*sizes, 8, 9)) for _ in names) for _ in range(POINTS)]
+        points = [_drawn_point(random, (*sizes, 8, 9), len(names)) for _ in range(POINTS)]
     return [dict(zip(names, point, strict=True)) for point in points]
+
+
+def _drawn_point(random, sizes, count):
+    """Return sizes from a pool of a few: many axes must be equal for a module to run."""
+    pool = random.sample(sizes, random.choice((1, 2, 2, 3, len(sizes))))
+    return tuple(random.choice(pool) for _ in range(count))
 
 
 def _compared(program, module, report, points):
