@@ -205,6 +205,27 @@ def test_failures_of_some_data_are_no_findings_about_sizes(tmp_path):
     assert [c.status for c in report.functions] == ["unknown", "unknown"] and not report.findings
 
 
+PAIRED = """
+from jaxtyping import Float
+from torch import Tensor
+def loss(x: Float[Tensor, "n"], y: Float[Tensor, "n 1"]) -> Float[Tensor, ""]:
+    return ((x - y) ** 2).mean()
+def rows(x: Float[Tensor, "n m"]) -> Float[Tensor, "n k"]:
+    return x[:, None]
+"""
+
+
+def test_messages_about_torch_functions_have_the_names_of_the_annotations(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("jaxtyping")
+    (tmp_path / "paired.py").write_text(PAIRED)
+    messages = [f.message for f in sb.lint(tmp_path / "paired.py", cache=False).findings]
+    assert messages == [
+        "loss broadcasts (n,) with (n, 1), which puts n on two axes",
+        'rows returns (n, 1, m), never "n k": at n=1, m=1 it returns (1, 1, 1)',
+    ]
+
+
 PROMISES = """import symbcast as sb
 
 @sb.checked("N, 3", "M, 1", returns="N, 3")

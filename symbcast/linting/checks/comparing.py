@@ -183,13 +183,14 @@ class _About:
         name, told_as = self.function.name, annotation_text(returns)
         where = f"at {sizes_text(at)} it returns {real}" if at else f"it returns {real}"
         clauses = Decision(self.traced.knowledge, [formula]).clauses
+        namer = Namer.of(self.traced.names)
         if FALSE in clauses and len(self.traced.cases) > 1:
-            message = f"{name} returns {value_text(value)} for some arguments, not {told_as}: {where}"
+            message = f"{name} returns {value_text(value, namer)} for some arguments, not {told_as}: {where}"
             return Draft(PROMISE, self.function.returns, message, at, real)
         if FALSE in clauses:
-            message = f"{name} returns {value_text(value)}, never {told_as}: {where}"
+            message = f"{name} returns {value_text(value, namer)}, never {told_as}: {where}"
             return Draft(NEVER, self.function.returns, message, at, real)
-        text = Namer.of(self.traced.names).formula(all_of(clauses))
+        text = namer.formula(all_of(clauses))
         return Draft(PROMISE, self.function.returns, f"{name} returns {told_as} only if {text}: {where}", at, real)
 
     def _returned(self, at: Mapping[str, int], returns: Spec) -> str | None:
@@ -197,7 +198,7 @@ class _About:
         known: dict[str, Dim] = dict(at)
         for real in self.traced.real(at):
             if not isinstance(real, Raised) and promised(told(real), returns, Sizes(self.form, known)) == FALSE:
-                return value_text(told(real))
+                return value_text(told(real), Namer.of({}))
         return None
 
     # Broadcasts of a size with itself.
@@ -212,7 +213,8 @@ class _About:
             if not doubled or len(set(map(len, short))) == 1 or self._is_annotated(doubled[0], is_first=True):
                 continue
             name = self.traced.names.get(doubled[0], "")
-            written = " with ".join(map(shape_text, short))
+            namer = Namer.of(self.traced.names)
+            written = " with ".join(shape_text(dims, namer) for dims in short)
             message = f"{self.function.name} broadcasts {written}, which puts {name} on two axes"
             self.found.drafts.append(Draft(STRETCHED, self._place(place), message))
 
@@ -244,19 +246,19 @@ def _equal_names(formula: Formula, names: Mapping[Symbol, str]) -> tuple[str, st
     return None
 
 
-def shape_text(dims: tuple[Dim, ...]) -> str:
+def shape_text(dims: tuple[Dim, ...], namer: Namer) -> str:
     """Return dimensions as text, such as ``(N, 3)``."""
-    return f"({', '.join(map(str, dims))}{',' * (len(dims) == 1)})"
+    return f"({', '.join(map(namer.dim, dims))}{',' * (len(dims) == 1)})"
 
 
-def value_text(value: Any) -> str:
+def value_text(value: Any, namer: Namer) -> str:
     """Return the shapes in a result as text."""
     if isinstance(value, (tuple, list)) and not isinstance(value, Shape):
-        return f"[{', '.join(map(value_text, value))}]"
+        return f"[{', '.join(value_text(v, namer) for v in value)}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{k}: {value_text(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{k}: {value_text(v, namer)}' for k, v in value.items())}}}"
     dims = dims_in(value)
-    return (repr(value) if value is None else f"a {type(value).__name__}") if dims is None else shape_text(dims)
+    return (repr(value) if value is None else f"a {type(value).__name__}") if dims is None else shape_text(dims, namer)
 
 
 def annotation_text(spec: Spec) -> str:
