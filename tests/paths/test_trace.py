@@ -122,6 +122,12 @@ def test_a_type_error_that_the_code_raises_is_told_apart_from_our_own():
     assert {c.error.partition(":")[0] for c in report.cases if c.error} == {"TypeError"}
 
 
+def test_an_error_about_arguments_names_the_method_that_the_code_calls():
+    for name in ("sum", "max", "var", "argmin", "cumsum"):
+        (case,) = sb.trace(lambda x, name=name: getattr(x, name)(dim=1), "N, M").cases
+        assert case.error == f"TypeError: {name}() got an unexpected keyword argument 'dim'"
+
+
 def test_data_decide_what_sizes_do_not():
     report = sb.trace(lambda x: x[np.nonzero(x)[0]] if np.any(x) else x[:0], "N")
     assert report.complete

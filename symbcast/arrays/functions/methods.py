@@ -180,14 +180,19 @@ def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = F
 
 
 def _reduction(name: str, ufunc: Any) -> None:
-    def reduction(
-        array: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+    def reduction(  # noqa: PLR0913, PLR0917 - as NumPy has them
+        array: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
     ) -> Any:
         keeps = keepdims is not NO_VALUE and bool(keepdims)
-        options = {k: v for k, v in options.items() if v is not NO_VALUE}
         undo = here().doing(name, [array.dims])
         try:
-            return reduced(ufunc, array, axis, dtype, out, keeps, **options)
+            return reduced(ufunc, array, axis, dtype, out, keeps, **_given(initial, where))
         finally:
             undo()
 
@@ -198,21 +203,27 @@ for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and,
     _reduction(_name, _ufunc)
 
 
-@method("max")
-def greatest(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
-    """Return the greatest element along some axes, which must not be empty."""
-    return _extreme(np.maximum, array, axis, out, keepdims, options)
+def _given(initial: Any, where: Any) -> dict[str, Any]:
+    return {k: v for k, v in (("initial", initial), ("where", where)) if v is not NO_VALUE}
 
 
-@method("min")
-def least(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
-    """Return the least element along some axes, which must not be empty."""
-    return _extreme(np.minimum, array, axis, out, keepdims, options)
+def _extreme(name: str, ufunc: Any) -> None:
+    def extreme(  # noqa: PLR0913, PLR0917 - as NumPy has them
+        array: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Any:
+        keeps = keepdims is not NO_VALUE and bool(keepdims)
+        return reduced(ufunc, array, axis, None, out, keeps, **_given(initial, where))
+
+    method(name)(extreme)
 
 
-def _extreme(ufunc: Any, array: Any, axis: Any, out: Any, keepdims: Any, options: dict[str, Any]) -> Any:
-    options = {k: v for k, v in options.items() if v is not NO_VALUE}
-    return reduced(ufunc, array, axis, None, out, keepdims is not NO_VALUE and bool(keepdims), **options)
+_extreme("max", np.maximum)
+_extreme("min", np.minimum)
 
 
 @method("mean")

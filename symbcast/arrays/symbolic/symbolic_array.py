@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -301,10 +302,22 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
         if method is not None:
-            return lambda *args, **options: decided_by(method(self, *args, **options), self, *args, *options.values())
+            return partial(_called, name, method, self)
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'ndarray' object has no attribute {name!r}")
         return here().fail_to_trace(f"the method {name} of an array is not supported")
+
+
+def _called(name: str, method: Callable[..., Any], array: SymbolicArray, *args: Any, **options: Any) -> Any:
+    """Return the result of a method; an error about its arguments has the name that the code calls it by."""
+    try:
+        found = method(array, *args, **options)
+    except TypeError as error:
+        text = str(error)
+        if not text.startswith(f"{method.__qualname__}()"):
+            raise
+        raise TypeError(name + text.removeprefix(method.__qualname__)) from None
+    return decided_by(found, array, *args, *options.values())
 
 
 _CONSTANT = Contents(is_data=False)
