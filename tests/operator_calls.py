@@ -8,6 +8,35 @@ LARGEST = {0: 0, 1: 5, 2: 4, 3: 3, 4: 2, 5: 2, 6: 1}
 """The largest size that is tried, by how many sizes are open."""
 
 
+AXES = "abcd"
+
+
+def tensor(letters, dtype=""):
+    """Return a tensor with these axes: letters and digits, each one axis."""
+    return "T:" + ",".join(letters) + (f":{dtype}" if dtype else "")
+
+
+def shape(rank, dtype=""):
+    """Return a tensor of a rank, all of its sizes open."""
+    return tensor(AXES[:rank], dtype)
+
+
+def dims(rank):
+    """Return the axes of a tensor of a rank, from both ends, and one beyond each end."""
+    return range(-rank - 1, rank + 1)
+
+
+ALL: dict[str, list[dict]] = {}
+"""The arguments of calls that are not as they are by default, by the name of the overload."""
+
+
+def case(names, **args):
+    """Add a case for some operators, by their names with overloads."""
+    for name in names.split():
+        if args not in ALL.setdefault(name, []):
+            ALL[name].append(dict(args))
+
+
 def sizes_in(args):
     """Return the letters of the open sizes of a call, in order."""
     found = {}

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 
-AXES = "abcd"
+from operator_calls import ALL, case, dims, shape, tensor
+
 SHAPES = ("T:", "T:a", "T:a,b", "T:a,b,c", "T:a,b,c,d")
 DEFAULTS = {
     "momentum": 0.1,
@@ -40,38 +41,13 @@ DEFAULTS = {
     "use_input_stats": True,
     "value": 1,
     "reduce": "add",
+    "input_dtype": 6,
 }
 """What an argument without a default of its own is, where a case does not say."""
 
 
-def tensor(letters, dtype=""):
-    """Return a tensor with these axes: letters and digits, each one axis."""
-    return "T:" + ",".join(letters) + (f":{dtype}" if dtype else "")
-
-
-def shape(rank, dtype=""):
-    """Return a tensor of a rank, all of its sizes open."""
-    return tensor(AXES[:rank], dtype)
-
-
-def dims(rank):
-    """Return the axes of a tensor of a rank, from both ends, and one beyond each end."""
-    return range(-rank - 1, rank + 1)
-
-
 MOST = 60
 """How many calls of one operator are tried: of more, so many that lie evenly among them."""
-ALL: dict[str, list[dict]] = {}
-"""The arguments of calls that are not as they are by default, by the name of the overload."""
-
-
-def case(names, **args):
-    """Add a case for some operators, by their names with overloads."""
-    for name in names.split():
-        if args not in ALL.setdefault(name, []):
-            ALL[name].append(dict(args))
-
-
 # Broadcasting
 
 PAIRS = (
@@ -936,6 +912,8 @@ for left, pivots, right in (
     ("33", "3", "abc"),
 ):
     case("linalg_ldl_solve.default", LD=tensor(left), pivots=tensor(pivots, "int32"), B=tensor(right))
+
+import gradient_cases  # noqa: E402, F401 - it adds cases
 
 CASES = {name: calls[:: -(-len(calls) // MOST)] for name, calls in ALL.items()}
 """The calls that are tried, by the name of the overload."""

@@ -22,7 +22,7 @@ from symbcast.torch.eager.decomposed import decomposed
 from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.node_call import INT64, TorchCall
 from symbcast.torch.operators.elementwise import pointwise
-from symbcast.torch.operators.families import OPERATORS
+from symbcast.torch.operators.families import OPERATORS, in_place
 from symbcast.torch.walk import TorchWalk
 
 FAILED, CRASHED, NOTHING = "-", "!", "[]"
@@ -100,7 +100,7 @@ def answer(name, args, ranks, target=None):
     call = Call(Place("out", op, node_of(op, args, ranks, target), []), walk, given)
     left_open, outputs = "", [None] * len(ranks)
     try:
-        found = OPERATORS.get(("", op), pointwise)(call) if target is None else decomposed(call)
+        found = rule_of(op)(call) if target is None else decomposed(call)
         outputs = [found] if isinstance(found, Value) else list(found)
     except RefusedError:
         return Answer(FALSE, outputs, "")
@@ -110,6 +110,11 @@ def answer(name, args, ranks, target=None):
         left_open = f"could not be analysed: {type(error).__name__}: {error}"
     notes = [u.reason for u in walk.unanalysed if not u.is_about_data]
     return Answer(all_of(env.clauses), outputs, left_open or "; ".join(notes))
+
+
+def rule_of(op):
+    """Return the rule of an operator; one without a rule is tagged as pointwise, which only torch knows."""
+    return OPERATORS.get(("", op)) or in_place(op) or pointwise
 
 
 def _values(value):

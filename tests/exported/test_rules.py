@@ -22,22 +22,43 @@ NOT_HELD = {
 }
 """Operators whose runs say nothing of a rule, and why."""
 UNCHECKED = (
+    "_adaptive_avg_pool2d_backward",
+    "_adaptive_avg_pool3d_backward",
     "_batch_norm_no_update",
     "_batch_norm_with_update",
     "_batch_norm_with_update_functional",
+    "_cdist_backward",
+    "_fft_c2r",
+    "_log_softmax_backward_data",
     "_native_batch_norm_legit",
     "_native_batch_norm_legit_functional",
     "_native_batch_norm_legit_no_training",
+    "_pdist_backward",
     "_scaled_dot_product_flash_attention_for_cpu",
     "_weight_norm",
+    "adaptive_max_pool2d_backward",
+    "adaptive_max_pool3d_backward",
     "binary_cross_entropy",
+    "binary_cross_entropy_backward",
     "convolution_backward",
     "embedding_bag",
     "gradient",
+    "grid_sampler_2d_backward",
     "index_add_",
     "linalg_ldl_solve",
     "lstm",
+    "lu_unpack",
+    "max_pool3d_with_indices_backward",
     "native_batch_norm",
+    "native_batch_norm_backward",
+    "native_group_norm_backward",
+    "reflection_pad1d_backward",
+    "reflection_pad2d_backward",
+    "reflection_pad3d_backward",
+    "replication_pad1d_backward",
+    "replication_pad2d_backward",
+    "replication_pad3d_backward",
+    "unfold_backward",
 )
 """Operators that go beyond tensors of other sizes, or squeeze them: their rules refuse what runs by chance."""
 EMPTY = (
@@ -60,9 +81,7 @@ EMPTY = (
 """Operators that leave early, or divide by 0, where a tensor is empty: they are held at sizes from 1 on."""
 
 DECOMPOSED = TRUSTED | {
-    "_addmm_activation",
     "_weight_norm_interface",
-    "diagonal_scatter",
 }
 """Operators without a rule: `test_decompositions.py` holds their decompositions."""
 

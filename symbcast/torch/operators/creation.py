@@ -59,7 +59,7 @@ def counted(call: TorchCall) -> Value:
     return Value((ceil_divide(distance, abs(step)),))
 
 
-@operator("linspace", "logspace", "hann_window", "hamming_window", "blackman_window")
+@operator("linspace", "logspace", *(f"{kind}_window" for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
 def spaced(call: TorchCall) -> Value:
     """A given count of evenly spaced numbers."""
     count = size_of(call.given("steps", "window_length"))

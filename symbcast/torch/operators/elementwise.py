@@ -11,6 +11,7 @@ from symbcast.operators.context import TWICE
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
+    from symbcast.graphs.operators.table import Operator
     from symbcast.torch.node_call import TorchCall
 
 
@@ -36,7 +37,21 @@ if TYPE_CHECKING:
     "not_equal",
     "arctan2",
     "special_xlogy",
+    "masked_fill",
     "masked_fill_",
+    "rsub",
+    "true_divide",
+    "mish_",
+    "relu6_",
+    "special_ndtr",
+    "_prelu_kernel",
+    "_masked_scale",
+    "binomial",
+    *(f"{name}_" for name in ("eq", "ne", "ge", "gt", "le", "lt", "copysign", "gcd", "lcm", "heaviside", "xlogy")),
+    *(f"{name}_" for name in ("greater", "greater_equal", "less", "less_equal", "not_equal", "true_divide")),
+    *(f"{name}_" for name in ("multiply", "subtract", "divide", "arctan2", "negative", "fix", "absolute")),
+    *(f"arc{name}{end}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh") for end in ("", "_")),
+    *(f"__i{name}__" for name in ("and", "or", "xor", "lshift", "rshift")),
 )
 def pointwise(call: TorchCall) -> Value:
     """An elementwise operator: all tensors are broadcast; a tensor written in place keeps its shape."""
@@ -55,7 +70,20 @@ def pointwise(call: TorchCall) -> Value:
 
 def _is_in_place(call: TorchCall) -> bool:
     name = call.node.op_type
-    return bool(name.endswith("_") and not name.endswith("__"))
+    return name.startswith("aten.__i") or bool(name.endswith("_") and not name.endswith("__"))
+
+
+def written(rule: Operator[TorchCall]) -> Operator[TorchCall]:
+    """Return the rule of an operator that writes its result into its first tensor, which keeps its shape."""
+
+    def in_place(call: TorchCall) -> Value:
+        found = rule(call)
+        result = found if isinstance(found, Value) else found[0]
+        dims = call.dims("self", "input")
+        call.same_shape(result.shape or (), dims, "the result is written into the tensor, which keeps its shape")
+        return Value(dims)
+
+    return in_place
 
 
 @operator(
@@ -132,6 +160,18 @@ def _is_in_place(call: TorchCall) -> bool:
     "poisson",
     "rrelu_",
     "threshold_",
+    "_safe_softmax",
+    "_conj",
+    "_pin_memory",
+    "pin_memory",
+    "lift",
+    "zero",
+    "uniform",
+    "normal_functional",
+    "_standard_gamma",
+    "special_multigammaln",
+    "fake_quantize_per_tensor_affine",
+    "fake_quantize_per_tensor_affine_cachemask",
 )
 def kept(call: TorchCall) -> list[Value]:
     """Each output has the shape of the first operand; a given axis must exist."""
@@ -201,7 +241,7 @@ def drawn(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("feature_dropout", "feature_dropout_")
+@operator("feature_dropout", "feature_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_")
 def without_features(call: TorchCall) -> Value:
     """Dropout of whole channels."""
     dims = call.dims("input", "self")
@@ -230,7 +270,7 @@ def asserted(call: TorchCall) -> Value:
     return Value(None)
 
 
-@operator("_assert_tensor_metadata", "sym_constrain_range", "manual_seed")
+@operator("_assert_tensor_metadata", "sym_constrain_range", "manual_seed", "_linalg_check_errors")
 def nothing(call: TorchCall) -> Value:
     """An operator without requirements on sizes."""
     return Value(None)

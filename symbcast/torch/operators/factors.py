@@ -38,6 +38,20 @@ def triangles(call: TorchCall) -> list[Value]:
     return [Value(left), Value((*batch, rows, least)), Value((*batch, least, columns))]
 
 
+@operator("lu_unpack")
+def unpacked_triangles(call: TorchCall) -> list[Value]:
+    """A permutation, a lower and an upper triangle of both triangles in one matrix."""
+    *batch, rows, columns = dims = matrix_of(call, "LU_data")
+    least = minimum((rows, columns))
+    pivots = call.dims("LU_pivots")
+    if call.flag("unpack_pivots", True):
+        call.same_shape(pivots, (*batch, least), "there must be one row exchange for each diagonal element")
+    permutation = (*batch, rows, rows) if call.flag("unpack_pivots", True) else (0,)
+    if not call.flag("unpack_data", True):
+        return [Value(permutation), Value((0,)), Value((0,))]
+    return [Value(permutation), Value((*dims[:-1], least)), Value((*batch, least, columns))]
+
+
 @operator("cholesky_inverse")
 def inverse_of_triangle(call: TorchCall) -> Value:
     """The inverse of a matrix by its triangle."""

@@ -13,6 +13,7 @@ from symbcast.torch.operators import (
     elementwise,
     factors,
     gradients,
+    image_gradients,
     indices,
     layout,
     linear_algebra,
@@ -40,6 +41,7 @@ __all__ = [
     "elementwise",
     "factors",
     "gradients",
+    "image_gradients",
     "indices",
     "layout",
     "linear_algebra",
@@ -57,5 +59,16 @@ __all__ = [
 
 
 def by_tag(target: Any) -> Operator[TorchCall] | None:
-    """Return the operator for a target that torch tags as pointwise; None for others."""
-    return elementwise.pointwise if any(tag.name == "pointwise" for tag in getattr(target, "tags", ())) else None
+    """Return the operator for a target without one of its own; None if there is none.
+
+    It is elementwise if torch tags it as pointwise; or it writes the result of another operator into its tensor.
+    """
+    if any(tag.name == "pointwise" for tag in getattr(target, "tags", ())):
+        return elementwise.pointwise
+    return in_place(str(getattr(getattr(target, "_schema", None), "name", "")).replace("::", "."))
+
+
+def in_place(name: str) -> Operator[TorchCall] | None:
+    """Return the operator that writes the result of another one, named without the last ``_``, into its tensor."""
+    rule = OPERATORS.get(("", name[:-1])) if name.endswith("_") and not name.endswith("__") else None
+    return None if rule is None else elementwise.written(rule)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import at_most
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import joined
@@ -121,7 +122,7 @@ def scattered(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("index_put", "index_put_", "_unsafe_index_put")
+@operator("index_put", "index_put_", "_unsafe_index_put", "_index_put_impl", "_index_put_impl_")
 def put(call: TorchCall) -> Value:
     """The tensor with the selected elements overwritten by values, which are broadcast to them."""
     dims = call.dims("self")
@@ -143,11 +144,13 @@ def overwritten(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("index_add", "index_copy", "index_add_", "index_copy_")
+@operator("index_add", "index_copy", "index_add_", "index_copy_", "index_reduce", "index_reduce_")
 def placed(call: TorchCall) -> Value:
     """Elements along an axis overwritten with slices of a source, one per index."""
     dims, source = call.dims("self"), call.dims("source")
     place, indices = _at_places(call, dims)
+    if not dims and source and call.node.op_type.startswith("aten.index_reduce"):
+        call.refuse("the source of a scalar must be a scalar")
     if not dims and call.node.op_type.startswith("aten.index_add"):
         call.at_most(source[0] if source else 1, 1, "a scalar has only one element")
     scatter(call, dims or (1,), indices or (1,), source or (1,), place)
@@ -165,6 +168,24 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
         from_end = call.node.op_type.startswith("aten.index_fill")
         indexed_by(call, call.value_of("index"), dims[place], (*indices, *others), from_end=from_end)
     return place, indices
+
+
+@operator("masked_scatter", "masked_scatter_")
+def masked_written(call: TorchCall) -> Value:
+    """A tensor with the elements of a source where a mask is true; in place, the mask is broadcast to the tensor."""
+    dims, mask = call.dims("self"), call.dims("mask")
+    if call.node.op_type == "aten.masked_scatter_":
+        call.broadcast(mask, dims, rule="unidirectional")
+    else:
+        dims = call.broadcast(dims, mask)
+    enough = at_most(multiply(*dims), multiply(*call.dims("source")))
+    if call.is_known(enough) is not True:
+        call.note(
+            "not checked: the source must have an element for each place of the mask",
+            is_about_data=call.is_data_in("mask"),
+            enough=enough,
+        )
+    return Value(dims)
 
 
 @operator("masked_select")

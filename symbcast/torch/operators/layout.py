@@ -77,7 +77,7 @@ def permuted(call: TorchCall) -> Value:
     return Value(layout.transpose(call, dims, order))
 
 
-@operator("transpose", "swapaxes", "transpose_copy", "swapdims")
+@operator("transpose", "transpose_", "transpose_copy", "swapaxes", "swapaxes_", "swapdims", "swapdims_")
 def transposed(call: TorchCall) -> Value:
     """Two axes swapped."""
     found = list(call.dims("self"))
@@ -88,13 +88,13 @@ def transposed(call: TorchCall) -> Value:
     return Value(tuple(found))
 
 
-@operator("t", "t_copy", "numpy_T", "mT", "adjoint", "matrix_H")
+@operator("t", "t_", "t_copy", "numpy_T", "mT", "adjoint", "matrix_H")
 def turned(call: TorchCall) -> Value:
     """The transpose of a matrix; in stacks, the last two axes are swapped, except by ``numpy_T``."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     if (kind in ("mT", "adjoint") and len(dims) == 1) or (kind == "matrix_H" and len(dims) not in (0, 2)):
         call.refuse("a matrix must have two axes")
-    if kind in ("t", "t_copy") and len(dims) > 2:
+    if kind in ("t", "t_", "t_copy") and len(dims) > 2:
         call.refuse("there must be at most two axes")
     if kind == "numpy_T" or len(dims) < 2:
         return Value(dims[::-1])
@@ -117,13 +117,13 @@ def moved(call: TorchCall) -> Value:
     return Value(tuple(dims[placed[n] if n in placed else next(others)] for n in range(len(dims))))
 
 
-@operator("unsqueeze", "unsqueeze_copy")
+@operator("unsqueeze", "unsqueeze_", "unsqueeze_copy")
 def unsqueezed(call: TorchCall) -> Value:
     """An axis of size 1 inserted."""
     return Value(layout.unsqueeze(call, call.dims("self"), [call.number("dim")]))
 
 
-@operator("squeeze", "squeeze_copy")
+@operator("squeeze", "squeeze_", "squeeze_copy")
 def squeezed(call: TorchCall) -> Value:
     """Axes of size 1 removed; axes that torch recorded as 1 must be 1, and the others must not be."""
     dims = call.dims("self")
@@ -231,7 +231,7 @@ def stacked(call: TorchCall) -> Value:
     return Value(joins.stack(call, call.tensors("tensors"), call.number("dim", 0)))
 
 
-@operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split")
+@operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split", "unsafe_split_with_sizes")
 def split(call: TorchCall) -> list[Value]:
     """An axis split into parts of given sizes, or into parts of one size with the remainder last."""
     dims = call.dims("self")
@@ -316,16 +316,20 @@ def channels_shuffled(call: TorchCall) -> Value:
 @operator("unfold")
 def unfolded(call: TorchCall) -> Value:
     """The windows along an axis, with their elements on a new axis; a scalar is one window."""
-    dims = call.dims("self")
-    place = call.axis_of(call.number("dimension"), len(dims))
+    return Value(unfolded_shape(call, call.dims("self"), call.number("dimension")))
+
+
+def unfolded_shape(call: TorchCall, dims: Dims, axis: int) -> Dims:
+    """Return the shape of the windows along an axis."""
+    place = call.axis_of(axis, len(dims))
     size, step = call.number("size"), call.number("step")
     call.at_most(0, size, "the window must not be negative")
     call.at_most(1, step, "the step must be 1 or more")
     call.at_most(size, dims[place] if dims else 1, "the window must fit into the axis")
     if not dims:
-        return Value((size,))
+        return (size,)
     count = add(floor_divide(subtract(dims[place], size), step), 1)
-    return Value((*dims[:place], count, *dims[place + 1 :], size))
+    return (*dims[:place], count, *dims[place + 1 :], size)
 
 
 @operator("view_as_complex")

@@ -55,10 +55,12 @@ def determinant(call: TorchCall) -> Value:
     return Value(square_of(call, "self", "A")[:-2])
 
 
-@operator("linalg_slogdet", "slogdet")
+@operator("linalg_slogdet", "slogdet", "_linalg_slogdet", "_linalg_det")
 def signed_determinant(call: TorchCall) -> list[Value]:
-    """The sign and the logarithm of each determinant."""
-    return [Value(square_of(call, "self", "A")[:-2])] * 2
+    """The sign and the logarithm of each determinant, or only the determinant; the kernels add the factors."""
+    dims, is_signed = square_of(call, "self", "A"), "slogdet" in call.node.op_type
+    found = [dims[:-2]] * (2 if is_signed else 1)
+    return [Value(shape) for shape in (*found, dims, dims[:-1])][: len(call.node.outputs)]
 
 
 @operator("linalg_eigh", "linalg_eig")
@@ -68,21 +70,39 @@ def eigenvectors(call: TorchCall) -> list[Value]:
     return [Value(dims[:-1]), Value(dims)]
 
 
-@operator("linalg_eigvalsh", "linalg_eigvals")
+@operator("_linalg_eigh")
+def eigenvectors_if_asked(call: TorchCall) -> list[Value]:
+    """The eigenvalues of symmetric matrices, and their vectors unless ``compute_v`` is False."""
+    dims = square_of(call, "A")
+    return [Value(dims[:-1]), Value(dims if call.flag("compute_v", True) else (0,))]
+
+
+@operator("linalg_eigvalsh", "linalg_eigvals", "_linalg_eigvals")
 def eigenvalues(call: TorchCall) -> Value:
     """The eigenvalues of square matrices."""
     return Value(square_of(call, "self", "A")[:-1])
 
 
-@operator("linalg_svd")
+@operator("linalg_svd", "_linalg_svd")
 def singular_vectors(call: TorchCall) -> list[Value]:
     """Left vectors, values and right vectors; without ``full_matrices``, as many vectors as values."""
-    dims = matrix_of(call, "A")
-    *batch, rows, columns = dims
+    *batch, rows, columns = matrix_of(call, "A")
     least = minimum((rows, columns))
-    is_full = call.flag("full_matrices", True)
+    is_full = call.flag("full_matrices", call.node.op_type == "aten.linalg_svd")
+    if not call.flag("compute_uv", True):
+        return [Value((0,)), Value((*batch, least)), Value((0,))]
     left = (*batch, rows, rows if is_full else least)
     return [Value(left), Value((*batch, least)), Value((*batch, columns if is_full else least, columns))]
+
+
+@operator("svd")
+def singular_vectors_in_columns(call: TorchCall) -> list[Value]:
+    """Left vectors, values and right vectors, both in columns; with ``some``, as many vectors as values."""
+    *batch, rows, columns = matrix_of(call, "self")
+    least = minimum((rows, columns))
+    is_full = not call.flag("some", True) or not call.flag("compute_uv", True)
+    left, right = ((*batch, size, size if is_full else least) for size in (rows, columns))
+    return [Value(left), Value((*batch, least)), Value(right)]
 
 
 @operator("linalg_svdvals")
@@ -117,11 +137,12 @@ def of_square_with_status(call: TorchCall) -> list[Value]:
     return [Value(dims), Value(dims[:-2])]
 
 
-@operator("linalg_solve", "linalg_solve_ex")
+@operator("linalg_solve", "linalg_solve_ex", "_linalg_solve_ex")
 def solved(call: TorchCall) -> list[Value]:
-    """The solution of a linear system; the second output, if any, is a status for each matrix."""
-    found = _solution(call)
-    return [Value(found), Value(call.dims("A")[:-2])][: len(call.node.outputs)]
+    """The solution of a linear system; the last output, if any, is a status for each matrix."""
+    found, dims = _solution(call), call.dims("A")
+    factors = [dims, dims[:-1]] if call.node.op_type == "aten._linalg_solve_ex" else []
+    return [Value(shape) for shape in (found, *factors, dims[:-2])][: len(call.node.outputs)]
 
 
 def _solution(call: TorchCall) -> Dims:

@@ -25,7 +25,7 @@ def multiplied(call: TorchCall) -> Value:
 
 
 _RANKS = {"mm": (2, 2), "bmm": (3, 3), "dot": (1, 1), "vdot": (1, 1), "mv": (2, 1), "addmm": (2, 2), "addmv": (2, 1)}
-_RANKS |= {"baddbmm": (3, 3), "addbmm": (3, 3)}
+_RANKS |= {"baddbmm": (3, 3), "addbmm": (3, 3), "_addmm_activation": (2, 2)}
 
 
 @operator("mm", "bmm", "dot", "mv", "vdot")
@@ -35,7 +35,7 @@ def plain(call: TorchCall) -> Value:
 
 
 def _product(call: TorchCall, left: Dims, right: Dims) -> Dims:
-    ranks = _RANKS[call.node.op_type.removeprefix("aten.")]
+    ranks = _RANKS[call.node.op_type.removeprefix("aten.").rstrip("_")]
     if (len(left), len(right)) != ranks:
         call.refuse(f"the operands must have {ranks[0]} and {ranks[1]} axes")
     if len(left) == 3:
@@ -55,12 +55,12 @@ def inner(call: TorchCall) -> Value:
     return Value((*left[:-1], *right[:-1]))
 
 
-@operator("addmm", "baddbmm", "addmv", "addbmm")
+@operator("addmm", "baddbmm", "addmv", "addbmm", "addbmm_", "_addmm_activation")
 def added(call: TorchCall) -> Value:
     """The sum of a product and a tensor that is broadcast to it."""
     names = ("mat1", "batch1", "mat"), ("mat2", "batch2", "vec")
     found = _product(call, call.dims(*names[0]), call.dims(*names[1]))
-    found = found[1:] if call.node.op_type == "aten.addbmm" else found
+    found = found[1:] if call.node.op_type.startswith("aten.addbmm") else found
     call.broadcast(call.dims("self"), found, rule="unidirectional")
     return Value(found)
 
@@ -170,6 +170,17 @@ _STATISTICS = ("weight", "bias", "running_mean", "running_var")
 
 def _parameters(call: TorchCall, *names: str) -> dict[str, Dims | None]:
     return {f"the {name.replace('_', ' ')}": call.maybe_dims(name) for name in names}
+
+
+@operator("transformers.grouped_mm_fallback")
+def multiplied_by_group(call: TorchCall) -> Value:
+    """Rows (S, K), sorted by group, each multiplied by the matrix of its group (G, K, N)."""
+    rows, weights, ends = call.dims("input"), call.dims("weight"), call.dims("offs")
+    if (len(rows), len(weights), len(ends)) != (2, 3, 1):
+        call.refuse("the rows must have two axes, the weights three, and the ends of the groups one")
+    call.equal(ends[0], weights[0], "there must be an end for each group")
+    call.equal(rows[1], weights[1], "the rows must have the sizes of the weights")
+    return Value((rows[0], weights[2]))
 
 
 @operator("glu")

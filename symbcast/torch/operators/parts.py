@@ -94,9 +94,13 @@ def place_written(call: TorchCall) -> Value:
 @operator("diagonal", "diagonal_copy")
 def diagonal(call: TorchCall) -> Value:
     """The diagonal over two axes, moved to the last axis."""
-    dims, offset = call.dims("self"), call.number("offset", 0)
-    first, second = call.distinct_axes([call.number("dim1"), call.number("dim2")], len(dims), TWICE)
-    return Value(_diagonal(call, dims, (first, second), offset))
+    return Value(diagonal_of(call, call.dims("self")))
+
+
+def diagonal_of(call: TorchCall, dims: Dims) -> Dims:
+    """Return the shape of the diagonal over two axes."""
+    first, second = call.distinct_axes([call.number("dim1", 0), call.number("dim2", 1)], len(dims), TWICE)
+    return _diagonal(call, dims, (first, second), call.number("offset", 0))
 
 
 def _diagonal(call: TorchCall, dims: Dims, axes: tuple[int, int], offset: int) -> Dims:

@@ -91,6 +91,15 @@ def taken(call: TorchCall) -> Value:
     return Value(indices)
 
 
+@operator("put", "put_")
+def placed(call: TorchCall) -> Value:
+    """A tensor with elements of a source written at indices into the flattened tensor."""
+    dims, indices = call.dims("self"), call.dims("index")
+    call.equal(_product(call.dims("source")), _product(indices), "there must be an element for each index")
+    indexed_by(call, call.value_of("index"), _product(dims), indices, from_end=True)
+    return Value(dims)
+
+
 @operator("diag_embed")
 def on_a_diagonal(call: TorchCall) -> Value:
     """The last axis as the diagonal of new square matrices."""
@@ -158,6 +167,17 @@ def is_member(call: TorchCall) -> Value:
     return (
         Value(call.dims("elements") if call.given("elements") is not None else ()) if found is not None else Value(None)
     )
+
+
+@operator("norm_except_dim")
+def norms_of_slices(call: TorchCall) -> Value:
+    """The norms of the slices along the first or another axis, or of all elements for -1."""
+    dims, axis = call.dims("v"), call.number("dim", 0)
+    if axis == -1:
+        return Value(())
+    place = call.axis(axis, len(dims))
+    call.at_most(1, dims[place], "there must be a slice: torch views them as the rows of a matrix")
+    return Value(tuple(d if n == place else 1 for n, d in enumerate(dims)))
 
 
 @operator("_weight_norm")

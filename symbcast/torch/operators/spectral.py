@@ -53,7 +53,7 @@ def _along(call: TorchCall, dims: Dims, place: int, given: Dim | None, kind: str
     return (*dims[:place], made, *dims[place + 1 :])
 
 
-@operator("fft_fft2", "fft_ifft2", "fft_rfft2", "fft_irfft2", "fft_fftn", "fft_ifftn", "fft_rfftn", "fft_irfftn")
+@operator(*(f"fft_{kind}{n}" for kind in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft") for n in "2n"))
 def transformed_along_several(call: TorchCall) -> Value:
     """A transform along several axes; only the last of them has half of the frequencies."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.fft_")
@@ -71,7 +71,7 @@ def transformed_along_several(call: TorchCall) -> Value:
         call.refuse("the tensor must have an axis")
     if sizes is not None and len(sizes) != len(places):
         call.refuse("there must be one length for each axis")
-    if not places and kind.startswith(("rfft", "irfft")):
+    if not places and kind not in ("fftn", "ifftn", "fft2", "ifft2"):
         call.refuse("there must be an axis to transform")
     _fill(call, dims, places)
     for n, place in enumerate(places):
@@ -79,6 +79,38 @@ def transformed_along_several(call: TorchCall) -> Value:
         is_last = n == len(places) - 1
         dims = _along(call, dims, place, length, kind if is_last else "fft")
     return Value(dims)
+
+
+@operator("_fft_c2c", "_fft_r2c", "_fft_c2r")
+def transformed_by_kernel(call: TorchCall) -> Value:
+    """The kernel behind the transforms: between complex numbers, or from or to real ones along the last axis given.
+
+    Torch reads out of bounds at an axis below 0 or out of range, so that is refused here.
+    """
+    dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten._fft_")
+    axes = call.numbers_of("dim") or []
+    if not axes and kind == "c2c":
+        return Value(dims)
+    if not axes or not all(0 <= a < len(dims) for a in axes) or len(set(axes)) < len(axes):
+        call.refuse("there must be axes to transform, each named once and counted from the front")
+    for size in dims:
+        call.at_most(1, size, "there must be elements to transform")
+    last, made = axes[-1], list(dims)
+    if kind == "r2c" and call.flag("onesided"):
+        made[last] = _half(dims[last])
+    if kind == "c2r":
+        made[last] = _real_length(call, dims[last])
+    return Value(tuple(made))
+
+
+def _real_length(call: TorchCall, frequencies: Dim) -> Dim:
+    """Return how many real numbers are computed; other numbers of frequencies are read out of bounds."""
+    length = call.size("last_dim_size")
+    if length is None:
+        call.give_up("data decide last_dim_size")
+    call.at_most(1, length, _POINTS)
+    call.one_of(frequencies, [_half(length), length], "there must be n//2 + 1 frequencies for n real numbers")
+    return length
 
 
 @operator("fft_fftshift", "fft_ifftshift")

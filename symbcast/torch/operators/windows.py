@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import floor_divide, minimum, modulo, multiply
+from symbcast.core.algebra.arithmetic import add, floor_divide, minimum, modulo, multiply, subtract
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
 from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.value import Value
@@ -138,7 +138,7 @@ def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[Window], grou
 
 @operator(
     *(f"{kind}_pool{n}" for kind in ("max", "avg") for n in _AXES),
-    *(f"max_pool{n}_with_indices" for n in ("2d", "3d")),
+    *(f"max_pool{n}_with_indices" for n in _AXES),
 )
 def pooled(call: TorchCall) -> list[Value]:
     """Pooling of data (N, C, ...); the batch axis is optional, and the window must fit at least once."""
@@ -254,6 +254,19 @@ def _plain_windows(call: TorchCall) -> list[Window]:
     kernel, strides, dilations, padding = (_spread(call.numbers_of(n), 2, d) for n, d in names)
     _at_least(call, 1, *kernel, *strides, *dilations, reason="window, stride and dilation must be 1 or more")
     return [Window(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
+
+
+@operator("conv_tbc")
+def convolved_over_time(call: TorchCall) -> Value:
+    """A convolution of sequences (T, N, C) with weights (K, C, M)."""
+    dims, weights, bias, padding = call.dims("self"), call.dims("weight"), call.dims("bias"), call.number("pad", 0)
+    if (len(dims), len(weights), len(bias)) != (3, 3, 1):
+        call.refuse("the sequences and the weights must have three axes, and the bias one")
+    call.equal(dims[2], weights[1], "the sequences must have the channels of the weights")
+    call.equal(bias[0], weights[2], "the bias must have one number for each output channel")
+    length = add(subtract(dims[0], weights[0]), 1 + 2 * padding)
+    call.at_most(0, length, "the window must not be longer than the padded sequence")
+    return Value((length, dims[1], weights[2]))
 
 
 @operator("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
