@@ -161,6 +161,7 @@ def check_call(
     positional: Sequence[Any],
     named: Mapping[str, Any],
     options: Sequence[str] = ("assume", "min_size", "max_paths"),
+    caller: str = "trace",
 ) -> None:
     """Raise `BindingError` if a function's signature does not accept these arguments.
 
@@ -177,7 +178,7 @@ def check_call(
         taken.bind(*positional, **named)
     except TypeError as error:
         name = getattr(function, "__qualname__", type(function).__qualname__)
-        advice = _advice(taken, positional, named, options)
+        advice = _advice(taken, positional, named, options, caller)
         raise BindingError(f"{name}{taken} does not accept these arguments", advice or str(error)) from None
     for value in positional:
         _check_no_shapes_within(value)
@@ -212,7 +213,9 @@ def _is_shape(text: str) -> bool:
         return False
 
 
-def _advice(taken: Signature, positional: Sequence[Any], named: Mapping[str, Any], options: Sequence[str]) -> str:
+def _advice(
+    taken: Signature, positional: Sequence[Any], named: Mapping[str, Any], options: Sequence[str], caller: str
+) -> str:
     """Return what to write if arguments in a tuple, or an option of the trace, were meant; empty for anything else."""
     (only,) = positional if len(positional) == 1 else (None,)
     if isinstance(only, (tuple, list)) and only and all(isinstance(s, (str, Shape, ArrayArgument)) for s in only):
@@ -222,7 +225,7 @@ def _advice(taken: Signature, positional: Sequence[Any], named: Mapping[str, Any
     unknown = [name for name in named if name not in taken.parameters]
     if not unknown:
         return ""
-    advice = advised_keyword(unknown[0], [*taken.parameters, *options], named[unknown[0]], "trace")
+    advice = advised_keyword(unknown[0], [*taken.parameters, *options], named[unknown[0]], caller)
     return advice or f"named arguments are passed to the function, which has no {unknown[0]!r}: leave {unknown[0]}= out"
 
 

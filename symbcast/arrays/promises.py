@@ -102,7 +102,7 @@ def checked(
         raise ShapeTypeError(arguments[0], "a shape", f"write the shapes too: @checked('N, 3') before def {name}")
 
     def state(function: F) -> F:
-        check_call(function, arguments, named, ("returns", "assume", "min_size", "enforce"))
+        check_call(function, arguments, named, ("returns", "assume", "min_size", "enforce"), "checked")
         _check_returned(returns, Arguments(arguments, named), read_assumptions(assume))
         made: Any = function
         if enforce:

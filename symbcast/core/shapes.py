@@ -82,6 +82,7 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         "size numel num_elements prod -> math.prod(shape)",
         "shape sizes axes dim tolist as_list to_list -> dims, or list(shape)",
         "names variables free_symbols params -> symbols",
+        "condition verdict explain guard witness counterexample -> those of its answer, or of its ShapeEnv",
         "is_static is_known is_fully_defined -> is_concrete",
         "broadcast broadcast_with merge merge_with -> symbcast.broadcast(shape, other)",
     )

@@ -98,6 +98,8 @@ _MEANT = {
         "assume.min require.min -> the relation as text: assume('N >= {}')",
         "assume.max require.max -> the relation as text: assume('N <= {}')",
         "Condition.* -> Condition('N == M') & Condition('M == 1'), or | for either",
+        "plot.* -> plot().save({}), which writes a page",
+        "checked.shape checked.shapes -> the shapes first: @checked({})",
         "trace.bind trace.sizes -> the sizes as relations: assume='N == 3'",
         "trace.shapes trace.shape -> shapes after the function: trace(f, 'N, 3')",
     )
@@ -265,9 +267,9 @@ class _Call:
 
     def _in_other_words(self) -> str:
         """Return the call that was probably meant by one with too many arguments."""
-        if use := _MEANT.get((self.name, "*")):
-            return use
         extra = self.args[len(self.positional) :]
+        if use := _MEANT.get((self.name, "*")):
+            return use.replace("{}", _text(extra[0]))
         language = f"to_{extra[0]}" if isinstance(extra[0], str) else ""
         if language.isidentifier() and hasattr(type(self.holder), language):
             return f"{language}()"
@@ -283,7 +285,14 @@ class _Call:
             or (self._text(fitting, dict(zip(free, extra, strict=False))) if len(extra) <= len(free) else "")
             or self._in_pairs()
             or _MEANT.get((self.name, "dim0"), "")
+            or self._one_by_one()
         )
+
+    def _one_by_one(self) -> str:
+        """Return several calls instead of one with several values for the only argument."""
+        if len(self.positional) != 1 or self.kwargs or len({type(a) for a in self.args}) > 1:
+            return ""
+        return " and ".join(self._text((a,), {}) for a in self.args[:3])
 
     def _as_list(self) -> str:
         """Return the call with shapes in a list, as `concat` takes them."""

@@ -44,7 +44,8 @@ def read_range(value: RangeLike) -> range:
         if found is None and _ENDLESS.fullmatch(value):
             raise ShapeTypeError(value, "a range with an end", "give the greatest size that a request can have")
         if found is None:
-            raise ShapeTypeError(value, "a range of sizes", _HINT)
+            other = range_meant(value)
+            raise ShapeTypeError(value, "a range of sizes", f'write "{other}"' if other else _HINT)
         low, high, step = (int(part) if part else None for part in found.groups())
         assert low is not None
         return _checked(range(low, (low if high is None else high) + 1, 1 if step is None else step or -1), value)
@@ -56,6 +57,27 @@ def read_range(value: RangeLike) -> range:
         return _checked(value[::-1] if value.step < 0 else value, value)
     sizes = _sizes(value)
     return _checked(range(min(sizes), max(sizes) + 1) if sizes else range(0), value)
+
+
+_OTHER = re.compile(
+    r"\s*(?:range)?[(\[]?\s*([0-9]+)\s*(?:-|:|,|to|\.\.\.|…)\s*([0-9]+)\s*(?:(?:-|:|,|/|by|step)\s*([0-9]+)\s*)?[)\]]?\s*"
+    r"|\s*([0-9]+)\s*\.\.\s*([0-9]+)\s*(?:,|:|/|\.\.|by)\s*([0-9]+)\s*"
+)
+"""A range as other tools write it."""
+
+
+def range_meant(text: str) -> str:
+    """Return a range in another notation as it is written here; empty for any other text.
+
+    >>> range_meant("8-64"), range_meant("[64, 1280, 32]"), range_meant("all")
+    ('8..64', '64..1280 step 32', '')
+    """
+    found = _OTHER.fullmatch(text)
+    if found is None:
+        return ""
+    low, high, step = int(found[1] or found[4]), int(found[2] or found[5]), int(found[3] or found[6] or 0)
+    low, high = (low, high) if low <= high else (high, low)
+    return f"{low}..{high}{f' step {step}' if step else ''}"
 
 
 def _sizes(value: object) -> list[int]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from symbcast.cli.advice.paths import file_of_module, functions_in, is_file, module_of
+from symbcast.cli.advice.paths import file_of_module, functions_in, is_file, module_of, source_with
 from symbcast.cli.advice.words import line, shown
 from symbcast.core.characters import closest, listed
 from symbcast.core.signatures import AXIS_NAMES
@@ -52,6 +52,9 @@ def _separated(text: str, arguments: Sequence[str]) -> str:
     if first.isidentifier() and first in functions_in(file_of_module(text) or ""):
         return _as_in(text, first)
     module, _, name = text.rpartition(".")
+    owner = "" if module or file_of_module(text) else source_with(text)
+    if owner:
+        return _as_in(module_of(owner), text)
     return _as_in(module or text or "mymodule", name if module and not file_of_module(text) else "")
 
 

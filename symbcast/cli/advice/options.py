@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.cli.advice.paths import module_of
 from symbcast.cli.advice.synonyms import OPERATIONS, OTHER_WORDS, OUTPUTS, noted
 from symbcast.cli.advice.values import separated, several_rules
-from symbcast.cli.advice.words import OF_SHAPES, is_numbers, line, shown
+from symbcast.cli.advice.words import OF_SHAPES, is_numbers, line, repeated, shown
 from symbcast.cli.shapes import is_shape
 from symbcast.core.broadcasting.registry import parameters_of, takers_of
 from symbcast.core.characters import closest, listed
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from symbcast.cli.option import Options
 
 _SIZES = ("size", "sizes", "dim", "dims", "batch", "set", "with", "at", "d", "bind", "range", "fix")
-_SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:\.\.[0-9]+)?)\s*")
-_RANGE = re.compile(r"([0-9]+)\.\.([0-9]+)")
+_SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:(?:\.\.|-|:)[0-9]+)?)\s*")
+_RANGE = re.compile(r"([0-9]+)(?:\.\.|-|:)([0-9]+)")
 _ARGUMENTS = ("arg", "args", "argument", "arguments", "input", "inputs", "shape", "shapes", "input-shape")
 """Options that people try in order to give the arguments of a traced function."""
 _NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind")
@@ -80,6 +80,7 @@ def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
         (f"did you mean {chosen}?" if chosen else "")
         or _other_command(found)
         or _bounds_meant(found)
+        or _pairs_meant(found)
         or (_size_meant(found) if _pair(found) or (command == "trace" and found.word not in _NOT_ARGUMENTS) else "")
         or _own_option(found, commands)
         or (_size_meant(found) if command != "trace" else "")
@@ -92,6 +93,18 @@ def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
 def _pair(found: Unknown) -> re.Match[str] | None:
     """Return the size and its value that follow an option which gives sizes; None for any other."""
     return _SIZE.fullmatch(found.following) if found.word in _SIZES else None
+
+
+def _pairs_meant(found: Unknown) -> str:
+    """Return what to write for an option that gives several sizes with their values; empty for any other."""
+    given = [_SIZE.fullmatch(part) for part in re.split("[,;]", found.following)] if found.word in _SIZES else []
+    sizes = [(pair[1], pair[2]) for pair in given if pair]
+    if len(sizes) < 2 or len(sizes) < len(given):
+        return ""
+    if found.command in ("model", "contract"):
+        option = "--bind" if all(value.isdecimal() for _, value in sizes) else "--range"
+        return f"write {repeated(option, [f'{size}={value}' for size, value in sizes])}"
+    return f"write {' '.join(_assumed(size, value).removeprefix('write ') for size, value in sizes)}"
 
 
 def _listed(found: Unknown, options: Options) -> str:
@@ -138,6 +151,13 @@ def _other_command(found: Unknown) -> str:
         return f"write {line('solve', found.others, '--out', found.following)}"
     if found.command in ("contract", "trace", "lint") and found.word in ("o", "output", "out", "save"):
         return "the answer goes to standard output: add > FILE"
+    is_source = any(a.partition("=")[0] in ("--guard", "--format") for a in found.arguments)
+    if found.command == "model" and is_source and found.word in OUTPUTS:
+        return f"the answer goes to standard output: add > {shown(found.following or 'FILE')}"
+    if found.command == "compare" and takers_of(found.word.replace("-", "_")):
+        rule = next((r for r in (found.rule, *takers_of(found.word)) if _is_for_rule(found.name, r)), found.rule)
+        meant = f"{rule.partition('(')[0]}({found.word.replace('-', '_')}={found.following or '...'})"
+        return f"attributes follow the rule in parentheses: --rule {shown(meant)}"
     if found.command in OF_SHAPES and found.word in ("output", "save", "o") and "." in found.following:
         return f"the answer goes to standard output: add > {shown(found.following)}"
     if found.command in OF_SHAPES and any(word in _ARGUMENTS for word in found.words[-2:]):
@@ -166,9 +186,10 @@ def _size_meant(found: Unknown) -> str:
             return _assumed(size, value)
         equals = "==" if _LITERAL.fullmatch(following) else "="
         return f"write an argument by its name as {shown(f'{written}{equals}{following}')}"
-    if pair is None and found.word in _SIZES[:-3] and not (command == "model" and value.isdecimal()):
-        return ""
     ends = _RANGE.fullmatch(value)
+    if pair is None and found.word in _SIZES[:-3] and found.word != "batch":
+        return ""
+    value = f"{ends[1]}..{ends[2]}" if ends else value
     if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(found.name) < 3):
         return ""
     if command in OF_SHAPES and pair is None and not _is_size(size, found.others):
@@ -181,8 +202,8 @@ def _size_meant(found: Unknown) -> str:
 
 
 def _is_size(name: str, shapes: Sequence[str]) -> bool:
-    """Return whether a name is one of the sizes in some shapes, in any case."""
-    return any(name.casefold() == word.casefold() for text in shapes for word in re.findall(r"[^\W\d][\w.]*", text))
+    """Return whether a name is one of the sizes in some shapes."""
+    return any(name in re.findall(r"[^\W\d][\w.]*", text) for text in shapes)
 
 
 def _assumed(size: str, value: str) -> str:

@@ -65,6 +65,18 @@ def functions_in(path: str) -> list[str]:
     return [name for name in found if not name.startswith("_")] or found
 
 
+def source_with(function: str) -> str:
+    """Return the first source file of the current folder that defines a function; empty if none does."""
+    try:
+        files = sorted(str(path) for path in Path().glob("*.py"))[:_MOST_FILES]
+    except OSError:
+        return ""
+    return next((file for file in files if function in functions_in(file)), "")
+
+
+_MOST_FILES = 50
+
+
 def for_source(path: str) -> str:
     """Return the commands for a file of Python source.
 

@@ -13,6 +13,8 @@ from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_
 from symbcast.errors import SymbcastError
 
 RELATIONS = ("--assume", "--that")
+_OUTPUT = re.compile(r"\s*(?:output|out|shape|result)(?:\.shape)?\s*(?:={1,2}|is)\s*(?=[\[(])")
+"""What people write before a shape that they expect."""
 _PAIRS = ("--bind", "--range", "--typical", "--shapes", "--values")
 """Options whose value is a name, ``=``, and what is known about it."""
 _LISTS = ("--rule", "--select", "--ignore")
@@ -20,6 +22,7 @@ _LISTS = ("--rule", "--select", "--ignore")
 _PAIR = re.compile(r"[^\W\d][\w.:/]*\s*=(?!=).+", re.DOTALL)
 _NEXT_PAIR = re.compile(r"\s*[,;]\s*(?=[^\W\d][\w.:/]*\s*=(?!=))")
 _COMMA = re.compile(r"\s*[,;]\s*(?![^()\[\]]*[)\]])")
+_BETWEEN_RULES = re.compile(rf"{_COMMA.pattern}|\s+(?:vs\.?|versus|and|or|against)\s+")
 _CODE = re.compile(r"SYM\d+", re.IGNORECASE)
 _TERM = re.compile(r"[^\W\d][\w.]*(?:\s*[%*+/-]+\s*\w+)*")
 _DIMENSION = re.compile(r"[\w?*+/.-]+[,\])]*|[\])]")
@@ -41,6 +44,10 @@ def divided(option: Option, value: str, after: Sequence[str], command: str, shap
     ``shapes`` are all arguments of the command that are not options.
     """
     name = option.names[0]
+    if name == "--that" and _OUTPUT.match(value):
+        rest = _OUTPUT.sub("", value).strip("\"'")
+        wanted = line("solve", [s for s in shapes if s not in after] or ["N, 3", "M, 1"], "--out", rest)
+        return f"--that {shown(value)}: a relation is between sizes; for an output, write {wanted}"
     words = list(after[: next((n for n, a in enumerate(after) if a.startswith("-") and not is_number(a)), len(after))])
     several = _several(name, value, words)
     if len(several) > 1:
@@ -71,7 +78,7 @@ def _several(name: str, value: str, words: Sequence[str]) -> list[str]:
         found = _NEXT_PAIR.split(value)
         return [*found, *_leading(words, lambda w: bool(_PAIR.fullmatch(w)) and not is_there(w))]
     if name in _LISTS:
-        found = [part for part in _COMMA.split(value) if part]
+        found = [part for part in (_BETWEEN_RULES if name == "--rule" else _COMMA).split(value) if part]
         is_alike = is_known if name == "--rule" else lambda w: bool(_CODE.fullmatch(w))
         return [*found, *_leading(words, lambda w: is_alike(w.partition("(")[0]))]
     return [value]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from symbcast.answers.contracts.wanted import read_range
+from symbcast.answers.contracts.wanted import range_meant, read_range
+from symbcast.cli.advice.words import shown
 from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.files import STDIN, model_on_stdin
 from symbcast.cli.models.knowledge import bound_sizes
@@ -28,11 +29,6 @@ if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
     from symbcast.graphs.report.report import GraphReport
 
-_OTHER_RANGE = re.compile(
-    r"(?:range)?[(\[]?\s*([0-9]+)\s*(?:-|:|,|to|\.\.\.|…)\s*([0-9]+)\s*(?:(?:-|:|,|/|by|step)\s*([0-9]+)\s*)?[)\]]?"
-    r"|([0-9]+)\s*\.\.\s*([0-9]+)\s*(?:,|:|/|\.\.|by)\s*([0-9]+)"
-)
-"""A range as other tools write it."""
 _RANGES = '--range H=64..1280 or --range "H=64..1280 step 32"'
 Form: TypeAlias = Literal["box", "steps", "derived", "profiles", "list"]
 TargetName: TypeAlias = Literal[
@@ -157,16 +153,17 @@ def _named(option: str, text: str) -> tuple[str, str]:
 
 def _range(text: str, form: Form) -> tuple[str, str]:
     """Return a size and its range, as typed."""
+    bound = re.fullmatch(r"\s*([^\W\d][\w.]*)\s*([<>]=?)\s*([0-9]+)\s*", text)
+    if bound:
+        end = int(bound[3]) + (bound[2] == ">") - (bound[2] == "<")
+        ends = f"{end}..4096" if bound[2][0] == ">" else f"1..{end}"
+        raise UsageError(f"--range {shown(text)}: write both ends: --range {bound[1]}={ends}")
     name, value = _named("--range", text)
     name = name.rstrip("= ")
-    ends = _OTHER_RANGE.fullmatch(value)
-    if ends:
-        low, high, step = int(ends[1] or ends[4]), int(ends[2] or ends[5]), int(ends[3] or ends[6] or 0)
-        low, high = (low, high) if low <= high else (high, low)
-        if step:
-            steps = " --form steps" if form == "box" else ""
-            raise UsageError(f'--range {text}: write --range "{name}={low}..{high} step {step}"{steps}')
-        raise UsageError(f"--range {text}: write --range {name}={low}..{high}")
+    meant = range_meant(value)
+    if meant:
+        steps = " --form steps" if " step " in meant and form == "box" else ""
+        raise UsageError(f"--range {text}: write --range {shown(f'{name}={meant}')}{steps}")
     reverse = re.fullmatch(r"([0-9]+)\s*\.\.\s*([0-9]+)", value)
     if reverse and int(reverse[1]) > int(reverse[2]):
         order = f"{name}={reverse[2]}..{reverse[1]}"

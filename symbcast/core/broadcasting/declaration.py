@@ -147,6 +147,8 @@ def _instead(given: str, value: object, parameters: tuple[Parameter, ...]) -> st
     """Return a suggestion for an attribute that a rule does not have."""
     if given == "dialect":
         return "read the text first: symbcast.shape(text, dialect=...)"
+    if same_parameter(given, ["out"]) or given == "out":
+        return f"symbcast.solve(..., out={value!r:.60}) asks which sizes give an output"
     names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
     if re.fullmatch(r"(shape|input|arg|operand|[abxy])_?\d?", given):
         return "give shapes by position, without names"

@@ -68,6 +68,8 @@ def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fau
         return Fault(
             bare.span(1), "an assumption needs the name of a size", f"{bare[2]} <= N <= {bare[3]}, for example"
         )
+    if character == "[" and formula:
+        return Fault((position, position + 1), "a size has a name, and no index", "a relation such as 'N >= 2'")
     problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
     return Fault((position, position + 1), problem, expected)
 

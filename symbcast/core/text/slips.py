@@ -110,8 +110,9 @@ _WORDS = re.compile(r"(?<![\w.?])([^\W\d]\w+)\s+(?!(?:by|to|mod|and|or|in)\b)(?=
 _IS = r"(?:is|are|must\s+be|should\s+be)\s+"
 _HAS = rf"(?:={{1,2}}|:|\b{_IS}|\b(?:is\s+)?in\b)"
 _OF_WORDS = (
-    _slip(rf"\b({_NAME})\s+{_IS}(?:an?\s+)?even\b(?:\s+number)?", r"\1 % 2 == 0"),
-    _slip(rf"\b({_NAME})\s+{_IS}(?:an?\s+)?odd\b(?:\s+number)?", r"\1 % 2 == 1"),
+    _slip(rf"\b(?:len|size|dim|int|abs)\(\s*({_NAME})\s*\)", r"\1"),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:an?\s+)?even\b(?:\s+number)?", r"\1 % 2 == 0"),
+    _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:an?\s+)?odd\b(?:\s+number)?", r"\1 % 2 == 1"),
     _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:a\s+)?(?:multiple\s+of|divisible\s+by)\s+(\w+)", r"\1 % \2 == 0"),
     _slip(rf"\b(\w+)\s+divides\s+({_NAME})", r"\2 % \1 == 0"),
     _slip(rf"\b({_NAME})\s+(?:{_IS})?between\s+(\d+)\s+and\s+(\d+)", r"\2 <= \1 <= \3"),
@@ -120,12 +121,13 @@ _OF_WORDS = (
     _slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*,\s*(\d+)\s*\)", r"\2 <= \1 < \3"),
     _slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*\)", r"\1 < \2"),
     _slip(rf"\b({_NAME})\s*{_HAS}\s*[\[(]?\s*(\d+)\s*(?:\.\.|-|:)\s*(\d+)[\])]?", r"\2 <= \1 <= \3"),
-    _slip(rf"\b{_IS}(?:strictly\s+)?positive\b", ">= 1"),
+    _slip(rf"\b(?:{_IS})?(?:strictly\s+)?(?:positive|non-?zero)\b", ">= 1"),
     _slip(rf"\b(?:{_IS})?at\s+least\b", ">="),
     _slip(rf"\b(?:{_IS})?at\s+most\b", "<="),
     _slip(rf"\b(?:{_IS})?(?:greater|larger|bigger|more)\s+than\b", ">"),
     _slip(rf"\b(?:{_IS})?(?:less|smaller|fewer)\s+than\b", "<"),
     _slip(rf"\b{_IS}not(?:\s+equal\s+to)?\b", "!="),
+    _slip(rf"\b({_NAME})\s+not\s+(\d+)\b", r"\1 != \2"),
     _slip(rf"\b{_IS}(?:equal\s+to|the\s+same\s+as)\b", "=="),
 )
 """Relations as people say them."""
@@ -144,6 +146,7 @@ _OF_FORMULAS = (
     *_OF_WORDS,
     _slip(r"\b(?:is|equals)\b", "=="),
     _slip(rf"^\s*({_NAME})\s*,\s*({_NAME})\s*([<>=!]=|[<>])\s*(\d+)\s*$", r"\1 \3 \4 and \2 \3 \4"),
+    _slip(rf"^\s*({_NAME})\s+(and|or)\s+({_NAME})\s*([<>=!]=|[<>])\s*(\w+)\s*$", r"\1 \4 \5 \2 \3 \4 \5"),
 )
 
 

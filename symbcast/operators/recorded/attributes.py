@@ -64,7 +64,8 @@ def truth(operator: str, name: str, value: Any) -> bool:
 def text(operator: str, name: str, value: Any) -> str:
     """Return text."""
     if not isinstance(value, str):
-        raise OperatorError(operator, f"{name}={_brief(value)} is not text")
+        hint = "write several numbers as one tuple" if type(value) is int else ""
+        raise OperatorError(operator, f"{name}={_brief(value)} is not text", hint)
     return value
 
 

@@ -72,7 +72,10 @@ def read_assumptions(assume: Assumptions) -> list[Assumption]:
         raise ShapeTypeError(assume, "an assumption", hint)
     if isinstance(assume, str) or hasattr(type(assume), "free_symbols") or not isinstance(assume, Iterable):
         assume = [assume]
-    return [_read_assumption(item) for item in assume]
+    found = list(assume)
+    if len(found) == 2 and isinstance(found[0], str) and type(found[1]) is int:
+        raise ShapeTypeError(assume, "an assumption", f"write '{found[0]} == {found[1]}'")
+    return [_read_assumption(item) for item in found]
 
 
 def _read_assumption(item: Any) -> Assumption:
