@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from symbcast.graphs.graph import NOTHING, Graph
 from symbcast.graphs.requirements.recorder import Asker, Place
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.graphs.walking.deciding import decider_of_made, joined
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
-from symbcast.graphs.walking.walk import MAX_DEPTH, Walk, Walkable
+from symbcast.graphs.walking.walk import MAX_DEPTH, Body, Walk, Walkable
 from symbcast.graphs.walking.walker import GraphScope
 from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.operators.elementwise.intervals import with_intervals
@@ -47,8 +48,8 @@ class OnnxWalk(Walk):
         super().__init__(model, front_end, asker)
         self._functions = model.examined.functions
         self._versions = model.examined.versions
-        self._calls: dict[tuple[Any, ...], Sequence[Value]] = {}
-        """Results of function calls that depend only on their arguments."""
+        self._calls: dict[tuple[Any, ...], Body] = {}
+        """Function calls that depend only on their arguments."""
         self._typed: set[tuple[Any, ...]] = set()
         """Operators with accepted combinations of input element types."""
         self.mistyped: list[Mistyped] = []
@@ -58,11 +59,12 @@ class OnnxWalk(Walk):
     def trying(self) -> Iterator[None]:
         """Discard everything recorded in this context on exit."""
         calls, self._calls = self._calls, dict(self._calls)
+        bodies, self.bodies = self.bodies, dict(self.bodies)
         try:
             with super().trying():
                 yield
         finally:
-            self._calls = calls
+            self._calls, self.bodies = calls, bodies
 
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of a node and put them into the scope; a constant has nothing to ask or to derive."""
@@ -119,13 +121,20 @@ class OnnxWalk(Walk):
         found = self._calls.get(key) if key is not None else None
         if found is None:
             before = len(self.asker.origins), len(self.unanalysed)
-            found = self.function(function, node.raw, inputs, scope)
+            found = self._body(function, node.raw, inputs, scope)
             if key is not None and before == (len(self.asker.origins), len(self.unanalysed)):
                 self._calls[key] = found
-        return found
+        # A node in a loop is walked several times, with other values.
+        is_other = id(node) in self.bodies and self.bodies[id(node)] is not found
+        self.bodies[id(node)] = Body(found.graph, NOTHING, NOTHING) if is_other else found
+        return [found.values.get(name, UNKNOWN) for name in function.output]
 
     def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         """Walk through the body of a function, a ``FunctionProto`` that the ``NodeProto`` ``node`` calls."""
+        found = self._body(function, node, inputs, scope).values
+        return [found.get(name, UNKNOWN) for name in function.output]
+
+    def _body(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Body:
         own = GraphScope()
         own.depth = scope.depth + 1
         if own.depth > MAX_DEPTH:
@@ -139,8 +148,14 @@ class OnnxWalk(Walk):
             else:
                 own.values[name] = found
         imported = {normal(o.domain): int(o.version) for o in function.opset_import}
-        self._nodes(nodes_of(body_of(function, node, absent), {**self._versions, **imported}), 0, own)
-        return [own.values.get(name, UNKNOWN) for name in function.output]
+        nodes = nodes_of(body_of(function, node, absent), {**self._versions, **imported})
+        # Names in a function are its own: graphs of the model may have the same ones.
+        around, self.inner = self.inner, {}
+        try:
+            self._nodes(nodes, 0, own)
+            return Body(Graph(nodes, list(function.input), list(function.output)), own.values, self.inner)
+        finally:
+            self.inner = around
 
 
 def _key_of_call(node: Node, inputs: Sequence[Value | None], guards: tuple[Formula, ...]) -> tuple[Any, ...] | None:

@@ -132,6 +132,37 @@ def test_constants_are_inputs_and_not_nodes():
     assert [data["shapes"][data["values"][v][1]] for v in data["items"][1]["i"]] == ["(N,)", "(3,)"]
 
 
+FUNCTIONS = """<ir_version: 9, opset_import: ["" : 18, "own" : 1]>
+g (bool c, float[N] x, float[M] w, float[M] u) => (float[P] y) {
+    a = own.twice (x, x)
+    b = own.twice (w, u)
+    e = own.twice (w, u)
+    f = own.twice (u, u)
+    y = If (c) <then_branch = then () => (float[A] t) { d = Neg(w) h = Neg(d) t = Neg(h) },
+                else_branch = other () => (float[B] k) { k = Identity(x) }> }
+<domain: "own", opset_import: ["" : 18]>
+twice (p, q) => (s) {
+    d = Concat <axis = 0> (p, p)
+    s = Add (d, q) }"""
+
+
+def test_the_body_of_a_function_is_drawn_for_each_call():
+    onnx = pytest.importorskip("onnx")
+    report = sb.onnx.check(onnx.parser.parse_model(FUNCTIONS))
+    assert str(report.shapes["d"]) == "(M,)", "the name of a value in a function is its own"
+    data = drawing(report)
+    items, values, shapes = data["items"], data["values"], data["shapes"]
+    inside = [n for n, item in enumerate(items) if item.get("o") == "Concat"]
+    blocks = [items[n]["p"] for n in inside]
+    assert [items[block]["n"] for block in blocks] == ["a", "b", "e", "f"]
+    assert all(items[block]["s"] == "twice and what it runs" for block in blocks)
+    assert [shapes[values[items[n]["r"][0]][1]] for n in inside] == ["(2*N,)", *["(2*M,)"] * 3]
+    assert [values[v][0] for v in items[inside[1]]["i"]] == ["w", "w"], "what the call takes, under its own name"
+    blamed = [item for item in items if "f" in item]
+    assert {item["o"] for item in blamed} == {"Add"} and len(report.findings) == 2
+    assert all(items[item["p"]]["c"]["f"] for item in blamed)
+
+
 BRANCHES = """<ir_version: 9, opset_import: ["" : 18]> g (bool c, float[N] x, float[M] w) => (float[P] y) {
     y = If (c) <then_branch = then () => (float[A] a) { b = Relu(x) d = Add(b, w) a = Neg(d) },
                 else_branch = other () => (float[B] e) { e = Identity(x) }> }"""
@@ -199,8 +230,10 @@ def test_a_node_of_a_function_is_not_taken_for_one_of_its_name():
     model.graph.node[1].name = model.functions[0].node[0].name = "sum"
     report = sb.onnx.check(model)
     data = drawing(report)
-    assert [(f["node"], f["items"]) for f in data["findings"]] == [("sum", [])]
-    assert not any("f" in item for item in data["items"])
+    (finding,) = data["findings"]
+    (place,) = finding["items"]
+    assert (finding["node"], data["items"][place]["o"]) == ("sum", "Add")
+    assert [item["o"] for item in data["items"] if item["n"] == "sum"] == ["Concat", "Add"]
 
 
 CAPTURED = """<ir_version: 9, opset_import: ["" : 18]> g (bool c, float[N] x) => (float[P] y) {

@@ -56,6 +56,14 @@ class Unanalysed(NamedTuple):
         return f"{self.node} ({self.op_type}): {self.reason}"
 
 
+class Body(NamedTuple):
+    """The body of a function for one call: its graph, its values, and those of the graphs inside it."""
+
+    graph: Graph
+    values: Mapping[str, Value]
+    inner: Mapping[str, Value]
+
+
 class Walkable(Protocol):
     """The part of a model that a walk uses: the number of nodes in inner graphs and functions."""
 
@@ -63,7 +71,7 @@ class Walkable(Protocol):
 
 
 class Walk:
-    """A walk through one model; ``top`` holds the values of its main graph, ``inner`` those of inner graphs.
+    """A walk through one model; ``top`` holds the values of its main graph, ``inner`` those of graphs inside that.
 
     A front end that needs more than a table of operators derives its own subclass.
     """
@@ -72,6 +80,8 @@ class Walk:
         self.asker = asker
         self.front_end = front_end
         self.top = GraphScope()
+        self.bodies: dict[int, Body] = {}
+        """What the functions computed that nodes call, by the node's identity; twins of such nodes have none."""
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
         self._operators = Operators(front_end.reaches, self.answer)

@@ -19,6 +19,7 @@ from symbcast.graphs.report.document import condition_text, verdict_words
 from symbcast.graphs.report.pictures.blocks import Block, folded
 from symbcast.graphs.report.shortening import Shortener
 from symbcast.graphs.values.value import sizes_known
+from symbcast.graphs.walking.walk import Body
 
 if TYPE_CHECKING:
     from symbcast.graphs.findings.findings import Finding
@@ -49,7 +50,8 @@ def drawing(report: GraphAnswer) -> dict[str, Any]:
     """
     drawer = _Drawer(report)
     model = report._checked.model
-    drawer.graph(model.graph, -1, {}, list(model.input_names))
+    walk = report._checked.walk
+    drawer.graph(Body(model.graph, walk.top.values, walk.inner), -1, {}, list(model.input_names))
     drawer.mark()
     return {
         "verdict": visible(verdict_words(report)),
@@ -81,23 +83,20 @@ class _Drawer:
         self._known: dict[Any, str] = {}
         self._calls: Counter[int] = Counter()
         """How often an inner graph is run: the shapes in one that is run several times may differ."""
+        self._called = 0
+        """In how many functions the graph is that is being drawn."""
+        self._twins: dict[tuple[Any, ...], list[Body]] = defaultdict(list)
+        """What calls of functions ran, by the kind of the node and the shapes of its inputs."""
         self._needed = {id(p.node) for p in checked.asker.places.values()}
 
     # Items.
 
-    def graph(
-        self,
-        graph: Graph,
-        parent: int,
-        outer: Mapping[str, int],
-        inputs: Sequence[str],
-        values_around: Mapping[str, Value] = NOTHING,
-    ) -> list[int]:
+    def graph(self, body: Body, parent: int, outer: Mapping[str, int], inputs: Sequence[str]) -> list[int]:
         """Add the items of a graph to a block; return its output values.
 
-        ``outer`` has the drawn values of the graph around it, ``values_around`` all of them.
+        ``outer`` has the drawn values that it can take from outside, and the values of ``body`` those around it too.
         """
-        values = self.report._checked.walk.top.values if parent < 0 else self._inner(graph, values_around)
+        graph, values, _ = body
         scope = dict(outer)
         for name in inputs:
             item = self._add(parent, n=name, k="input")
@@ -115,7 +114,7 @@ class _Drawer:
             self.items[item]["r"] = made
         for node, item in around:
             self.items[item]["i"] = [self._used(name, scope, values) for name in node.inputs if name]
-            self._inside(node, item, scope, values)
+            self._inside(node, item, scope, body)
         outputs = [self._used(name, scope, values) for name in graph.outputs]
         for name, value in zip(graph.outputs, outputs, strict=True) if parent < 0 else ():
             self._add(parent, n=name, k="output", i=[value])
@@ -133,30 +132,58 @@ class _Drawer:
             node = nodes[member]
             more = {"w": node.where} if node.where else {}
             item = self._add(parent, n=_title(node), k="node", o=node.op_type, **more)
-            self._nodes[id(node)] = item
-            self._titles[node.title].append(item)
+            self._nodes.setdefault(id(node), item)
+            if not self._called:  # a node of a function may be called like one of the model
+                self._titles[node.title].append(item)
             around.append((node, item))
 
-    def _inside(self, node: Node, item: int, scope: Mapping[str, int], values: Mapping[str, Value]) -> None:
-        """Put a node that runs graphs into a block with them; their outputs lead to it."""
+    def _inside(self, node: Node, item: int, scope: Mapping[str, int], around: Body) -> None:
+        """Put a node that runs graphs, or calls a function, into a block with them; their outputs lead to it."""
+        called = self._body(node, around.values)
         graphs = {name: g for name, g in node.graphs.items() if len(g.nodes) >= LEAST_INNER or self._is_needed(g)}
-        if not graphs or len([*_around(self.items, item)]) > DEEPEST or len(self.items) > MOST_ITEMS:
+        is_deep = len([*_around(self.items, item)]) > DEEPEST or len(self.items) > MOST_ITEMS
+        if is_deep or not (graphs or called):
             return
         block = self._add(self.items[item]["p"], n=_title(node), k="block", s=f"{node.op_type} and what it runs")
         self.items[item]["p"] = block
+        if called is not None:
+            given = zip(called.graph.inputs, node.inputs, strict=False)
+            taken = {own: self._used(name, scope, around.values) for own, name in given if name}
+            self._called += 1
+            self.items[item]["i"] = self.graph(called, block, taken, ())
+            self._called -= 1
         for name, graph in graphs.items():
             self._calls[id(graph)] += 1
             branch = self._add(block, n=name, k="block", s=_summary(graph.nodes)) if len(graphs) > 1 else block
-            self.items[item]["i"] += self.graph(graph, branch, scope, graph.inputs, values)
+            inner = Body(graph, self._inner(graph, around), around.inner)
+            self.items[item]["i"] += self.graph(inner, branch, scope, graph.inputs)
+
+    def _body(self, node: Node, values: Mapping[str, Value]) -> Body | None:
+        """Return what a call of a function ran; None for any other node.
+
+        A twin, whose results were taken over, ran what the only other call with such inputs did.
+        """
+        bodies = self.report._checked.walk.bodies
+        found = bodies.get(id(node))
+        if not bodies or node.kind is None:
+            return found
+        alike = self._twins[self._key(node, values)]
+        if found is not None and not any(body is found for body in alike):
+            alike.append(found)
+        return found or (alike[0] if len(alike) == 1 else None)
+
+    def _key(self, node: Node, values: Mapping[str, Value]) -> tuple[Any, ...]:
+        shapes = (None if (value := values.get(name)) is None else sizes_known(value) for name in node.inputs)
+        return (node.kind, *shapes)
 
     def _is_needed(self, graph: Graph) -> bool:
         return any(id(node) in self._needed for inner in graph.and_inner() for node in inner.nodes)
 
-    def _inner(self, graph: Graph, around: Mapping[str, Value]) -> Mapping[str, Value]:
+    def _inner(self, graph: Graph, around: Body) -> Mapping[str, Value]:
         """Return the values of an inner graph, and those around it that have none of its names."""
         own = {*graph.inputs, *(name for node in graph.nodes for name in node.outputs)}
-        inner = self.report._checked.walk.inner if self._calls[id(graph)] == 1 else {}
-        outside = {name: value for name, value in around.items() if name not in own}
+        inner = around.inner if self._calls[id(graph)] == 1 else NOTHING
+        outside = {name: value for name, value in around.values.items() if name not in own}
         return {**outside, **graph.constants, **{name: inner[name] for name in own if name in inner}}
 
     def _not_constant(self, nodes: Sequence[Node], scope: Mapping[str, int], outputs: Sequence[str]) -> list[Node]:
