@@ -74,7 +74,7 @@ class OnnxWalk(Walk):
             super().node(node, scope)
             return
         self._unnamed.append(node)
-        scope.values[node.outputs[0]] = TensorConstant(tensor)
+        scope.values[node.outputs[0]] = TensorConstant(tensor.raw, tensor)
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

@@ -28,9 +28,11 @@ CHOICES: Mapping[str, tuple[str, tuple[bytes, ...]]] = {
 _CHECKED = frozenset({*NEEDED, *CHOICES, ":LRN"})
 
 
-def problem_of(node: Any, domain: str) -> str | None:
-    """Return a kernel's error about the attributes of a node; None if it accepts them."""
-    name = f"{domain}:{node.op_type}"
+def problem_of(node: Any, name: str) -> str | None:
+    """Return a kernel's error about the attributes of a node; None if it accepts them.
+
+    ``name`` is that of the operator, after its domain.
+    """
     if name not in _CHECKED:
         return None
     held = {a.name: a for a in node.attribute}

@@ -12,8 +12,10 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
+from symbcast.onnx.opening.scope import Known
 from symbcast.onnx.opening.types import ValueType
 from symbcast.onnx.protobuf.constant import StoredTensor
+from symbcast.onnx.protobuf.graph import OnnxNode
 
 MAX_FOLDED = 64
 """Largest constant to compute, in elements; longer ones are not shapes, scales or bounds."""
@@ -36,26 +38,31 @@ _RANDOM = frozenset(
 _NOT_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear", "Constant"}
 
 
-def constant_of(node: Any) -> Any | None:
+def constant_of(node: Any) -> StoredTensor | None:
     """Return the tensor that a ``Constant`` makes; None if it makes something else."""
+    made = next((t for t in map(_tensor_of, node.attribute) if t is not None), None)
+    return None if made is None else StoredTensor(made)
+
+
+def _tensor_of(attribute: Any) -> Any:
+    """Return the value in an attribute of a ``Constant`` as a tensor; None for others."""
     from onnx import TensorProto, helper
 
-    for attribute in node.attribute:
-        match attribute.name:
-            case "value":
-                return attribute.t
-            case "value_int":
-                return helper.make_tensor("", _INT64, (), [attribute.i])
-            case "value_ints":
-                return helper.make_tensor("", _INT64, (len(attribute.ints),), list(attribute.ints))
-            case "value_float":
-                return helper.make_tensor("", TensorProto.FLOAT, (), [attribute.f])
-            case "value_floats":
-                return helper.make_tensor("", TensorProto.FLOAT, (len(attribute.floats),), list(attribute.floats))
-            case "value_string":
-                return helper.make_tensor("", TensorProto.STRING, (), [attribute.s])
-            case "value_strings":
-                return helper.make_tensor("", TensorProto.STRING, (len(attribute.strings),), list(attribute.strings))
+    match attribute.name:
+        case "value":
+            return attribute.t
+        case "value_int":
+            return helper.make_tensor("", _INT64, (), [attribute.i])
+        case "value_ints":
+            return helper.make_tensor("", _INT64, (len(attribute.ints),), list(attribute.ints))
+        case "value_float":
+            return helper.make_tensor("", TensorProto.FLOAT, (), [attribute.f])
+        case "value_floats":
+            return helper.make_tensor("", TensorProto.FLOAT, (len(attribute.floats),), list(attribute.floats))
+        case "value_string":
+            return helper.make_tensor("", TensorProto.STRING, (), [attribute.s])
+        case "value_strings":
+            return helper.make_tensor("", TensorProto.STRING, (len(attribute.strings),), list(attribute.strings))
     return None
 
 
@@ -64,40 +71,34 @@ def is_short(stored: StoredTensor) -> bool:
     return not stored.is_long and bool(stored.raw.data_location != _EXTERNAL)
 
 
-def folded(
-    node: Any,
-    version: int,
-    types: Sequence[ValueType | None],
-    held: Sequence[StoredTensor | None],
-    made: Sequence[ValueType | None],
-) -> list[Any]:
+def folded(node: OnnxNode, inputs: Sequence[Known | None], made: Sequence[ValueType | None]) -> list[Any]:
     """Return the constants that a node makes; none if it is not folded before the first run.
 
-    ``types`` are the types of the inputs that are given, ``held`` the constants among all inputs, ``made`` the types of
-    its outputs.
+    ``inputs`` are the facts about its inputs, and ``made`` the types of its outputs.
     """
-    if node.domain not in ("", "ai.onnx"):
+    if node.domain or node.kind is None:
         return []
-    if node.op_type == "Shape" and types[0] is not None:
-        return _shape(node, types[0])
-    if node.op_type in _NOT_FOLDED or not held or any(a.HasField("g") for a in node.attribute):
+    if node.op_type in _NOT_FOLDED or not inputs:
         return []
-    if any(name and tensor is None for name, tensor in zip(node.input, held, strict=True)):
+    if node.op_type == "Shape" and inputs[0] is not None:
+        return _shape(node, inputs[0].type)
+    held = [None if found is None else found.constant for found in inputs]
+    if any(name and tensor is None for name, tensor in zip(node.inputs, held, strict=True)):
         return []
     sizes = [None if t is None else t.sizes for t in made]
     if any(s is None or None in s or prod(n or 0 for n in s) > MAX_FOLDED for s in sizes):
         return []
     given = [t.raw.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
-    return _computed(node.SerializeToString(deterministic=True), version, tuple(given))
+    return _computed(node.raw.SerializeToString(deterministic=True), node.version, tuple(given))
 
 
-def _shape(node: Any, of: ValueType) -> list[Any]:
+def _shape(node: OnnxNode, of: ValueType) -> list[Any]:
     from onnx import helper
 
     sizes = of.sizes
     if sizes is None or None in sizes:  # the whole shape must be known, also where a part of it is taken
         return []
-    bounds = {a.name: a.i for a in node.attribute}
+    bounds = node.attributes
     part = [n for n in sizes[bounds.get("start", 0) : bounds.get("end")] if n is not None]
     return [helper.make_tensor("", _INT64, (len(part),), part)]
 

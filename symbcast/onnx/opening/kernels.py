@@ -7,13 +7,12 @@ ranges of versions, and for each of its type parameters one letter for each type
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import TypeAlias
 
-from symbcast.onnx.opening.schemas import schema as schema_of
-from symbcast.onnx.opening.types import ValueType
+from symbcast.onnx.opening.schemas import Operator
 
 LETTERS: Mapping[str, str] = {
     "tensor(float)": "f",
@@ -50,24 +49,23 @@ def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
     }
 
 
-def is_implemented(node: Any, schema: Any, types: Mapping[str, ValueType], *, with_casts: bool = False) -> bool:
+Texts: TypeAlias = "tuple[str | None, ...]"
+"""The types of inputs or outputs as ONNX writes them; None for those that are unknown or not given."""
+
+
+@lru_cache(maxsize=4096)
+def is_implemented(operator: Operator, inputs: Texts, outputs: Texts, *, with_casts: bool = False) -> bool:
     """Return whether there is a kernel for a node whose values have these types.
 
     ``with_casts`` takes float16 for float32: ONNX Runtime puts casts around nodes that have neither a kernel for
     float16 nor a definition by other operators.
     """
-    written = tuple((parameter, types[name].text) for parameter, name in _parameters(node, schema, types))
-    return _is_listed(f"{schema.domain}:{schema.name}", schema.since_version, written, with_casts)
-
-
-@lru_cache(maxsize=4096)
-def _is_listed(operator: str, version: int, written: tuple[tuple[str, str], ...], with_casts: bool) -> bool:
     rows = [
         allowed
-        for first, last, allowed in _kernels().get(operator, ())
-        if first == version or first < version <= last < _OPEN
+        for first, last, allowed in _kernels().get(operator.title, ())
+        if first == operator.version or first < operator.version <= last < _OPEN
     ]
-    return _fits(rows, dict(written), _widened if with_casts else str)
+    return _fits(rows, _parameters(operator, inputs, outputs), _widened if with_casts else str)
 
 
 def _fits(rows: list[Mapping[str, list[str]]], types: Mapping[str, str], seen_as: Callable[[str], str]) -> bool:
@@ -78,23 +76,12 @@ def _widened(name: str) -> str:
     return _FLOAT if name == _HALF else name
 
 
-def _parameters(node: Any, schema: Any, types: Mapping[str, ValueType]) -> Iterator[tuple[str, str]]:
-    """Yield the type parameters of an operator, each with the first value of that type."""
-    met: set[str] = set()
-    for slots, names in zip(
-        _slots(schema.domain, schema.name, schema.since_version), (node.input, node.output), strict=True
-    ):
-        for position, name in enumerate(names):
-            if not slots or not name or name not in types:
-                continue
-            for parameter in slots[min(position, len(slots) - 1)]:
-                if parameter not in met:
-                    met.add(parameter)
-                    yield parameter, name
-
-
-@lru_cache(maxsize=1024)
-def _slots(domain: str, name: str, version: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the type and the name of each input and output in a schema, which takes long to read."""
-    found = schema_of(name, version, domain)
-    return [(s.type_str, s.name) for s in found.inputs], [(s.type_str, s.name) for s in found.outputs]
+def _parameters(operator: Operator, inputs: Texts, outputs: Texts) -> Mapping[str, str]:
+    """Return the type parameters of an operator, each with the type of the first value that has it."""
+    found: dict[str, str] = {}
+    for slots, texts in ((operator.inputs, inputs), (operator.outputs, outputs)):
+        for position, text in enumerate(texts):
+            if slots and text is not None:
+                for parameter in slots[min(position, len(slots) - 1)]:
+                    found.setdefault(parameter, text)
+    return found

@@ -1,4 +1,4 @@
-"""Schemas of onnx, and whether a definition of an operator by others applies."""
+"""Operators by their schemas in onnx, and whether a definition of an operator by others applies."""
 
 from __future__ import annotations
 
@@ -9,21 +9,42 @@ from typing import Any
 from symbcast.onnx.protobuf.types import normal
 
 
+class Operator:
+    """A version of an operator, read once for all its nodes: the fields of a schema take long to read.
+
+    Attributes:
+        schema: its ``OpSchema``.
+        title: its domain and name, such as ``":Add"``.
+        version: the version of the operator set that defines it.
+        is_deprecated, has_function: as in the schema.
+        inputs, outputs: for each, the type parameter or type, and the name.
+    """
+
+    __slots__ = ("has_function", "inputs", "is_deprecated", "outputs", "schema", "title", "version")
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+        self.title = f"{schema.domain}:{schema.name}"
+        self.version: int = schema.since_version
+        self.is_deprecated: bool = schema.deprecated
+        self.has_function: bool = schema.has_function
+        self.inputs, self.outputs = ([(s.type_str, s.name) for s in slots] for slots in (schema.inputs, schema.outputs))
+
+    def is_typed(self, position: int) -> bool:
+        """Return whether the inputs decide the element type of an output, or it can only have one."""
+        slot = self.schema.outputs[min(position, len(self.outputs) - 1)]
+        return len(slot.types) == 1 or any(slot.type_str == written for written, _ in self.inputs)
+
+
 @lru_cache(maxsize=1024)
-def schema(op_type: str, version: int, domain: str) -> Any:
+def operator_of(op_type: str, version: int, domain: str) -> Operator | None:
     """Return an operator of a version; None if that version does not have it."""
     from onnx import defs
 
     try:
-        return defs.get_schema(op_type, version, domain)
+        return Operator(defs.get_schema(op_type, version, domain))
     except defs.SchemaError:
         return None
-
-
-def is_typed(found: Any, position: int) -> bool:
-    """Return whether the inputs of an operator decide the element type of an output, or there is only one."""
-    slot = found.outputs[min(position, len(found.outputs) - 1)]
-    return len(slot.types) == 1 or any(slot.type_str == given.type_str for given in found.inputs)
 
 
 def is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:
@@ -34,7 +55,7 @@ def is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:
     written = {normal(o.domain): int(o.version) for o in function.opset_import}
     for node in function.node:
         domain = normal(node.domain)
-        then, now = (schema(node.op_type, v.get(domain, 1), domain) for v in (written, versions))
-        if then is not None and now is not None and then.since_version != now.since_version:
+        then, now = (operator_of(node.op_type, v.get(domain, 1), domain) for v in (written, versions))
+        if then is not None and now is not None and then.version != now.version:
             return False
     return True

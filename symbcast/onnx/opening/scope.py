@@ -22,9 +22,10 @@ class Known:
         is_folded: whether its tensor was computed from other constants.
         sizes: its elements, if they are sizes that are known before constants are folded.
         number: the same for values of a model about which the same is known; None until it is needed.
+        was_known: whether the same was known before constants were folded.
     """
 
-    __slots__ = ("constant", "is_folded", "number", "sizes", "type", "unfolded")
+    __slots__ = ("constant", "is_folded", "number", "sizes", "type", "unfolded", "was_known")
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Known:
         self.is_folded = is_folded
         self.sizes = sizes
         self.number: int | None = None
+        self.was_known = not is_folded and sizes is None and (unfolded is None or unfolded == type)
 
     def facts(self) -> tuple[Any, ...]:
         """Return everything that is known; the name of the constant does not count."""

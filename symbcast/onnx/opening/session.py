@@ -23,8 +23,7 @@ from symbcast.onnx.opening.bodies import BODIES, of_taken_branch, removed_branch
 from symbcast.onnx.opening.constants import constant_of, folded, is_short
 from symbcast.onnx.opening.kernels import is_implemented
 from symbcast.onnx.opening.refusals import Refusal, RefusedSessionError, refused, words_of
-from symbcast.onnx.opening.schemas import is_typed, is_unchanged
-from symbcast.onnx.opening.schemas import schema as schema_of
+from symbcast.onnx.opening.schemas import Operator, is_unchanged, operator_of
 from symbcast.onnx.opening.scope import Known, Types
 from symbcast.onnx.opening.shape_values import sizes_made, tensor_of
 from symbcast.onnx.opening.signatures import MistypedError, outputs_of
@@ -71,6 +70,10 @@ _OVERRIDABLE = 4
 
 class _Opening:
     def __init__(self, functions: Mapping[Key, Any], known: Walked | None, *, can_override: bool) -> None:
+        from onnx import checker, shape_inference
+
+        self._infer = shape_inference.infer_node_outputs
+        self._errors = (shape_inference.InferenceError, checker.ValidationError)
         self._functions = functions
         self._known = known
         self._can_override = can_override
@@ -136,17 +139,18 @@ class _Opening:
 
     def _nodes(self, nodes: Iterable[OnnxNode], scope: Types) -> None:
         """Examine nodes, and repeat what is known of those that differ from an earlier one only in their names."""
-        values, examined = scope.values, self._examined
+        values, examined, find = scope.values, self._examined, scope.find
         context = scope.kind, self._is_removed
         where = self._contexts.setdefault(context, len(self._contexts))
         for node in nodes:
             if self._put(node, scope):
                 continue
-            key = self._key(node, scope, where)
+            inputs = [values.get(name) or find(name) if name else None for name in node.inputs]
+            key = self._key(node, inputs, scope, where)
             met = examined.get(key) if key is not None else None
             if met is None:
                 before = self.unimplemented, self.mislabelled
-                self._examine(node.raw, node.domain, scope)
+                self._examine(node, inputs, scope)
                 if key is not None and before == (self.unimplemented, self.mislabelled):
                     examined[key] = [values.get(name) for name in node.outputs]
                 continue
@@ -160,16 +164,16 @@ class _Opening:
             function = self._functions.get(key_of(node.domain, node.op_type, node.raw))
             if function is not None:
                 follow = partial(self._call, function, node.raw, scope, is_local=True)
-                self._keep(node.raw, self._within(follow, len(function.node)) or {}, scope)
+                self._keep(node, self._within(follow, len(function.node)) or {}, scope)
                 return True
-        if node.op_type == "Constant" and node.domain == "":
-            tensor = constant_of(node.raw)
-            if tensor is not None:
-                scope.values[node.outputs[0]] = self._constant(StoredTensor(tensor))
-                return True
-        return False
+        if node.op_type != "Constant" or node.domain:
+            return False
+        tensor = node.tensor or constant_of(node.raw)
+        if tensor is not None:
+            scope.values[node.outputs[0]] = self._constant(tensor)
+        return tensor is not None
 
-    def _key(self, node: OnnxNode, scope: Types, where: int) -> tuple[Any, ...] | None:
+    def _key(self, node: OnnxNode, inputs: Sequence[Known | None], scope: Types, where: int) -> tuple[Any, ...] | None:
         """Return everything that decides what is known of a node's outputs; None if that is more than can be compared.
 
         Those are graphs in the node, and the results of a walk, which go by the names of values. ``where`` numbers what
@@ -178,12 +182,11 @@ class _Opening:
         kind = node.kind
         if kind is None:
             return None
-        if self._known is not None and schema_of(node.op_type, node.version, node.domain) is None:
+        if self._known is not None and operator_of(node.op_type, node.version, node.domain) is None:
             return None
-        numbers: list[int | None] = []
-        for name in node.inputs:
-            found = scope.find(name) if name else None
-            numbers.append(found.number or self._number(found) if found is not None else None if name else _OMITTED)
+        numbers: list[int | None] = [None if f is None else f.number or self._number(f) for f in inputs]
+        if None in numbers:
+            numbers = [n or (None if name else _OMITTED) for n, name in zip(numbers, node.inputs, strict=True)]
         declared, outputs = scope.declared, node.outputs
         if declared.keys().isdisjoint(outputs):
             return kind, where, *numbers
@@ -195,63 +198,64 @@ class _Opening:
         known.number = self._numbers.setdefault(known.facts(), len(self._numbers) + 1)
         return known.number
 
-    def _examine(self, node: Any, domain: str, scope: Types) -> None:
-        schema = schema_of(node.op_type, scope.versions.get(domain, 1), domain)
-        if schema is not None and schema.deprecated:
-            made = self._within(partial(self._defined, node, schema, scope), 1) or {}
+    def _examine(self, node: OnnxNode, inputs: Sequence[Known | None], scope: Types) -> None:
+        """Infer the outputs of a node from what is known about its inputs, and look up its kernel."""
+        operator = operator_of(node.op_type, node.version, node.domain)
+        if operator is not None and operator.is_deprecated:
+            made = self._within(partial(self._defined, node.raw, operator, scope), 1) or {}
             self._keep(node, made, scope)
             return
-        called = self._with_bodies(node, scope)
-        if schema is None:
+        called = node.raw if node.kind is not None else self._with_bodies(node.raw, scope)
+        if operator is None:
             self._foreign(node, scope)
             return
-        if any(name and not is_known(scope.type_of(name)) for name in node.input):
+        known = {name: found for name, found in zip(node.inputs, inputs, strict=True) if found is not None}
+        if any(name and (name not in known or not known[name].type.is_known) for name in node.inputs):
             return
-        known = {name: found for name in node.input if name and (found := scope.find(name)) is not None}
-        held = {name: found.constant for name, found in known.items() if found.constant is not None}
-        self._infer_unfolded(called, schema, known, scope)
-        stored = {name: t for name, t in held.items() if not known[name].is_folded}
-        sizes = sizes_made(node, stored, scope)
-        types = {name: found.type for name, found in known.items()}
-        made = {**self._inferred(called, schema, types, _messages(held), scope), **of_taken_branch(called, scope)}
-        for position, name in enumerate(node.output):
-            if name and not is_known(made.get(name)) and not is_typed(schema, position) and name not in scope.declared:
-                raise refused(node, f"the type of {name!r} is not known", scope)
+        if not all(found.was_known for found in known.values()):
+            self._infer_unfolded(node, called, operator, known, scope)
+        made = self._inferred(called, operator, {n: f.type for n, f in known.items()}, _constants(known), scope)
+        if node.op_type == "If":
+            made.update(of_taken_branch(called, scope))
+        for position, name in enumerate(node.outputs):
+            if name and not is_known(made.get(name)) and not operator.is_typed(position) and name not in scope.declared:
+                raise refused(node.raw, f"the type of {name!r} is not known", scope)
         self._keep(node, made, scope)
+        sizes = sizes_made(node, inputs)
         if sizes is not None:
-            scope.put_sizes(node.output[0], sizes)
-        self._look_up(node, schema, scope)
-        names = [name for name in node.output if name]
-        made_types = [scope.type_of(name) for name in names]
-        inputs = [scope.type_of(name) for name in node.input]
-        constants = [held.get(name) for name in node.input]
-        tensors = folded(node, scope.versions.get(domain, 1), inputs, constants, made_types)
+            scope.put_sizes(node.outputs[0], sizes)
+        types = [scope.type_of(name) if name else None for name in node.outputs]
+        self._look_up(node, operator, inputs, types, scope)
+        names = [name for name in node.outputs if name]
+        tensors = folded(node, inputs, [t for t, name in zip(types, node.outputs, strict=True) if name])
         for name, tensor in zip(names, tensors, strict=False):
             scope.fold(name, tensor)
 
-    def _foreign(self, node: Any, scope: Types) -> None:
+    def _foreign(self, node: OnnxNode, scope: Types) -> None:
         """Record a walk's results for the outputs of a node whose schema onnx does not have."""
         if scope.is_in_function and node.op_type in _NOT_IN_FUNCTIONS:
-            raise refused(node, f"{node.op_type} in a function has a type that it does not give", scope)
+            raise refused(node.raw, f"{node.op_type} in a function has a type that it does not give", scope)
         if scope.is_in_function and not node.domain:
-            raise refused(node, f"{node.op_type} in a function ends its process", scope)
-        types = scope.known_types(node.input)
+            raise refused(node.raw, f"{node.op_type} in a function ends its process", scope)
+        types = scope.known_types(node.inputs)
         try:
-            made = outputs_of(node, types)
+            made = outputs_of(node.raw, types)
         except MistypedError as error:
-            raise refused(node, str(error), scope) from None
+            raise refused(node.raw, str(error), scope) from None
         known = self._known
-        for name in node.output if known is not None else ():
+        for name in node.outputs if known is not None else ():
             found = known(name) if known is not None else None
             if found is NEVER:
-                raise refused(node, "no sizes work for a node in it", scope)
+                raise refused(node.raw, "no sizes work for a node in it", scope)
             if found is None and self._is_removed:
-                raise refused(node, f"what it infers of {name!r} is not known", scope)
+                raise refused(node.raw, f"what it infers of {name!r} is not known", scope)
             if found is not None and type_of(found).is_known:
                 made[name] = type_of(found)
         self._keep(node, made, scope)
 
-    def _infer_unfolded(self, node: Any, schema: Any, known: Mapping[str, Known], scope: Types) -> None:
+    def _infer_unfolded(
+        self, node: OnnxNode, called: Any, operator: Operator, known: Mapping[str, Known], scope: Types
+    ) -> None:
         """Infer a node's outputs before constants are folded, if that makes a difference.
 
         It sees the model's constants and the sizes that are known without folding.
@@ -259,38 +263,31 @@ class _Opening:
         These inferred types stay: ``Split`` gives its outputs a rank if the size that it splits is unknown, and none if
         that size is a number but the sizes of the parts are unknown.
         """
-        if all(f.unfolded in (None, f.type) and not f.is_folded and f.sizes is None for f in known.values()):
-            return
         held = {name: tensor_of(f.sizes) for name, f in known.items() if f.sizes is not None}
-        held.update(_messages({n: f.constant for n, f in known.items() if f.constant is not None and not f.is_folded}))
-        if held.keys() == {name for name, f in known.items() if f.constant is not None} and all(
-            f.unfolded in (None, f.type) for f in known.values()
-        ):
+        held.update(_constants({name: f for name, f in known.items() if not f.is_folded}))
+        if held.keys() == _constants(known).keys() and all(f.unfolded in (None, f.type) for f in known.values()):
             return
         types = {name: f.unfolded or f.type for name, f in known.items()}
-        self._keep(node, self._inferred(node, schema, types, held, scope), scope)
-        for name in node.output:
+        self._keep(node, self._inferred(called, operator, types, held, scope), scope)
+        for name in node.outputs:
             scope.put_unfolded(name)
 
     def _inferred(
-        self, node: Any, schema: Any, types: Mapping[str, ValueType], held: Mapping[str, Any], scope: Types
+        self, node: Any, operator: Operator, types: Mapping[str, ValueType], held: dict[str, Any], scope: Types
     ) -> dict[str, ValueType]:
         """Return the types that onnx infers for a node's outputs; raises `RefusedSessionError` if that fails."""
-        from onnx import checker, shape_inference
-
+        given = {name: t.proto for name, t in types.items()}
         try:
-            found = shape_inference.infer_node_outputs(
-                schema, node, {name: t.proto for name, t in types.items()}, dict(held), opset_imports=scope.imports
-            )
-        except (shape_inference.InferenceError, checker.ValidationError) as error:
+            found = self._infer(operator.schema, node, given, held, opset_imports=scope.imports)
+        except self._errors as error:
             raise refused(node, words_of(error), scope) from None
         except (RuntimeError, ValueError, TypeError):  # not an error of the operator itself
             return {}
         return {name: kept_type(made) for name, made in found.items()}
 
-    def _keep(self, node: Any, made: Mapping[str, ValueType], scope: Types) -> None:
+    def _keep(self, node: OnnxNode, made: Mapping[str, ValueType], scope: Types) -> None:
         """Merge the inferred types of a node's outputs with the declared ones."""
-        for name in node.output:
+        for name in node.outputs:
             if not name:
                 continue
             inferred, kept = made.get(name), scope.declared.get(name)
@@ -299,13 +296,13 @@ class _Opening:
                     scope.put(name, kept)
                 continue
             if not inferred.is_real:
-                raise refused(node, f"{name!r} has an unknown element type", scope)
+                raise refused(node.raw, f"{name!r} has an unknown element type", scope)
             if kept is None:
                 scope.put(name, inferred)
                 continue
             if kept.text != inferred.text:
                 text = f"{name!r} is declared as {kept.text}, but is {inferred.text}"
-                found = refused(node, text, scope)
+                found = refused(node.raw, text, scope)
                 if name in scope.outputs:
                     raise found
                 self.mislabelled = self.mislabelled or found.refusal._replace(is_certain=False)
@@ -366,33 +363,42 @@ class _Opening:
         pairs = zip(node.output, function.output, strict=False)
         return {given: made for given, name in pairs if (made := own.type_of(name)) is not None}
 
-    def _defined(self, node: Any, schema: Any, scope: Types) -> dict[str, ValueType] | None:
+    def _defined(self, node: Any, operator: Operator, scope: Types) -> dict[str, ValueType] | None:
         """Infer the standard's definition of an operator by others, as `_call` does; None without a definition."""
         types = [(scope.type_of(name) or ValueType()).proto for name in node.input]
-        body = definition_of(schema, node, scope.versions.get(normal(node.domain), 1), types)
-        if body is None or (schema.has_function and not is_unchanged(body, scope.versions)):
+        body = definition_of(operator.schema, node, scope.versions.get(normal(node.domain), 1), types)
+        if body is None or (operator.has_function and not is_unchanged(body, scope.versions)):
             return None
-        return self._call(body, with_defaults(node, schema), scope)
+        return self._call(body, with_defaults(node, operator.schema), scope)
 
-    def _look_up(self, node: Any, schema: Any, scope: Types) -> None:
+    def _look_up(
+        self,
+        node: OnnxNode,
+        operator: Operator,
+        inputs: Sequence[Known | None],
+        made: Sequence[ValueType | None],
+        scope: Types,
+    ) -> None:
         """Note a node without a kernel or a definition by other operators."""
         if self.unimplemented is not None or self._is_removed:
             return
-        types = scope.known_types((*node.input, *node.output))
-        problem = problem_of(node, schema.domain)
+        problem = problem_of(node.raw, operator.title)
         if problem is not None:
-            self.unimplemented = refused(node, problem, scope).refusal
+            self.unimplemented = refused(node.raw, problem, scope).refusal
             return
-        if is_implemented(node, schema, types):
+        given = tuple([None if found is None else found.type.text for found in inputs])
+        texts = tuple([found.text if found is not None and found.is_known else None for found in made])
+        if is_implemented(operator, given, texts):
             return
-        if self._within(partial(self._defined, node, schema, scope), 1) is not None:
+        if self._within(partial(self._defined, node.raw, operator, scope), 1) is not None:
             return
-        if is_implemented(node, schema, types, with_casts=True):
+        if is_implemented(operator, given, texts, with_casts=True):
             return
-        shown = ", ".join(types[n].text for n in node.input if n in types)
-        text = f"there is no implementation of {node.op_type} of version {schema.since_version} for {shown}"
-        self.unimplemented = refused(node, text, scope).refusal
+        shown = ", ".join(text for text in given if text is not None)
+        text = f"there is no implementation of {node.op_type} of version {operator.version} for {shown}"
+        self.unimplemented = refused(node.raw, text, scope).refusal
 
 
-def _messages(held: Mapping[str, StoredTensor]) -> dict[str, Any]:
-    return {name: found.raw for name, found in held.items()}
+def _constants(known: Mapping[str, Known]) -> dict[str, Any]:
+    """Return the tensors of values that are constants."""
+    return {name: found.constant.raw for name, found in known.items() if found.constant is not None}

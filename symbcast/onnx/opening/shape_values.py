@@ -6,11 +6,11 @@ from a real number to a size refuses a model, because its inputs seem to have di
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
-from symbcast.onnx.opening.scope import Sizes, Types
-from symbcast.onnx.protobuf.constant import StoredTensor
+from symbcast.onnx.opening.scope import Known, Sizes
+from symbcast.onnx.protobuf.graph import OnnxNode
 
 _INT64 = 7
 
@@ -23,18 +23,18 @@ def tensor_of(sizes: Sizes) -> Any:
     return helper.make_tensor("", _INT64, dims, items)
 
 
-def sizes_made(node: Any, held: Mapping[str, StoredTensor], scope: Types) -> Sizes | None:
-    """Return the sizes that a node passes on; ``held`` are the constants among its inputs."""
-    if len(node.output) != 1 or node.domain not in ("", "ai.onnx") or not node.input:
+_MAKERS = frozenset({"Cast", "Gather", "Shape", "Squeeze", "Unsqueeze"})
+
+
+def sizes_made(node: OnnxNode, inputs: Sequence[Known | None]) -> Sizes | None:
+    """Return the sizes that a node passes on, from the facts about its inputs."""
+    if node.op_type not in _MAKERS or node.domain or len(node.outputs) != 1 or not inputs or inputs[0] is None:
         return None
     if node.op_type == "Shape":
-        of = scope.type_of(node.input[0])
-        sizes = None if of is None else of.sizes
-        bounds = {a.name: a.i for a in node.attribute}
+        sizes, bounds = inputs[0].type.sizes, node.attributes
         part = None if sizes is None else sizes[bounds.get("start", 0) : bounds.get("end")]
         return None if part is None or None in part else tuple(n for n in part if n is not None)
-    found = scope.values.get(node.input[0])
-    known = None if found is None else found.sizes
+    known = inputs[0].sizes
     match node.op_type:
         case "Cast":
             return known
@@ -43,16 +43,16 @@ def sizes_made(node: Any, held: Mapping[str, StoredTensor], scope: Types) -> Siz
         case "Unsqueeze" if isinstance(known, int):
             return (known,)
         case "Gather" if isinstance(known, tuple):
-            return _gathered(known, held.get(node.input[1]))
+            return _gathered(known, inputs[1])
     return None
 
 
-def _gathered(sizes: tuple[int, ...], indices: StoredTensor | None) -> Sizes | None:
+def _gathered(sizes: tuple[int, ...], indices: Known | None) -> Sizes | None:
     from onnx import numpy_helper
 
-    if indices is None:
+    if indices is None or indices.constant is None or indices.is_folded:
         return None
-    places = numpy_helper.to_array(indices.raw)
+    places = numpy_helper.to_array(indices.constant.raw)
     if places.ndim > 1 or not all(-len(sizes) <= i < len(sizes) for i in places.ravel()):
         return None
     found = tuple(sizes[i] for i in places.ravel())

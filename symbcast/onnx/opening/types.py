@@ -94,8 +94,12 @@ def declared_type(declared: Any) -> ValueType:
 
     As ``RemoveInvalidValues`` in ONNX Runtime's graph.cc does.
     """
-    made = type(declared)()
-    made.CopyFrom(declared)
+    return _without_invalid(ValueType.of(declared))
+
+
+@lru_cache(maxsize=4096)
+def _without_invalid(declared: ValueType) -> ValueType:
+    made = declared.copy()
     for dim in made.tensor_type.shape.dim if made.WhichOneof("value") == TENSOR else ():
         kind = dim.WhichOneof("value")
         if (kind == "dim_param" and not dim.dim_param) or (kind == "dim_value" and dim.dim_value < 0):

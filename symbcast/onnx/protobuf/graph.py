@@ -40,7 +40,7 @@ class OnnxNode(Node):
     large to be compared.
     """
 
-    __slots__ = ("_attributes", "_graphs", "kind", "versions")
+    __slots__ = ("_attributes", "_graphs", "_tensor", "kind", "versions")
 
     kind: str | None
 
@@ -57,6 +57,7 @@ class OnnxNode(Node):
         self.version = version = versions.get(domain, 1)
         self._attributes: Mapping[str, Any] | None = None
         self._graphs: Mapping[str, Graph] | None = None
+        self._tensor: StoredTensor | None = None
         if op_type == "Constant":
             self.kind = None
             return
@@ -110,12 +111,13 @@ class OnnxNode(Node):
         return super().path
 
     @property
-    def tensor(self) -> Any:
+    def tensor(self) -> StoredTensor | None:
         """The tensor that a node of type Constant holds, if it holds nothing else."""
-        if self.op_type != "Constant" or self.domain:
-            return None
-        attributes = self.raw.attribute
-        return attributes[0].t if len(attributes) == 1 and attributes[0].name == "value" else None
+        if self._tensor is None and self.op_type == "Constant" and not self.domain:
+            attributes = self.raw.attribute
+            if len(attributes) == 1 and attributes[0].name == "value":
+                self._tensor = StoredTensor(attributes[0].t)
+        return self._tensor
 
     @property
     def held(self) -> tuple[int, ...] | None:
