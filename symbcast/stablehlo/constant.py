@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import prod
 from typing import Any
 
@@ -20,6 +21,13 @@ class Held(Constant):
 
     def __init__(self, op: Any, kind: TensorType) -> None:
         super().__init__(op, tuple(n or 0 for n in kind.sizes or ()), kind.dtype)
+
+    def facts(self) -> Hashable | None:
+        """Return the shape and type, and the data, of which MLIR keeps equal ones once."""
+        try:
+            return Held, self.shape, self.dtype, self.raw.attributes["value"]
+        except TypeError:  # the bindings have no class for it
+            return None
 
     def read(self) -> Content | None:
         """Return the elements of short tensors, of long ones of integers, and of those with one number everywhere."""

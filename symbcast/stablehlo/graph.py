@@ -6,7 +6,7 @@ name of their function: ``divmod:%3``. A node has the name in its location, such
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from symbcast.stablehlo.mlir import bindings
 
 CALLS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 """Operations that call a function, each with the attribute that names it."""
+ENDS_OF_IDIOMS = frozenset({"func.call", "stablehlo.select"})
+"""Operations that may be the last one of arithmetic that is matched as a whole (`symbcast.stablehlo.idioms`)."""
 
 
 class Names(NamedTuple):
@@ -42,6 +44,22 @@ class HloNode(Node):
         )
         self.names = names
         self.program = program
+
+    @cached_property
+    def kind(self) -> Hashable | None:
+        """The operation, its attributes and types; None if it runs graphs, or may be the last one of an idiom.
+
+        MLIR keeps one object for equal attributes and types, so that they are compared and hashed at once.
+        """
+        op = self.raw
+        if self.op_type in ENDS_OF_IDIOMS or self.op_type in CALLS or len(op.regions):
+            return None
+        attributes = op.attributes
+        try:
+            written = tuple([(name, attributes[name]) for name in attributes])
+        except TypeError:  # the bindings have no class for it
+            return None
+        return self.op_type, written, tuple([v.type for v in op.operands]), tuple([v.type for v in op.results])
 
     @cached_property
     def graphs(self) -> Mapping[str, Graph]:

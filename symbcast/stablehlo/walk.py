@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.core.logic.formulas import FALSE
@@ -13,6 +13,7 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import MAX_AGAIN, Walk
 from symbcast.stablehlo.attributes import tensor_type
 from symbcast.stablehlo.constant import Held
+from symbcast.stablehlo.graph import ENDS_OF_IDIOMS
 from symbcast.stablehlo.idioms import contents_of_idioms
 from symbcast.stablehlo.node_call import ASSERTIONS, HloCall, Stretch
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from symbcast.graphs.walking.answering import Answering
     from symbcast.graphs.walking.walker import GraphScope
 
-_WITH_IDIOMS = frozenset({"func.call", "stablehlo.select"})
 _CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
 
 
@@ -51,13 +51,18 @@ class HloWalk(Walk):
             return
         scope.values[node.outputs[0]] = Held(node.raw, kind)
 
+    def trace(self) -> Hashable:
+        """Return counts of what operations leave in the walk, besides their outputs."""
+        own = len(self.stretches), len(self.futures), self.is_asserting, len(self.unknown_assertions)
+        return super().trace(), own
+
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with the element types of their types; require the sizes that the types promise."""
         own = cast("HloCall", call)
         types = own.types
         if not types:  # the end of the function
             return outputs
-        if call.node.op_type in _WITH_IDIOMS and all(t is not None and t.sizes == () for t in types):
+        if call.node.op_type in ENDS_OF_IDIOMS and all(t is not None and t.sizes == () for t in types):
             contents = contents_of_idioms(own)
             outputs = [v if c is None else v.with_content(c) for v, c in zip(outputs, contents, strict=True)]
         several = len(types) > 1
