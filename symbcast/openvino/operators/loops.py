@@ -10,6 +10,7 @@ from symbcast.core.logic.formulas import TRUE
 from symbcast.graphs.operators.control.loops import Loop, Turn, condition_of, looped, slices
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import UNKNOWN, Value
+from symbcast.openvino.constant import shape_of
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
 
@@ -44,7 +45,7 @@ class _Body:
         given.update({d.body_parameter_index: v for d, v in zip(self.merged, carried, strict=True)})
         for n, parameter in enumerate(self.graph.parameters):
             if n not in given:  # the iteration number
-                given[n] = Value(tuple(parameter.get_output_shape(0)), call.dtype(), number.content)
+                given[n] = Value(shape_of(parameter), call.dtype(), number.content)
         found = call.walk.within(self.graph, call.scope, [given[n] for n in range(len(self.graph.inputs))])
         return Turn(
             found[self.condition] if self.condition >= 0 else UNKNOWN,

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
+
+from symbcast.torch.reading.library import load
 
 _PLAIN = frozenset({bool, int, float, complex, str, type(None)})
 
 
-def described(value: Any, places: Mapping[Any, int], torch: Any) -> Hashable:
-    """Return a value as a key; ``places`` numbers the nodes that it may hold, ``torch`` is the module.
+class _Types(NamedTuple):
+    """The types of torch that are compared."""
+
+    node: Any
+    tensor: Any
+    symbolic: Any
+    written: Any
+
+
+@cache
+def _types() -> _Types:
+    torch = load()
+    return _Types(
+        torch.fx.Node,
+        torch.Tensor,
+        (torch.SymInt, torch.SymFloat, torch.SymBool),
+        (torch.dtype, torch.device, torch.layout, torch.memory_format),
+    )
+
+
+def described(value: Any, places: Mapping[Any, int]) -> Hashable:
+    """Return a value as a key; ``places`` numbers the nodes that it may hold.
 
     Raises `TypeError` for a value of a type that is not compared here.
 
-    >>> one, other = (described([1, n], {}, None) for n in (1, True))
+    >>> one, other = (described([1, n], {}) for n in (1, True))
     >>> one == other
     False
     """
@@ -21,17 +44,18 @@ def described(value: Any, places: Mapping[Any, int], torch: Any) -> Hashable:
     if kind in _PLAIN:
         return kind, value
     if isinstance(value, list | tuple):
-        return tuple([described(v, places, torch) for v in value])
+        return tuple([described(v, places) for v in value])
     if isinstance(value, dict):
-        return tuple([(key, described(v, places, torch)) for key, v in value.items()])
-    if kind is torch.fx.Node:
+        return tuple([(key, described(v, places)) for key, v in value.items()])
+    types = _types()
+    if kind is types.node:
         if value not in places:
             raise TypeError(f"{value} is not an input")
         return kind, places[value]
-    if isinstance(value, torch.Tensor):
-        return torch.Tensor, value.dtype, described(tuple(value.shape), places, torch)
-    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+    if isinstance(value, types.tensor):
+        return types.tensor, value.dtype, tuple([described(size, places) for size in value.shape])
+    if isinstance(value, types.symbolic):
         return kind, value.node.expr
-    if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
+    if isinstance(value, types.written):
         return str(value)
     raise TypeError(f"{kind.__name__} is not compared")

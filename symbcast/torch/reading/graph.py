@@ -54,17 +54,18 @@ class TorchNode(Node):
     def __init__(
         self, fx: Any, name: str, names: Mapping[Any, str], inner: Mapping[str, Graph] = NOTHING, caller: Any = None
     ) -> None:
-        value = fx.meta.get("val")
+        value, taken = fx.meta.get("val"), fx.all_input_nodes
         count = len(value) if isinstance(value, (tuple, list)) else None
         super().__init__(
             type_of(fx.target),
-            [names[n] for n in fx.all_input_nodes],
+            [names[n] for n in taken],
             [name] if count is None else [f"{name}.{n}" for n in range(count)],
             name=name,
             raw=fx,
         )
         self._caller = caller
         self._inner = inner
+        self._taken = taken
         self.names = names
 
     @property
@@ -78,11 +79,10 @@ class TorchNode(Node):
         fx = self.raw
         if self._inner:
             return None
-        places = {n: place for place, n in enumerate(fx.all_input_nodes) if n in self.names}
+        places = {n: place for place, n in enumerate(self._taken) if n in self.names}
         dtypes = tuple([getattr(n.meta.get("val"), "dtype", None) for n in places])
-        torch = load()
         try:
-            return fx.target, dtypes, *(described(v, places, torch) for v in (fx.args, fx.kwargs, fx.meta.get("val")))
+            return fx.target, dtypes, *[described(v, places) for v in (fx.args, fx.kwargs, fx.meta.get("val"))]
         except TypeError:
             return None
 
