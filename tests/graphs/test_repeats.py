@@ -1,4 +1,4 @@
-"""Repeated nodes of OpenVINO models and exported programs: taking over the outputs of a twin changes no answer."""
+"""Repeated nodes of models, programs and modules: taking over the outputs of a twin changes no answer."""
 
 from __future__ import annotations
 
@@ -55,3 +55,20 @@ def test_layers_of_an_exported_program():
     sizes = ({0: torch.export.Dim.DYNAMIC},)
     program = torch.export.export(Layers(), (torch.zeros(8, 4),), dynamic_shapes=sizes)
     hold_against_all_computed(sb.torch.check, program, 24)
+
+
+def test_layers_of_a_stablehlo_module():
+    pytest.importorskip("jaxlib")
+    lines = []
+    for n in range(12):  # the last layers have other attributes, constants and types
+        axis, count, kind = int(n == 10), 3 if n == 11 else 2, "f64" if n == 11 else "f32"
+        wide = f"tensor<{'?x8' if axis else '?x4'}xf32>"
+        lines.append(f"""
+            %k{n} = stablehlo.constant dense<{count}> : tensor<i32>
+            %w{n} = stablehlo.concatenate %a, %a, dim = {axis} : (tensor<?x4xf32>, tensor<?x4xf32>) -> {wide}
+            %s{n} = stablehlo.get_dimension_size %w{n}, dim = 0 : ({wide}) -> tensor<i32>
+            %m{n} = stablehlo.multiply %s{n}, %k{n} : tensor<i32>
+            %r{n} = stablehlo.reshape %m{n} : (tensor<i32>) -> tensor<1xi32>
+            %y{n} = stablehlo.dynamic_iota %r{n}, dim = 0 : (tensor<1xi32>) -> tensor<?x{kind}>""")
+    text = f"func.func @main(%a: tensor<?x4xf32>) -> tensor<?xf64> {{ {''.join(lines)} return %y11 : tensor<?xf64> }}"
+    hold_against_all_computed(sb.stablehlo.check, text, 18)
