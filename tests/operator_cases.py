@@ -634,7 +634,18 @@ for x in ("a", "ab", "abc"):
             case("stft.center", self=tensor(x), n_fft=frame, hop_length=hop, center=center, return_complex=True)
         case("stft.center", self=tensor(x), n_fft=frame, hop_length=hop, center=True, pad_mode="constant",
              onesided=False, return_complex=True)  # fmt: skip
-    case("stft.center", self=tensor(x), n_fft=4, hop_length=2, win_length=3, window="T:c", return_complex=True)
+    for window in (None, "T:c"):
+        case("stft.default", self=tensor(x), n_fft=4, hop_length=2, win_length=3, window=window, return_complex=True)
+    case(
+        "stft.center",
+        self=tensor(x),
+        n_fft=4,
+        hop_length=2,
+        win_length=3,
+        window="T:c",
+        center=True,
+        return_complex=True,
+    )
 
 # Matrices
 

@@ -136,7 +136,7 @@ def short_time(call: TorchCall) -> Value:
     width = call.number("win_length", length)
     if length < 1 or hop < 1 or not 1 <= width <= length:
         call.refuse("the hop and the window must be positive, and the window at most as long as a frame")
-    if call.flag("center", True):
+    if call.flag("center"):  # one overload has no such argument, and does not pad
         if call.given("pad_mode") in (None, "reflect"):
             call.at_most(length // 2 + 1, time, "the signal must be longer than what is reflected at its ends")
         time = add(time, 2 * (length // 2))
