@@ -33,6 +33,7 @@ from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.operators.rearranging.layout import new_axes
 from symbcast.operators.selecting.indexing import meet, within
 from symbcast.torch.node_call import element_of, shape_of, size_of
+from symbcast.torch.positions import all_places, with_positions, writes_all
 from symbcast.torch.reading.element_types import INT64, number_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
         if type(value) is Value and not value.dtype:
             value.dtype = number_of(getattr(known, "dtype", None))
             value.key = None
+    outputs = with_positions(call, outputs)
     translate = _TRANSLATIONS.get(call.node.op_type)
     first = outputs[0] if outputs else None
     if translate is None or first is None or first.content is not None or first.shape is None:
@@ -355,6 +357,17 @@ def _cumulated(call: TorchCall, output: Value) -> Content | None:
     return _estimated(
         output, summed_along(value, axis, call.bounds), partial(estimates.summed_along, value, axis, call.bounds)
     )
+
+
+@_translation("index_put", "index_put_")
+def _replaced(call: TorchCall, output: Value) -> Content | None:
+    return interval_of(_operand(call, "values", output.dtype), call.bounds) if writes_all(call) else None
+
+
+@_translation("argsort", "randperm")
+def _ordered(call: TorchCall, output: Value) -> Content | None:
+    dims = shape_of(output)
+    return all_places(dims[call.number("dim", -1)] if dims else 1)
 
 
 @_translation("argmax", "argmin")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.graph import Node
     from symbcast.graphs.requirements.recorder import Asker
+    from symbcast.torch.reading.graph import TorchNode
     from symbcast.torch.reading.reader import TorchModel
 
 
@@ -55,7 +56,8 @@ class TorchWalk(Walk):
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs together with the known facts about their elements."""
-        return with_contents(cast("TorchCall", call), outputs)
+        found = with_contents(cast("TorchCall", call), outputs)
+        return list(map(_changing, found)) if cast("TorchNode", call.node).is_overwritten else found
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
         """Return outputs whose sizes are unknown."""
@@ -88,6 +90,15 @@ class TorchWalk(Walk):
             return term(self._symbols[s.name])
 
         return leaf
+
+
+def _changing(value: Value) -> Value:
+    """Return a value whose elements a later node changes: nothing is known about integers and booleans."""
+    if value.dtype in FLOATS:
+        return value
+    made = Value(value.shape, value.dtype)
+    made.decided_by = Decider.BOTH
+    return made
 
 
 def _aten(names: str) -> frozenset[str]:

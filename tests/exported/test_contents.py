@@ -99,3 +99,45 @@ def test_random_modules(number):
     """Modules of ``survey_exported_modules.py`` of which something wrong was said once."""
     found = held(drawn(number), number)
     assert not found["faults"] and found["counts"]["runs"]
+
+
+def test_a_sort_has_each_position_and_its_inverse_too():
+    """Mixtures of experts sort the tokens of a batch by expert, and put the results back."""
+
+    def mixed(x, scores):
+        order = scores.topk(2, -1)[1].reshape(-1).sort()[1]
+        back = torch.empty_like(order)
+        back[order] = torch.arange(order.shape[0])
+        return x[order // 2][back]
+
+    report = checked(mixed, torch.randn(7, 3), torch.randn(7, 5), shapes=dynamic(2, 2))
+    assert not report.unanalysed
+    assert str(report.condition) == "args_1_dim_0 <= args_0_dim_0 and args_1_dim_1 >= 2"
+    picked = checked(lambda x, s: x[s.argsort()], torch.randn(7, 3), torch.randn(7), shapes=dynamic(2, 1))
+    assert str(picked.condition) == "args_1_dim_0 <= args_0_dim_0"
+
+
+def _written(indices):
+    indices[0] = 100
+
+
+def _written_by_view(indices):
+    indices.view(-1).add_(3)
+
+
+def _written_by_part(indices):
+    with torch.no_grad():
+        indices[:1].fill_(100)
+
+
+@pytest.mark.parametrize("write", [_written, _written_by_view, _written_by_part])
+@pytest.mark.parametrize("make", [lambda x: torch.arange(x.shape[0]), lambda x: x[:, 0].argsort()])
+def test_elements_that_a_later_node_changes_are_unknown(write, make):
+    def changed(x):
+        indices = make(x)
+        write(indices)
+        return x[indices]
+
+    report = checked(changed, torch.randn(7, 3), shapes=dynamic(2))
+    assert report.verdict is not sb.Verdict.ALWAYS
+    assert {u.op_type for u in report.unanalysed} == {"aten.index"}

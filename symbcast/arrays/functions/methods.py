@@ -180,7 +180,7 @@ def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = F
 
 
 def _reduction(name: str, ufunc: Any) -> None:
-    def reduction(  # noqa: PLR0913, PLR0917 - as NumPy has them
+    def reduction(
         array: Any,
         axis: Any = None,
         dtype: Any = None,
@@ -208,7 +208,7 @@ def _given(initial: Any, where: Any) -> dict[str, Any]:
 
 
 def _extreme(name: str, ufunc: Any) -> None:
-    def extreme(  # noqa: PLR0913, PLR0917 - as NumPy has them
+    def extreme(
         array: Any,
         axis: Any = None,
         out: Any = None,

@@ -17,9 +17,8 @@ from symbcast.graphs.values.value import Value
 from symbcast.torch.reading.described import described
 from symbcast.torch.reading.held import Held
 from symbcast.torch.reading.library import load
+from symbcast.torch.reading.memory import INLINED, overwritten
 
-_INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
-"""Calls whose inner graph is inlined, and the position of the graph among their arguments."""
 _BODIES = {
     "cond": {"true": 1, "false": 2},
     "while_loop": {"cond": 0, "body": 1},
@@ -49,10 +48,19 @@ class Source(NamedTuple):
 
 
 class TorchNode(Node):
-    """A node; ``raw`` is its `torch.fx` node, ``names`` maps the nodes of its graph to value names."""
+    """A node; ``raw`` is its `torch.fx` node, ``names`` maps the nodes of its graph to value names.
 
-    def __init__(
-        self, fx: Any, name: str, names: Mapping[Any, str], inner: Mapping[str, Graph] = NOTHING, caller: Any = None
+    ``is_overwritten`` says that a later node writes to the memory of its results.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - the graph has all of these at hand
+        self,
+        fx: Any,
+        name: str,
+        names: Mapping[Any, str],
+        inner: Mapping[str, Graph] = NOTHING,
+        caller: Any = None,
+        is_overwritten: bool = False,
     ) -> None:
         value, taken = fx.meta.get("val"), fx.all_input_nodes
         count = len(value) if isinstance(value, (tuple, list)) else None
@@ -67,6 +75,7 @@ class TorchNode(Node):
         self._inner = inner
         self._taken = taken
         self.names = names
+        self.is_overwritten = is_overwritten
 
     @property
     def graphs(self) -> Mapping[str, Graph]:
@@ -82,7 +91,8 @@ class TorchNode(Node):
         places = {n: place for place, n in enumerate(self._taken) if n in self.names}
         dtypes = tuple([getattr(n.meta.get("val"), "dtype", None) for n in places])
         try:
-            return fx.target, dtypes, *[described(v, places) for v in (fx.args, fx.kwargs, fx.meta.get("val"))]
+            given = [described(v, places) for v in (fx.args, fx.kwargs, fx.meta.get("val"))]
+            return fx.target, self.is_overwritten, dtypes, *given
         except TypeError:
             return None
 
@@ -142,13 +152,15 @@ class TorchGraph(Graph):
 
     def _nodes(self, module: Any, names: dict[Any, str], around: str = "", caller: Any = None) -> Iterator[TorchNode]:
         """Yield the nodes of a graph and add its value names to ``names``; ``caller`` is the node that runs it."""
+        changed = overwritten(module)
         for fx in module.graph.nodes:
             if fx.op == "placeholder" and fx in names:
                 continue
             name = self._free(f"{around}{fx.name}")
             if fx.op == "placeholder":
                 names[fx] = name if around else fx.name
-                self._hold(fx.name, self._tensors.get(fx.name, fx.meta.get("val")))
+                own = None if fx in changed else self._tensors.get(fx.name)
+                self._hold(fx.name, fx.meta.get("val") if own is None else own)
             elif fx.op == "get_attr":
                 names[fx] = name
                 self._hold(name, getattr(module, str(fx.target), None))
@@ -159,7 +171,7 @@ class TorchGraph(Graph):
             elif (inner := self._inner(module, fx)) is not None:
                 yield from self._inlined(fx, *inner, names)
             else:
-                made = TorchNode(fx, name, names, self._bodies(module, fx, names), caller)
+                made = TorchNode(fx, name, names, self._bodies(module, fx, names), caller, fx in changed)
                 names[fx] = name
                 yield made
 
@@ -185,7 +197,7 @@ class TorchGraph(Graph):
 
     def _inner(self, module: Any, fx: Any) -> tuple[Any, Sequence[Any]] | None:
         """Return the graph to inline for a node, and its arguments; None if the node is not such a call."""
-        place = _INLINED.get(type_of(fx.target).removeprefix("higher_order."))
+        place = INLINED.get(type_of(fx.target).removeprefix("higher_order."))
         if place is None or len(fx.args) <= place:
             return None
         return getattr(module, str(fx.args[place].target)), fx.args[place + 1 :]

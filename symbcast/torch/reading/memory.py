@@ -1,0 +1,68 @@
+"""Which values of a graph are written to after they were computed, directly or through a view of their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symbcast.torch.reading.library import load
+
+INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
+"""Calls whose inner graph is inlined, and the position of the graph among their arguments."""
+_WITHOUT_WRITING = frozenset(
+    f"{n}_"
+    for n in ("detach", "requires_grad", "squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided")
+)
+"""Operators in place that change no elements."""
+
+
+def overwritten(module: Any) -> frozenset[Any]:
+    """Return the nodes of a graph whose memory a later node writes to."""
+    owners, last = _memories(module)
+    places = {node: place for place, node in enumerate(owners)}
+    return frozenset(node for node, owner in owners.items() if last.get(owner, -1) > places[node])
+
+
+def _memories(module: Any) -> tuple[dict[Any, Any], dict[Any, int]]:
+    """Return the first node with the memory of each node, and for these the last place at which it is written to."""
+    owners: dict[Any, Any] = {}
+    last: dict[Any, int] = {}
+    for place, node in enumerate(module.graph.nodes):
+        owners[node] = node
+        for given, is_written in _shared(module, node):
+            owner = owners.get(given, given)
+            owners[node] = owner
+            if is_written:
+                last[owner] = place
+    return owners, last
+
+
+def _shared(module: Any, node: Any) -> Iterator[tuple[Any, bool]]:
+    """Yield the arguments whose memory a node returns or writes to, and whether it writes."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None:
+        given = dict(zip((a.name for a in schema.arguments), node.args, strict=False)) | dict(node.kwargs)
+        changes = schema.name.partition("::")[2] not in _WITHOUT_WRITING
+        for argument in schema.arguments:
+            if argument.alias_info is not None and argument.name in given:
+                yield from ((n, changes and argument.alias_info.is_write) for n in _nodes_in(given[argument.name]))
+        return
+    name = getattr(node.target, "__name__", "")
+    if name == "getitem":
+        yield node.args[0], False
+    elif name in INLINED and node.op == "call_function":
+        start = INLINED[name]
+        inner = getattr(module, str(node.args[start].target))
+        owners, last = _memories(inner)
+        placeholders = [n for n in owners if n.op == "placeholder"]
+        for outer, own in zip(node.args[start + 1 :], placeholders, strict=False):
+            if hasattr(outer, "op") and (own in last or any(o is own for n, o in owners.items() if n is not own)):
+                yield outer, own in last
+
+
+def _nodes_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _nodes_in(part)
+    elif isinstance(value, load("torch.fx").Node):
+        yield value
