@@ -13,6 +13,7 @@ from plain_sizes import INTEGERS, NAMES, Size, holds, irredundant, points, small
 import symbcast as sb
 from symbcast.core.logic.formulas import AnyOf, Compatible, equal
 from symbcast.core.program.whole.mask_program import ConflictError, Joins
+from symbcast.core.solver.masks import name_sets
 from symbcast.core.solver.masks.masks import Conflict
 
 a, b, c, d = NAMES
@@ -122,8 +123,17 @@ def with_examples(test):
     return given(programs)(test)
 
 
+@pytest.mark.parametrize("shift", [0, 1, 10])
 @with_examples
-def test_answers_are_those_of_all_bindings(operations):
+def test_answers_are_those_of_all_bindings(shift, operations):
+    with pytest.MonkeyPatch.context() as patched:
+        # Blocks of one, two and 1,024 names.
+        patched.setattr(name_sets, "_SHIFT", shift)
+        patched.setattr(name_sets, "BLOCK", 1 << shift)
+        check_answers(operations)
+
+
+def check_answers(operations):
     run = Run()
     for operation in operations:
         if not run.add(operation):

@@ -1,7 +1,8 @@
-"""How time and memory grow to 100,000 operations, names and nodes, and 10,000 axes, each length in its own process.
+"""How time and memory grow to 100,000 operations, names, axes and nodes, each length in its own process.
 
 ``PYTHONPATH=tests python -m benchmarks.growth`` prints a table; words limit it to the rows that contain one of them. An
-exponent is that of the CPU time between the two longest lengths. Memory is what a length adds, from Python's own count.
+exponent is that of the CPU time between the two longest lengths: of making the program with the text of its condition,
+and of each other question to it. Memory is what a length adds, from Python's own count.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from benchmarks.processes import python
 
 LONGEST = 100_000
 FEWER = 10_000
-"""For axes, whose condition takes minutes beyond, and programs that are dropped, which are new each time."""
+"""For programs that are dropped, which are new each time."""
+NOTHING = 0.01
+"""Seconds below which the time of a question is not shown: it has been found before, or is the same at any length."""
 
 
 def operations(count: int) -> object:
@@ -27,7 +31,7 @@ def operations(count: int) -> object:
     env = sb.ShapeEnv()
     for n in range(count):
         env.broadcast(f"n{n % 8}, 3", f"n{(n + 1) % 8}, 1")
-    return env, env.condition
+    return env
 
 
 def names(count: int) -> object:
@@ -37,16 +41,35 @@ def names(count: int) -> object:
     env = sb.ShapeEnv()
     for n in range(0, count, 2):
         env.broadcast(f"n{n}, 3", f"n{n + 1}, 1")
-    return env, env.condition
+    return env
+
+
+def scattered(count: int) -> object:
+    """Broadcasts of two names each, any of so many: nearly all of them are connected."""
+    import symbcast as sb
+
+    env = sb.ShapeEnv()
+    for n in range(count):
+        env.broadcast(f"n{n}, 3", f"n{n * 7919 % count}, 1")
+    return env
+
+
+def joined(count: int) -> object:
+    """One axis to which an operation adds a name each."""
+    import symbcast as sb
+
+    env = sb.ShapeEnv()
+    output: object = "x, 3"
+    for n in range(count):
+        output = env.broadcast(output, f"n{n}, 1")
+    return env
 
 
 def axes(count: int) -> object:
     """One broadcast of two shapes with so many axes, a name each."""
     import symbcast as sb
 
-    left, right = (sb.Shape(tuple(sb.shape(f"{side}{n}")[0] for n in range(count))) for side in "ab")
-    result = sb.broadcast(left, right)
-    return result, result.condition
+    return sb.broadcast(*(tuple([f"{side}{n}" for n in range(count)]) for side in "ab"))
 
 
 def nodes(count: int) -> object:
@@ -54,8 +77,7 @@ def nodes(count: int) -> object:
     import symbcast as sb
     from benchmarks.test_layers import transformer
 
-    report = sb.onnx.check(transformer(max(1, count // 24)), runtime="onnxruntime")
-    return report, report.condition
+    return sb.onnx.check(transformer(max(1, count // 24)), runtime="onnxruntime")
 
 
 def programs(count: int) -> object:
@@ -72,41 +94,70 @@ def programs(count: int) -> object:
 
 CASES: dict[str, Callable[[int], object]] = {
     "operations over 8 names": operations,
-    "names": names,
+    "names in pairs": names,
+    "names in scattered pairs": scattered,
+    "names on one axis": joined,
     "axes of two shapes": axes,
     "nodes of a transformer": nodes,
     "operations of programs that are dropped": programs,
 }
 
 
-def measure(case: str, count: int) -> tuple[float, int]:
-    """Return the CPU seconds of a length and the bytes that remain allocated, each measured in a run of its own."""
-    make = CASES[case]
-    make(10)
+QUESTIONS: dict[str, Callable[[Any], object]] = {
+    "": lambda answer: str(answer.condition),
+    "verdict": lambda answer: answer.verdict,
+    "shape": lambda answer: str(getattr(answer, "shape", "")),
+    "sympy": lambda answer: answer.condition.sympy,
+    "witness": lambda answer: answer.witness(),
+    "counterexample": lambda answer: answer.counterexample(),
+    "guard": lambda answer: answer.to_python(),
+}
+
+
+def measure(case: str, count: int) -> tuple[dict[str, float], int]:
+    """Return the CPU seconds of each question about a length and the bytes that remain allocated by a second run."""
+    make, seconds = CASES[case], {}
+    for question in QUESTIONS.values():
+        ask(make(10), question)
     start = time.process_time()
     kept = make(count)
-    seconds = time.process_time() - start
+    for name, question in QUESTIONS.items():
+        ask(kept, question)
+        seconds[name] = time.process_time() - start
+        start = time.process_time()
     del kept
     tracemalloc.start()
     kept = make(count)
-    held = tracemalloc.get_traced_memory()[0]
-    assert kept is not None or case == "operations of programs that are dropped"
-    return seconds, held
+    ask(kept, QUESTIONS[""])
+    return seconds, tracemalloc.get_traced_memory()[0]
+
+
+def ask(answer: object, question: Callable[[Any], object]) -> None:
+    """Ask a question about what a case made, if it keeps anything."""
+    if answer is not None:
+        question(answer)
 
 
 def rows(words: list[str]) -> Iterator[str]:
     """Yield the table, line by line."""
-    yield "| what grows | to | a hundredth of it | a tenth of it | all | exponent | bytes each |"
-    yield f"|{'---|' * 7}"
+    yield "| what grows | to | a hundredth of it | a tenth of it | all | exponent | bytes each | then, s (exponent) |"
+    yield f"|{'---|' * 8}"
     for case, make in CASES.items():
         if words and not any(word in case for word in words):
             continue
-        longest = FEWER if make in (axes, programs) else LONGEST
+        longest = FEWER if make is programs else LONGEST
         lengths = [str(longest // part) for part in (100, 10, 1)]
         found = [json.loads(python("-m", "benchmarks.growth", "--one", case, count)) for count in lengths]
-        times = [f"{seconds:.3g} s" for seconds, _ in found]
-        exponent = math.log10(found[-1][0] / found[-2][0])
-        yield f"| {case} | {longest:,} | {' | '.join(times)} | {exponent:.2f} | {found[-1][1] / longest:.0f} |"
+        times = " | ".join([f"{seconds['']:.3g} s" for seconds, _ in found])
+        tenth, every = found[-2][0], found[-1][0]
+        exponents = {name: math.log10(every[name] / tenth[name]) for name in QUESTIONS}
+        others = [
+            f"{name} {every[name]:.2g} ({exponents[name]:.2f})"
+            for name in filter(None, QUESTIONS)
+            if every[name] > NOTHING
+        ]
+        bytes_each = found[-1][1] / longest
+        yield f"| {case} | {longest:,} | {times} | {exponents['']:.2f} | {bytes_each:.0f} | {', '.join(others)} |"
 
 
 def main(arguments: list[str]) -> None:

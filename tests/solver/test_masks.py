@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from plain_sizes import INTEGERS, NAMES, Size, at, concrete, holds, irredundant, points, smallest
 
 from symbcast.core.logic.formulas import FALSE, AnyOf, Compatible, equal
-from symbcast.core.solver.masks.mask_clauses import Held, bits, connected, smallest_break
+from symbcast.core.solver.masks import mask_clauses
+from symbcast.core.solver.masks.mask_clauses import connected, smallest_break
 from symbcast.core.solver.masks.masks import Conflict, Masks
 from symbcast.core.verdicts import Verdict
 
@@ -149,44 +153,46 @@ def test_rank_sixteen_over_many_names():
     assert answer.counterexample() == {**dict.fromkeys(names, 1), names[47]: 2, names[63]: 3}
 
 
-@given(st.sets(st.integers(0, 200)))
-@example(set(range(100)))
-@example({0, 63, 64, 4000})
-def test_bits_are_the_positions(positions):
-    assert bits(sum(1 << n for n in positions)) == sorted(positions)
-
-
-@given(st.lists(st.integers(3, 255), max_size=6))
+@given(st.lists(st.sets(st.integers(0, 8), min_size=2).map(lambda names: tuple(sorted(names))), max_size=6))
 def test_connected_names_are_those_that_joins_reach(joins):
     found = connected(joins)
-    assert sorted(found) == bits(sum(1 << n for n in {n for join in joins for n in bits(join)}))
+    assert set(found) == {n for join in joins for n in join}
     for join in joins:
-        assert len({found[n] for n in bits(join)}) == 1
+        assert len({found[n] for n in join}) == 1
     for first in set(found.values()):
         group = {n for n in found if found[n] == first}
         assert first == min(group)
         reached = {first}
-        while more := {n for join in joins if reached & {*bits(join)} for n in bits(join)} - reached:
+        while more := {n for join in joins if reached & {*join} for n in join} - reached:
             reached |= more
         assert reached == group
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4).filter(lambda n: n != 1), st.integers(1, 15)), max_size=6), st.integers(0, 5)
+    st.sets(st.sets(st.integers(0, 6), min_size=2).map(lambda names: tuple(sorted(names))), max_size=9).map(sorted),
+    st.dictionaries(st.integers(0, 6), st.sampled_from((2, 3))),
 )
-def test_what_integers_say_can_be_taken_back(additions, kept):
-    held, states = Held(), []
-    for number, names in additions:
-        states.append((dict(held.by_number), held.ones, held.add(number, names)))
-    for by_number, ones, previous in reversed(states[kept:]):
-        held.undo(previous)
-        assert (held.by_number, held.ones) == (by_number, ones)
-    beside = {n: {number for number, names in additions[:kept] if names >> n & 1} for n in range(4)}
-    assert bits(held.ones) == [n for n in range(4) if len(beside[n]) > 1]
-    expected = {n: 1 if len(numbers) > 1 else min(numbers) for n, numbers in beside.items() if numbers}
-    assert held.numbers() == expected
-    assert bool(held) is bool(expected)
+@example([(0, n) for n in range(1, 12)] + [(0, 1, 2)], {})
+@example([(0, 1, n) for n in range(2, 14)] + [(2, 3), (0, 1, 2, 3)], {0: 2, 3: 2})
+def test_masks_and_sets_of_names_give_the_same_joins(joins, numbers):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(mask_clauses, "_HUB", 99)
+        expected = mask_clauses.irredundant(joins, numbers)
+        for hub, dense in itertools.product((0, 8), (0, 256)):
+            patched.setattr(mask_clauses, "_HUB", hub)
+            patched.setattr(mask_clauses, "_DENSE", dense)
+            assert mask_clauses.irredundant(joins, numbers) == expected
+    pairs = {pair for join in expected for pair in itertools.combinations(join, 2)}
+    for pair in {pair for join in joins for pair in itertools.combinations(join, 2)} - pairs:
+        assert len({*map(numbers.get, pair)} - {None}) == 1
+        assert set(pair) <= set(numbers)
+    for join in expected:
+        others = {pair for other in expected if other != join for pair in itertools.combinations(other, 2)}
+        assert any(
+            pair not in others and not (set(pair) <= set(numbers) and numbers[pair[0]] == numbers[pair[1]])
+            for pair in itertools.combinations(join, 2)
+        )
 
 
 def test_nothing_breaks_where_nothing_is_asked():
-    assert smallest_break([0, 1, 2, 4], Held()) == {}
+    assert smallest_break([(), (0,), (1,), (2,)], {}) == {}

@@ -1,7 +1,7 @@
 """A program of broadcasts of names and integers by NumPy's rule, without assumptions: tier F1 for many operations.
 
 Internally, a size is a code: an integer of at least 0 is that size; a negative one is a name, or a join of names, whose
-mask is stored once. An operation on shapes seen before costs one look-up; a pair of codes that met before costs
+set is stored once. An operation on shapes seen before costs one look-up; a pair of codes that met before costs
 another.
 
 An operation conflicts with those before it exactly where two different integers other than 1 meet on one of its axes:
@@ -11,28 +11,19 @@ which happens when it meets two different integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from symbcast.core.logic.formulas import Formula
-from symbcast.core.solver.masks.mask_clauses import (
-    Held,
-    Name,
-    Previous,
-    bits,
-    conjuncts,
-    formula,
-    smallest_break,
-)
+from symbcast.core.solver.masks.mask_clauses import Members, Name, conjuncts, formula, smallest_break
 from symbcast.core.solver.masks.masks import Conflict, OutputDim, Size, first_conflict
+from symbcast.core.solver.masks.name_sets import EMPTY, Held, NameSets, Previous
 from symbcast.errors import SymbcastError
 
 _LONG = 8
 """Parts of longer joins are dropped at once, for a join that grows to n names would leave n of them. Of shorter ones
 they stay: where a name is found to be 1 a part may be all that is left, and keeps the place of its first occurrence."""
 
-Compact: TypeAlias = tuple[int, int]
-"""A mask without its trailing zeros, and their number: in long programs, names that meet are often neighbours."""
 Codes: TypeAlias = tuple[int, ...]
 """A shape of codes."""
 
@@ -57,7 +48,7 @@ class Mark(NamedTuple):
     """A state of the program, for `Joins.undo`: the length of each of its records."""
 
     names: int
-    masks: int
+    sets: int
     asked: int
     longer: int
     additions: int
@@ -79,9 +70,7 @@ class Joins:
 
     def __init__(self) -> None:
         self.names: list[Name] = []
-        self._masks: list[Compact] = []
-        """The mask of each negative code: of -1 the first."""
-        self._code_of: dict[Compact, int] = {}
+        self._sets = NameSets()
         self._code_of_name: dict[Name, int] = {}
         self._asked: dict[int, None] = {}
         """The codes of the joins required to be defined, in order."""
@@ -96,6 +85,9 @@ class Joins:
         self._known: dict[tuple[Size, ...], Codes] = {}
         self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
         self._pairs: dict[tuple[int, int], int] = {}
+        self._shortened: dict[int, int] = {}
+        self._held_to: dict[int, set[int]] = {}
+        """Of each integer, the sets in several blocks that met it; valid until something is undone."""
 
     def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
         """Add an operation and return its output.
@@ -110,9 +102,9 @@ class Joins:
 
         Raises `ClashError` if no sizes allow it; the caller undoes it.
         """
-        ones = self._held.ones
+        ones = self.ones
         found = [self._meet(self.read(column)) for column in columns]
-        if self._held.ones == ones:
+        if self.ones == ones:
             return found
         self._forget()
         return [self.simplified(code) for code in found]
@@ -123,12 +115,12 @@ class Joins:
 
     @property
     def ones(self) -> int:
-        """The names that are 1, as a mask."""
-        return self._held.ones
+        """How many names are 1."""
+        return self._held.count
 
     def is_name(self, code: int) -> bool:
         """Return whether a negative code is a single name, not a join."""
-        return self._masks[-1 - code][1] == 1
+        return self._sets.is_name(code)
 
     def read(self, shape: Iterable[Size]) -> Codes:
         """Return a shape in codes; new names are added."""
@@ -136,15 +128,11 @@ class Joins:
 
     def code(self, members: Iterable[Name]) -> int:
         """Return the code of the join of some names; an operation on it requires the join to be defined."""
-        mask = 0
-        for name in members:
-            mask |= self._mask(self._named(name))
-        return self._coded(mask)
+        return self._sets.union([*map(self._named, members)])
 
     def members(self, code: int) -> tuple[Name, ...]:
         """Return the names whose join a negative code is."""
-        first, mask = self._masks[-1 - code]
-        return tuple([self.names[first + n] for n in bits(mask)])
+        return tuple([self.names[n] for n in self._sets.members(code)])
 
     def shape(self, codes: Iterable[int]) -> tuple[OutputDim, ...]:
         """Return a shape of codes as names: for each axis an integer, a name, or the members of a join."""
@@ -156,12 +144,11 @@ class Joins:
 
     def simplified(self, code: int) -> int:
         """Return a size in its present form: without the names that are 1."""
-        if code >= 0 or not self._held.ones:
+        if code >= 0 or not self.ones:
             return code
-        mask = self._mask(code)
-        if not mask & self._held.ones:
+        found = self._sets.without(code, self._held.ones, self._shortened)
+        if found == code:
             return code
-        found = self._coded(mask & ~self._held.ones)
         asked = code if code in self._asked else self._written.get(code)
         if asked is not None:
             self._written.setdefault(found, asked)
@@ -175,8 +162,9 @@ class Joins:
         Connected names are grouped in the order of their first names; each group lists the facts about single names,
         then the joins, long ones first. The members of a join are in the order of the names.
         """
-        found = conjuncts(self._joins(), self._held)
-        return [formula(tuple([self.names[n] for n in bits(mask)]), number) for mask, number in found]
+        numbers = self._held.numbers()
+        found = conjuncts(self._joins(numbers), numbers)
+        return [formula(tuple([self.names[n] for n in members]), number) for members, number in found]
 
     def witness(self) -> dict[Name, int]:
         """Return the smallest sizes at which every operation is valid."""
@@ -184,7 +172,8 @@ class Joins:
 
     def counterexample(self) -> dict[Name, int] | None:
         """Return the smallest sizes at which some operation is not valid; None if all of them always are."""
-        found = smallest_break(self._joins(), self._held)
+        numbers = self._held.numbers()
+        found = smallest_break(self._joins(numbers), numbers)
         sizes = dict.fromkeys(self.names, 1)
         sizes.update((self.names[position], size) for position, size in found.items())
         return sizes if found else None
@@ -194,24 +183,22 @@ class Joins:
     def copy(self) -> Joins:
         """Return an independent copy."""
         made = Joins()
-        made.names, made._masks = self.names.copy(), self._masks.copy()
+        made.names, made._sets = self.names.copy(), self._sets.copy()
         made._additions, made._held = self._additions.copy(), self._held.copy()
-        for name in ("_code_of", "_code_of_name", "_asked", "_longer", "_written", "_known", "_done", "_pairs"):
+        for name in ("_code_of_name", "_asked", "_longer", "_written", "_known", "_done", "_pairs"):
             setattr(made, name, getattr(self, name).copy())
         return made
 
     def mark(self) -> Mark:
         """Return the present state, for `undo`."""
-        return Mark(len(self.names), len(self._masks), len(self._asked), len(self._longer), len(self._additions))
+        return Mark(len(self.names), len(self._sets), len(self._asked), len(self._longer), len(self._additions))
 
     def undo(self, mark: Mark) -> None:
         """Undo everything added since a mark."""
         for name in self.names[mark.names :]:
             del self._code_of_name[name]
         del self.names[mark.names :]
-        for mask in self._masks[mark.masks :]:
-            del self._code_of[mask]
-        del self._masks[mark.masks :]
+        self._sets.shorten(mark.sets)
         while len(self._asked) > mark.asked:
             self._asked.popitem()  # the one added last
         while len(self._longer) > mark.longer:
@@ -219,6 +206,7 @@ class Joins:
         while len(self._additions) > mark.additions:
             self._held.undo(self._additions.pop())
         self._written.clear()
+        self._held_to.clear()
         self._forget()
 
     # Inside.
@@ -227,33 +215,15 @@ class Joins:
         code = self._code_of_name.get(name)
         if code is None:
             self.names.append(name)
-            code = self._code_of_name[name] = self._code((len(self.names) - 1, 1))
+            code = self._code_of_name[name] = self._sets.name(len(self.names) - 1)
         return code
-
-    def _coded(self, mask: int) -> int:
-        """Return the code of a mask; a join of no names is 1."""
-        if not mask:
-            return 1
-        first = (mask & -mask).bit_length() - 1
-        return self._code((first, mask >> first))
-
-    def _code(self, compact: Compact) -> int:
-        # A single look-up, because it hashes a mask of perhaps thousands of bits.
-        fresh = -1 - len(self._masks)
-        code = self._code_of.setdefault(compact, fresh)
-        if code == fresh:
-            self._masks.append(compact)
-        return code
-
-    def _mask(self, code: int) -> int:
-        first, mask = self._masks[-1 - code]
-        return mask << first
 
     def _forget(self) -> None:
         """Drop cached results: sizes may be written differently from now on."""
         self._known.clear()
         self._done.clear()
         self._pairs.clear()
+        self._shortened.clear()
 
     def _new(self, shapes: tuple[tuple[Size, ...], ...]) -> Codes:
         """Return the output of an operation on shapes that have not met before.
@@ -263,9 +233,9 @@ class Joins:
         mark = self.mark()
         try:
             operands = tuple([self._known.get(shape) or self._operand(shape) for shape in shapes])
-            ones = self._held.ones
+            ones = self.ones
             output = self._joined(operands)
-            if self._held.ones != ones:
+            if self.ones != ones:
                 # Facts about names from a later axis also hold on the earlier ones.
                 self._forget()
                 output = tuple(map(self.simplified, output))
@@ -303,7 +273,7 @@ class Joins:
         if len(long) < len(short):
             long, short = short, long
         lead = len(long) - len(short)
-        output = [*map(self.simplified, long[:lead])] if self._held.ones else [*long[:lead]]
+        output = [*map(self.simplified, long[:lead])] if self.ones else [*long[:lead]]
         pairs = self._pairs
         for pair in zip(long[lead:], short, strict=True):
             found = pairs.get(pair)
@@ -317,44 +287,49 @@ class Joins:
         first = column[0] if column else 1
         if first < 0 and self.is_name(first) and all(code in (first, 1) for code in column):
             return self.simplified(first)
-        number, mask = 1, 0
+        number, codes = 1, []
         for code in column:
             if code < 0:
-                mask |= self._mask(code)
+                codes.append(code)
             elif code not in (1, number):
                 if number != 1:
                     raise ClashError
                 number = code
         if number != 1:
-            self._hold(number, mask)
+            for code in codes:
+                self._hold(number, code)
             return number
-        if mask & self._held.ones:
-            column = [*map(self.simplified, column)]
-            mask &= ~self._held.ones
-        joined = self._coded(mask)
+        if self.ones:
+            codes = [code for code in map(self.simplified, codes) if code != EMPTY]
+        joined = self._sets.union(codes)
         whole = self._written.get(joined, joined)
         if whole == joined:
             self._ask(joined)
-        if mask.bit_count() > _LONG:
-            for code in column:
+        if self._sets.count(joined) > _LONG:
+            for code in codes:
                 part = self._written.get(code, code)
                 if part in self._asked and part != whole and part not in self._longer:
                     self._longer[part] = None
         return joined
 
-    def _hold(self, number: int, mask: int) -> None:
+    def _hold(self, number: int, code: int) -> None:
         """Record that names meet an integer other than 1."""
-        new = mask & ~self._held.by_number.get(number, 0)
-        if new:
-            self._additions.append(self._held.add(number, new))
+        ones = self.ones
+        for leaf in self._sets.leaves(code, self._held_to.setdefault(number, set())):
+            previous = self._held.add(number, leaf)
+            if previous is not None:
+                self._additions.append(previous)
+        if self.ones != ones:
+            self._shortened.clear()
 
-    def _joins(self) -> dict[int, None]:
+    def _joins(self, numbers: Mapping[int, int]) -> dict[Members, None]:
         """Return the required joins that are not part of another one, without the names that are 1."""
-        found: dict[int, None] = {}
-        known = ~self._held.ones
+        found: dict[Members, None] = {}
         for code in self._asked:
             if code not in self._longer:
-                mask = self._mask(code) & known
-                if mask & (mask - 1):
-                    found[mask] = None
+                members = self._sets.members(code)
+                if self.ones:
+                    members = [name for name in members if numbers.get(name) != 1]
+                if len(members) > 1:
+                    found[tuple(members)] = None
         return found

@@ -1,6 +1,5 @@
-"""Tier F1 for one broadcast of names and integers by NumPy's rule, without assumptions: exact, on bit masks.
+"""Tier F1 for one broadcast of names and integers by NumPy's rule, without assumptions: exact, in linear time.
 
-Each name has a bit, in order of first appearance; an axis is a mask of names and at most one integer other than 1.
 Every name may be 1 at once. So the broadcast is impossible exactly if two different integers other than 1 meet on one
 axis; otherwise all sizes 1 is the smallest witness. `symbcast.core.solver.masks.mask_clauses` proves that the
 conditions are exact.
@@ -8,11 +7,11 @@ conditions are exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.logic.formulas import FALSE, Formula
-from symbcast.core.solver.masks.mask_clauses import Held, Name, bits, conjuncts, formula, smallest_break
+from symbcast.core.solver.masks.mask_clauses import Members, Name, conjuncts, formula, smallest_break
 from symbcast.core.verdicts import Verdict
 
 Size: TypeAlias = "int | Name"
@@ -34,25 +33,21 @@ class Conflict(NamedTuple):
 class Masks:
     """The answer about one broadcast: the verdict is computed at once, the rest on demand.
 
-    ``names`` are the symbols in order of first appearance.
-
     >>> question = Masks((("N", 3), ("M", 1)))
     >>> question.verdict, question.clauses(), question.output()
     (<Verdict.SOMETIMES: 'sometimes'>, [Compatible(('N', 'M'))], (('N', 'M'), 3))
     """
 
-    __slots__ = ("_held", "_masks", "_numbers", "names", "shapes", "verdict")
+    __slots__ = ("_held", "_numbers", "_placed", "shapes", "verdict")
 
     def __init__(self, shapes: Sequence[tuple[Size, ...]]) -> None:
         rank = 0
         for shape in shapes:
             if len(shape) > rank:  # noqa: PLR1730 - as a call it takes three times as long
                 rank = len(shape)
-        masks, numbers = [0] * rank, [1] * rank
-        names: list[Name] = []
-        # Compare by identity: hashing a symbol may be slow, and the shapes keep every symbol alive meanwhile.
-        bit_of: dict[int, int] = {}
-        clash = False
+        numbers: list[int] = [1] * rank
+        names: list[Name] = [None] * rank
+        clash = meet = False
         for shape in shapes:
             axis = rank - len(shape)
             for size in shape:
@@ -62,21 +57,22 @@ class Masks:
                             numbers[axis] = size
                         elif numbers[axis] != size:
                             clash = True
-                else:
-                    key = id(size)
-                    if key in bit_of:
-                        masks[axis] |= bit_of[key]
-                    else:
-                        bit_of[key] = bit = 1 << len(names)
-                        names.append(size)
-                        masks[axis] |= bit
+                # Compare by identity: the equality of symbols may be slow.
+                elif names[axis] is None:
+                    names[axis] = size
+                elif names[axis] is not size:
+                    meet = True
                 axis += 1
         self.shapes = shapes
-        self.names = names
-        self._masks = masks
         self._numbers = numbers
-        self._held: Held | None = None
-        self.verdict = _NEVER if clash else _verdict(masks, numbers)
+        self._placed: tuple[list[Name], dict[int, int]] | None = None
+        self._held: dict[int, int] | None = None
+        self.verdict = _NEVER if clash else _SOMETIMES if meet or _meet_number(names, numbers) else _ALWAYS
+
+    @property
+    def names(self) -> list[Name]:
+        """The symbols, in order of first appearance."""
+        return self._names_and_places()[0]
 
     def clauses(self) -> list[Formula]:
         """Return the conjuncts of the condition, irredundant; only `FALSE` if no sizes broadcast.
@@ -87,33 +83,27 @@ class Masks:
         if self.verdict is not _SOMETIMES:
             return [] if self.verdict is _ALWAYS else [FALSE]
         held = self._facts()
-        axis_of: dict[int, int] = {}
-        known = ~held.ones
-        for axis, (number, given) in enumerate(zip(self._numbers, self._masks, strict=True)):
-            mask = given & known
-            if number == 1 and mask & (mask - 1) and mask not in axis_of:
-                axis_of[mask] = axis
+        column_of: dict[Members, tuple[Name, ...]] = {}
+        for number, column in zip(self._numbers, self._columns(held), strict=True):
+            if number == 1 and len(column) > 1:
+                column_of.setdefault(tuple(sorted(column)), tuple(column.values()))
         found: list[Formula] = []
-        for mask, number in conjuncts(axis_of, held):
-            members = self._members(axis_of[mask], mask) if mask in axis_of else (self.names[mask.bit_length() - 1],)
-            found.append(formula(members, number))
+        names = self.names if held else []
+        for members, number in conjuncts(column_of, held):
+            found.append(formula(column_of[members] if len(members) > 1 else (names[members[0]],), number))
         return found
 
     def output(self) -> tuple[OutputDim, ...] | None:
         """Return the output shape wherever the condition holds, joins in the order of the names; None for never."""
         if self.verdict is _NEVER:
             return None
-        known = ~self._facts().ones
-        names = self.names
         found: list[OutputDim] = []
-        for number, given in zip(self._numbers, self._masks, strict=True):
-            mask = given & known
-            if number != 1 or not mask:
+        for number, column in zip(self._numbers, self._columns(self._facts()), strict=True):
+            if number != 1 or not column:
                 found.append(number)
-            elif mask & (mask - 1):
-                found.append(tuple([names[n] for n in bits(mask)]))
             else:
-                found.append(names[mask.bit_length() - 1])
+                names = tuple([column[place] for place in sorted(column)])
+                found.append(names if len(names) > 1 else names[0])
         return tuple(found)
 
     def witness(self) -> dict[Name, int] | None:
@@ -126,9 +116,11 @@ class Masks:
             return None
         sizes = dict.fromkeys(self.names, 1)
         if self.verdict is _SOMETIMES:
-            joins = [mask for mask, number in zip(self._masks, self._numbers, strict=True) if number == 1]
+            names = [*sizes]
+            columns = zip(self._numbers, self._columns({}), strict=True)
+            joins = [tuple(sorted(column)) for number, column in columns if number == 1]
             for position, size in smallest_break(joins, self._facts()).items():
-                sizes[self.names[position]] = size
+                sizes[names[position]] = size
         return sizes
 
     @property
@@ -136,22 +128,42 @@ class Masks:
         """The first two operands that clash on the first axis with a clash; None unless the verdict is never."""
         return first_conflict(self.shapes) if self.verdict is _NEVER else None
 
-    def _facts(self) -> Held:
+    def _names_and_places(self) -> tuple[list[Name], dict[int, int]]:
+        """Return the names, and their positions by identity: their hashes may be slow; the shapes keep them alive."""
+        if self._placed is None:
+            names: list[Name] = []
+            places: dict[int, int] = {}
+            for shape in self.shapes:
+                for size in shape:
+                    if type(size) is not int and id(size) not in places:
+                        places[id(size)] = len(names)
+                        names.append(size)
+            self._placed = names, places
+        return self._placed
+
+    def _facts(self) -> dict[int, int]:
+        """Return the integer that each name which meets one is unless it is 1; 1 for a name that meets two."""
         if self._held is None:
-            self._held = held = Held()
-            for number, mask in zip(self._numbers, self._masks, strict=True):
-                if number != 1 and mask:
-                    held.add(number, mask)
+            held: dict[int, int] = {}
+            if any(number != 1 for number in self._numbers):
+                for number, column in zip(self._numbers, self._columns({}), strict=True):
+                    if number != 1:
+                        for place in column:
+                            held[place] = number if held.get(place, number) == number else 1
+            self._held = held
         return self._held
 
-    def _members(self, axis: int, mask: int) -> tuple[Name, ...]:
-        """Return the names of a mask in the order in which they appear in the operands on an axis."""
-        back = len(self._masks) - axis
-        column = [shape[-back] for shape in self.shapes if len(shape) >= back]
-        if not self._held:
-            return tuple({id(size): size for size in column if type(size) is not int}.values())
-        wanted = {id(self.names[n]) for n in bits(mask)}
-        return tuple({id(size): size for size in column if id(size) in wanted}.values())
+    def _columns(self, held: Mapping[int, int]) -> list[dict[int, Name]]:
+        """Return the names of each axis by position, in the order of the operands, without those that are 1."""
+        _, places = self._names_and_places()
+        found: list[dict[int, Name]] = [{} for _ in self._numbers]
+        for shape in self.shapes:
+            for column, size in zip(found[len(found) - len(shape) :], shape, strict=True):
+                if type(size) is not int:
+                    column[places[id(size)]] = size
+        if 1 in held.values():
+            return [{place: name for place, name in column.items() if held.get(place) != 1} for column in found]
+        return found
 
 
 def joint_verdict(joins: Iterable[Sequence[Size]]) -> Verdict:
@@ -166,12 +178,9 @@ def joint_verdict(joins: Iterable[Sequence[Size]]) -> Verdict:
     return _SOMETIMES if any(len(sizes) > 1 for sizes in found) else _ALWAYS
 
 
-def _verdict(masks: list[int], numbers: list[int]) -> Verdict:
-    """Return whether any axis has a requirement, given that no integers clash: two names, or a name and an integer."""
-    for mask, number in zip(masks, numbers):  # noqa: B905 - equally long, and strict costs
-        if mask and (number != 1 or mask & (mask - 1)):
-            return _SOMETIMES
-    return _ALWAYS
+def _meet_number(names: list[Name], numbers: list[int]) -> bool:
+    """Return whether a name meets an integer other than 1 on any axis."""
+    return any(number != 1 and name is not None for name, number in zip(names, numbers))  # noqa: B905 - it costs
 
 
 def first_conflict(shapes: Sequence[Sequence[Any]]) -> Conflict | None:
