@@ -109,13 +109,13 @@ class Child:
                 process.stdin.close()
             process.stdout.close()
         try:
-            return process.wait(_SECONDS_TO_END)
+            return process.wait(SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             process.kill()
             return process.wait()
 
 
-_SECONDS_TO_END = 1
+SECONDS_TO_END = 1
 """How long a process may take to end by itself after its input ends."""
 
 
@@ -150,9 +150,14 @@ def write(stream: IO[bytes], data: Any) -> None:
 
 def read(stream: IO[bytes]) -> Any:
     """Return data that `write` wrote; raise `EOFError` if the stream ends too early."""
+    return pickle.loads(receive(stream))
+
+
+def receive(stream: IO[bytes]) -> bytes:
+    """Return the pickle of data that `write` wrote; raise `EOFError` if the stream ends too early."""
     head = stream.read(_LENGTH)
     length = int.from_bytes(head, "big")
     body = stream.read(length) if len(head) == _LENGTH else b""
     if len(head) < _LENGTH or len(body) < length:
         raise EOFError
-    return pickle.loads(body)
+    return body

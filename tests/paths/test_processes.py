@@ -52,6 +52,10 @@ def left(x):
     os._exit(7)
 
 
+def asks(x):
+    return x[: len(input())]
+
+
 def waits(x):
     with open("pid", "w") as file:
         file.write(str(os.getpid()))
@@ -86,19 +90,27 @@ def test_a_killed_process_is_an_answer_of_the_command(folder, name, said):
     assert f"killers_of_mine:{name} killed the process that it was traced in: {said}" in words
 
 
-def test_an_interrupt_ends_the_command_and_its_process(folder):
-    process = command(folder, "killers_of_mine:waits", "N, 3")
+@pytest.mark.parametrize(("signal_sent", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_signal_ends_the_command_and_its_process(folder, signal_sent, status):
     pid = folder / "pid"
+    pid.unlink(missing_ok=True)
+    process = command(folder, "killers_of_mine:waits", "N, 3")
     deadline = time.monotonic() + 300
     while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     child = int(pid.read_text())
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal_sent)
     process.communicate(timeout=300)
-    assert process.returncode == 130
+    assert process.returncode == status
     while is_running(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_running(child)
+
+
+def test_a_function_that_asks_the_user_reads_nothing(folder):
+    process = command(folder, "killers_of_mine:asks", "N, 3", stdin=subprocess.PIPE)
+    out, _ = process.communicate("text", timeout=300)
+    assert "EOFError" in out
 
 
 def is_running(pid):
