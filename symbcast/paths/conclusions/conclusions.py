@@ -150,7 +150,7 @@ class Conclusions:
     @property
     def unproven(self) -> tuple[Formula, ...]:
         """The conjuncts of the condition that were not proved necessary given the others."""
-        return tuple(c for c in self.decision.clauses if c in self.decision.unproven)
+        return tuple(filter(self.decision.unproven.__contains__, self.decision.clauses))
 
     @cached_property
     def program(self) -> Program:

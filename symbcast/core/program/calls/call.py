@@ -290,7 +290,7 @@ class Call:
             return ()
         if self._open is not None and self._open.reason:
             return self.clauses
-        return self._ask(lambda decision: tuple(c for c in decision.clauses if c in decision.unproven))
+        return self._ask(lambda decision: tuple(filter(decision.unproven.__contains__, decision.clauses)))
 
     @property
     def reason(self) -> str:

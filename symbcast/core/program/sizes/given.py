@@ -87,7 +87,7 @@ def read_sizes(
     """
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
-    wanted = list(names.values())
+    wanted = dict.fromkeys(names.values())
     by_form = {normalize("NFKC", name): name for name in wanted}
     sizes: dict[str, int] = {}
     for key, value in (*(given or {}).items(), *named.items()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.core.algebra.sequences import beside, sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown
@@ -138,7 +138,8 @@ def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
     scope = answer if isinstance(answer, Program) else answer.scope
     if scope is None:
         return []
-    return [_put(formula, names) for formula in assumed(names, scope.assumptions, scope.min_size)]
+    renamed = _renamed(names)
+    return [put_in(formula, renamed) for formula in assumed(names, scope.assumptions, scope.min_size)]
 
 
 def _known(answer: Answer) -> list[Statement]:
@@ -146,4 +147,8 @@ def _known(answer: Answer) -> list[Statement]:
 
 
 def _put(formula: Formula, names: Names) -> Formula:
-    return put_in(formula, {s: n for s, n in names.items() if s is not n})
+    return put_in(formula, _renamed(names))
+
+
+def _renamed(names: Names) -> dict[Any, Any]:
+    return {s: n for s, n in names.items() if s is not n}

@@ -263,7 +263,7 @@ class Program:
     @property
     def unproven(self) -> tuple[Formula, ...]:
         """The conjuncts that may be redundant: whether the others imply them is undecided."""
-        return self._recording.ask(lambda answers: tuple(c for c in answers.clauses if c in answers.unproven))
+        return self._recording.ask(lambda answers: tuple(filter(answers.unproven.__contains__, answers.clauses)))
 
     @property
     def reason(self) -> str:
