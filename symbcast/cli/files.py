@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory
 
 from symbcast.batch.interrupts import Undone
 from symbcast.cli.statuses import UsageError
@@ -66,6 +64,10 @@ def model_on_stdin(name: str) -> Iterator[str]:
     data = read_stdin(_MOST_BYTES)
     if not data:
         raise UsageError("- reads a model from standard input, which is empty")
+    # They load compression and random numbers, which take as long as an answer.
+    from shutil import rmtree
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="symbcast-") as folder, Undone(lambda: rmtree(folder, ignore_errors=True)):
         path = Path(folder, f"{name}{_ending(data)}")
         path.write_bytes(data)

@@ -68,7 +68,7 @@ class Namer:
     """
 
     def __init__(self, result: Call) -> None:
-        names = {} if result.scope is None else result.scope.names
+        names = result.shown
         self._renamed = _renamed(names)
         told = (s.sequence.rest().name if isinstance(s, SequenceSymbol) else name for s, name in names.items())
         self.sizes = tuple(dict.fromkeys(told))

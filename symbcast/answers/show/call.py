@@ -73,7 +73,7 @@ def document(result: Call, room: Room = Room.SCREEN) -> Document:
 
 def verdict_words(result: Call) -> str:
     """Return the verdict in words: for a concrete result it is valid or not."""
-    if result.scope is None or not result.scope.symbols:
+    if not result.shown:
         return "valid" if result.verdict is Verdict.ALWAYS else "not valid"
     return VERDICTS[result.verdict]
 
@@ -140,7 +140,7 @@ def _left(result: Call) -> tuple[Formula, ...]:
 
 def _assumed(result: Call) -> str:
     texts = [visible(a.text) for a in result.assumptions]
-    if result.scope is not None and result.scope.min_size:
+    if not result.is_plain and result.scope is not None and result.scope.min_size:
         texts.append(f"every size is at least {result.scope.min_size}")
     return "; ".join(texts)
 

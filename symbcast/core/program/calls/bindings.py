@@ -16,9 +16,7 @@ from symbcast.core.algebra.sequences import (
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.program.sizes.given import Given, check_all_given, needed_of, read_sizes
-from symbcast.core.program.sizes.unrolling import sizes_at
 from symbcast.core.shapes import Shape, shape_of
-from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import BindingError
 
 if TYPE_CHECKING:
@@ -42,8 +40,8 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     Raises `BindingError` for a missing size, for an unknown name, for a value that is not a size, and for sizes that
     the assumptions exclude.
     """
-    names = {} if result.scope is None else result.scope.names
-    if result.scope is not None and result.scope.unrolled is not None:
+    names = result.shown
+    if not result.is_plain and result.scope is not None and result.scope.unrolled is not None:
         return _bind_open(result, result.scope, given, named)
     sizes = read_sizes(names, given, named)
     check_all_given([names[s] for s in symbols_of(d for o in result.operands for d in o.dims)], sizes, "evaluate")
@@ -56,6 +54,7 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
 
 def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     """Return operands, some of unknown rank, at given sizes of the axes of their sequences and of all other symbols."""
+    from symbcast.core.program.sizes.unrolling import sizes_at
     from symbcast.core.solver.evaluation.evaluation import AxisSizes, holds_at
 
     found = Given.read(scope.names, given, named)
@@ -81,6 +80,7 @@ def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | 
     Raises `BindingError` if a size of the formula is missing, or a value is not a size.
     """
     from symbcast.core.solver.evaluation.evaluation import holds_at
+    from symbcast.core.solver.groups.normal_form import symbols_in
 
     return holds_at(formula, read_needed(symbols_in(formula), names, given, named, "holds"))
 
@@ -106,6 +106,7 @@ def _shapes_of_ranks(
     result: Call, axes: Mapping[AxisSequence, tuple[int, ...]], values: Mapping[Any, int]
 ) -> tuple[Shape, ...] | None:
     """Return the operands for given axes of each sequence; None if a dimension is not a size there."""
+    from symbcast.core.program.sizes.unrolling import sizes_at
     from symbcast.core.solver.evaluation.evaluation import UndefinedError, predicate, value_function
 
     symbols = tuple(values)

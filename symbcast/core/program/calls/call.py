@@ -428,7 +428,7 @@ class Call:
 
     def _question(self) -> tuple[Any, ...]:
         """Return the question: rule, operands, assumptions, minimum size and budget."""
-        scope = self.scope
+        scope = None if self._tier == JOINS else self.scope
         assumed = () if scope is None else tuple(a.formula for a in scope.assumptions)
         operands = tuple(s.dims for s in self.operands)
         return self.rule, self.rule.called, operands, assumed, 0 if scope is None else scope.min_size, self.budget
