@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symbcast.graphs.values.contents import Content, Element
 from symbcast.graphs.values.elements import BINARY, UNARY, Binary, selected
 from symbcast.graphs.values.tensors import combined, mapped
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Constant, Dims, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds
@@ -24,10 +24,15 @@ def of_each(name: str, value: Value, bounds: Bounds) -> Content | None:
 
 def of_several(step: Binary | None, values: Sequence[Value], shape: Dims | None, known: KnownSizes) -> Content | None:
     """Broadcast values to a shape, and fold their elements with a step, starting with the first two values."""
-    if step is None or shape is None or any(v.content is None for v in values):
+    # Constants last, whose elements have yet to be read.
+    if step is None or shape is None or any(v.content is None for v in sorted(values, key=_is_constant)):
         return None
     of_two = partial(step, known, values[0].dtype)
     return combined(values, shape, lambda *elements: reduce(of_two, elements), known)
+
+
+def _is_constant(value: Value) -> bool:
+    return isinstance(value, Constant)
 
 
 def chosen(name: str, values: Sequence[Value], shape: Dims, known: KnownSizes) -> Content | None:

@@ -96,6 +96,16 @@ def _number_of(dim: Dim) -> Dim:
     return numbers[0] if numbers else dim
 
 
+def _is_obvious(data: Dims, target: Dims) -> bool:
+    """Return whether each size of the data is 1 or the target's, and all of the target are sizes."""
+    lead = len(target) - len(data)
+    return (
+        lead >= 0
+        and all(size >= 0 if isinstance(size, int) else type(size) is Symbol for size in target)
+        and all(size in (1, wanted) for size, wanted in zip(data, target[lead:], strict=True))
+    )
+
+
 class Asker:
     """The sizes of a model and the requirements on them.
 
@@ -318,6 +328,8 @@ class Asker:
         """Broadcast shapes by one of the project's rules and return the output; None if no sizes work."""
         if rule == "numpy" and len(shapes) == 2 and (shapes[0] == shapes[1] or not shapes[1]):
             return shapes[0]
+        if rule == "unidirectional" and _is_obvious(*shapes):
+            return shapes[1]
         key = (rule, tuple(attributes.items()), tuple(shapes), self.guards)
         if key not in self._joined:
             self.places[place.name] = place

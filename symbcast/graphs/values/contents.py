@@ -10,7 +10,6 @@ side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
@@ -107,10 +106,8 @@ def _real(number: float) -> Element:
         return None
     if number.is_integer():
         return int(number) if abs(number) <= _MAX_NUMERATOR else None
-    fraction = Fraction(number)
-    if fraction.denominator > _MAX_DENOMINATOR or abs(fraction.numerator) > _MAX_NUMERATOR:
-        return None
-    return Ratio(fraction.numerator, fraction.denominator) if fraction.denominator > 1 else fraction.numerator
+    numerator, denominator = number.as_integer_ratio()
+    return None if denominator > _MAX_DENOMINATOR or abs(numerator) > _MAX_NUMERATOR else Ratio(numerator, denominator)
 
 
 _MAX_DENOMINATOR = 1024

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.terms import Term
@@ -23,7 +23,8 @@ class Lengths:
 
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
-        self._left = _LIMIT
+        self.left = _LIMIT
+        """What is left of the limit."""
 
     def limited(self, outputs: Sequence[Value], label: str) -> Sequence[Value]:
         """Return the outputs of a node, with unknown sizes for long ones once the limit is exceeded.
@@ -32,8 +33,8 @@ class Lengths:
         """
         for value in outputs:
             self._asker.check_lengths(value.shape or ())
-            self._left -= sum(long_ones(_dims_of(value)))
-        return outputs if self._left >= 0 else [self._shortened(value, label) for value in outputs]
+            self.left -= sum(long_ones(_dims_of(value)))
+        return outputs if self.left >= 0 else [self._shortened(value, label) for value in outputs]
 
     def _shortened(self, value: Value, label: str) -> Value:
         if not long_ones(_dims_of(value)):
@@ -49,7 +50,8 @@ class Lengths:
         return self._asker.symbol(name, "a size whose formula is too long to follow", least, is_undecided=True)
 
 
-def _dims_of(value: Value) -> Iterator[Dim]:
-    yield from value.shape or ()
-    if not isinstance(value, Constant) and isinstance(value.content, Elements):
-        yield from (item for item in value.content.items if isinstance(item, Term))
+def _dims_of(value: Value) -> Sequence[Dim]:
+    shape = value.shape or ()
+    if isinstance(value, Constant) or not isinstance(value.content, Elements):
+        return shape
+    return [*shape, *(item for item in value.content.items if isinstance(item, Term))]

@@ -11,12 +11,12 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting.unknown_rank import place_of
-from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula
 from symbcast.graphs.values.contents import listed, sizes_of
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.deciding import joined
-from symbcast.operators.context import Context
+from symbcast.operators.context import Context, evaluated
 from symbcast.operators.reach import is_of_each_axis
 
 if TYPE_CHECKING:
@@ -172,6 +172,8 @@ class NodeCall(Context):
 
     def require(self, formula: Formula, reason: str) -> None:
         """Require that a formula hold."""
+        if evaluated(formula) == TRUE:
+            return
         if not is_of_each_axis(formula):
             self.give_up("its requirement covers all axes, but the rank is unknown")
         self.asker.require(self.place, formula, reason)

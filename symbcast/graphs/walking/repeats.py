@@ -11,9 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from symbcast.core.algebra.terms import Term
-from symbcast.graphs.requirements.lengths import long_ones
-from symbcast.graphs.values.contents import Elements
 from symbcast.graphs.values.value import Constant, Value
 
 if TYPE_CHECKING:
@@ -66,13 +63,16 @@ class Repeats:
 
         A constant that was read as an array may have other numbers than another one with the same key.
         """
-        if before != self.state() or any(isinstance(v, Constant) and v.was_read for v in inputs):
+        if before != self.state():
             return
+        for given in inputs:
+            if isinstance(given, Constant) and given.was_read:
+                return
         kept: list[Value | int] = []
         for value in outputs:
             if value in inputs:
                 kept.append(inputs.index(value))
-            elif type(value) is Value and self._number(value) != _INCOMPARABLE and not _is_long(value):
+            elif type(value) is Value and (value.key or self._number(value)) != _INCOMPARABLE:
                 kept.append(value.copy())
             else:
                 return
@@ -93,9 +93,3 @@ class Repeats:
         facts = value.facts()
         value.key = _INCOMPARABLE if facts is None else self._numbers.setdefault(facts, len(self._numbers) + 1)
         return value.key
-
-
-def _is_long(value: Value) -> bool:
-    """Return whether a value has sizes that count as long."""
-    items = value.content.items if isinstance(value.content, Elements) else ()
-    return bool(long_ones([*(value.shape or ()), *(i for i in items if isinstance(i, Term))]))

@@ -267,6 +267,7 @@ class Walk:
             len(self._names) + len(self._unnamed),
             self._left,
             self._branches_left,
+            self._lengths.left,
             self.fork is None,
         )
 

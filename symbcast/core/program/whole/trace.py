@@ -69,7 +69,10 @@ class Trace:
         return made
 
     def known(self, left: Shape, right: Shape) -> Shape | None:
-        """Return the join of two shapes if all pairs of their sizes met before, as in nearly every operation."""
+        """Return the join of two shapes if all pairs of their sizes met before, as in nearly every operation.
+
+        A pair that did not may have one member other than 1, which is a size already: that is then the join.
+        """
         lead = len(left) - len(right)
         if lead < 0:
             left, right, lead = right, left, -lead
@@ -80,7 +83,21 @@ class Trace:
             alone = [d if type(d) is int else self._alone[d] for d in left.dims[:lead]]
             return shape_of([*alone, *[pairs[pair] for pair in zip(left.dims[lead:], right.dims)]])  # noqa: B905
         except KeyError:
-            return None
+            return self._obvious(left, right, lead)
+
+    def _obvious(self, left: Shape, right: Shape, lead: int) -> Shape | None:
+        found: list[Dim] = []
+        for a, b in zip(left.dims, (*[1] * lead, *right.dims), strict=True):
+            joined = self._pairs.get((a, b))
+            if joined is None:
+                if a not in (1, b) and b != 1:
+                    return None
+                only = b if a == 1 else a
+                if type(only) is not int and only not in self._sized:
+                    return None
+                joined = self._pairs[a, b] = self._pairs[b, a] = self.facts.dim(only)
+            found.append(joined)
+        return shape_of(found)
 
     def repeat(self, found: Repeatable, origin: str | None) -> Shape | None:
         """Add an operation again, and return its output."""
