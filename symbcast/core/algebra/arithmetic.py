@@ -31,13 +31,15 @@ def add(*dims: Dim) -> Dim:
     number = sum(d for d in dims if isinstance(d, int))
     if not parts:
         return _bounded(number)
+    if len(parts) == 1 and not number:
+        return parts[0]
     return collect([(term(d), 1) for d in parts], number).dim()
 
 
 def subtract(left: Dim, right: Dim) -> Dim:
     """Return the difference."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left - right
+    if isinstance(right, int):
+        return left - right if isinstance(left, int) else add(left, -right)
     return collect([(term(left), 1), (term(right), -1)]).dim()
 
 
@@ -47,6 +49,8 @@ def multiply(*dims: Dim) -> Dim:
         return dims[1].scaled(dims[0]).dim()
     number = prod(d for d in dims if isinstance(d, int))
     parts = [term(d) for d in dims if not isinstance(d, int)]
+    if len(parts) == 1 and number == 1:
+        return parts[0].dim()
     if len(parts) > _FEW:
         parts = [product_of_monomials(parts), *(p for p in parts if len(p.coefficients) != 1)]
     return reduce(mul, parts).scaled(number).dim() if parts else _bounded(number)

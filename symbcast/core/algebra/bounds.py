@@ -144,11 +144,12 @@ class Bounds:
 
     def is_at_least(self, dim: Dim, number: int) -> bool:
         """Return whether a dimension is known to be at least a number."""
+        if isinstance(dim, int):
+            return dim >= number
         low = self.least(dim)
         if low is not None and low >= number:
             return True
-        if not isinstance(dim, int):
-            self._open[dim] = number
+        self._open[dim] = number
         return False
 
     def is_at_most(self, left: Dim, right: Dim) -> bool:

@@ -60,6 +60,8 @@ _NOT_NEGATIVE = "a requested size must not be negative"
 def _reshaped_to(call: NodeCall, data: Dims, wanted: Wanted, settled: frozenset[int] = frozenset()) -> Dims:
     """Return the requested shape; the sizes at the positions ``settled`` are known not to be -1."""
     for n, item in enumerate(wanted.sizes):
+        if isinstance(item, int):  # -1 or not, whatever the sizes are
+            continue
         if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
             is_unknown = equal(item, -1)
             worked_out = wanted._replace(sizes=[*wanted.sizes[:n], -1, *wanted.sizes[n + 1 :]])

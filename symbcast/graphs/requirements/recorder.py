@@ -307,6 +307,8 @@ class Asker:
 
     def at_most(self, place: Place, left: Dim, right: Dim, reason: str) -> None:
         """Require that one size be at most another."""
+        if isinstance(left, int) and isinstance(right, int) and left <= right:
+            return
         low = self.bounds.least(subtract(right, left))
         if low is None or low < 0:
             self.require(place, bounded(left, right), reason)

@@ -201,8 +201,9 @@ class NodeCall(Context):
         return super().empty(found)
 
     def _check_axes(self, *dims: Dim) -> None:
-        if any(mentions_rest(d) and not is_sequence(d) for d in dims):
-            self.give_up("its requirement covers all axes, but the rank is unknown")
+        for dim in dims:
+            if not isinstance(dim, int) and mentions_rest(dim) and not is_sequence(dim):
+                self.give_up("its requirement covers all axes, but the rank is unknown")
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, using only numbers and bounds."""

@@ -27,11 +27,14 @@ class Window(NamedTuple):
     @property
     def span(self) -> Dim:
         """The number of elements that the window covers, gaps included."""
+        if isinstance(self.kernel, int):
+            return (self.kernel - 1) * self.dilation + 1
         return add(multiply(subtract(self.kernel, 1), self.dilation), 1)
 
     def room(self, size: Dim) -> Dim:
         """Return how far the window can move within the padded axis; negative if it does not fit."""
-        return subtract(add(size, self.before + self.after), self.span)
+        span, padding = self.span, self.before + self.after
+        return add(size, padding - span) if isinstance(span, int) else subtract(add(size, padding), span)
 
 
 Positions: TypeAlias = "Callable[[Context, Dim, Window], Dim]"

@@ -98,7 +98,7 @@ def _convolved(call: NodeCall, dims: Dims, weights: Dims, bias: int | None = Non
     convolved_channels(call, dims, weights, _group(call))
     if bias is not None:
         per_channel(call, weights[0], known_shapes(call, bias), what="output channel")
-    return conv(call, dims, weights, _windows(call, weights[2:]), partial(_positions, call))
+    return conv(call, dims, weights, _windows(call, weights[2:]), partial(_positions, call, auto_pad(call)))
 
 
 def _group(call: NodeCall) -> int:
@@ -120,8 +120,8 @@ def _windows(call: NodeCall, kernel: Dims) -> list[Window]:
     return windows(call, kernel)
 
 
-def _positions(call: NodeCall, _: Context, size: Dim, window: Window) -> Dim:
-    if auto_pad(call) not in SAME:
+def _positions(call: NodeCall, padding: str, _: Context, size: Dim, window: Window) -> Dim:
+    if padding not in SAME:
         return fitting(call, size, window) if call.does(CONV_WINDOW_FITS) else rounded_down(call, size, window)
     if call.does(CONV_SAME_PADDING):
         if window.dilation > 1:
