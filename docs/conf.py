@@ -5,6 +5,7 @@ Pages that repeat what the repository has elsewhere are generated into ``docs/ge
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,7 @@ def _restore(_app: object, what: str, name: str, *others: Any) -> None:
 
 def _prepare(_app: object, page: str, source: list[str]) -> None:
     # Doctest needs the empty line after an example; a page does not.
-    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+    source[0] = re.sub(r"\n\n( *```\n)", r"\n\1", source[0])
     if not page.startswith("generated/"):
         source[0] = generated_pages.with_page_links(source[0], (HERE / page).parent)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.cli.advice.paths import module_of
 from symbcast.cli.advice.synonyms import OPERATIONS, OTHER_WORDS, OUTPUTS, noted
-from symbcast.cli.advice.values import separated, several_rules
-from symbcast.cli.advice.words import OF_SHAPES, is_numbers, line, repeated, shown
+from symbcast.cli.advice.values import is_relation, separated, several_rules
+from symbcast.cli.advice.words import CHOICES, OF_SHAPES, is_numbers, line, repeated, shown
 from symbcast.cli.shapes import is_shape
-from symbcast.core.broadcasting.registry import parameters_of, takers_of
+from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
 from symbcast.core.characters import closest, listed
 
 if TYPE_CHECKING:
@@ -67,17 +68,21 @@ def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
     text = f"{command} has no option {shown(name)}"
     if command in OF_SHAPES and found.word in OPERATIONS:
         return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
-    chosen = next((f"{o.names[0]} {found.word}" for o in commands[command] if found.word in o.choices), "")
+    if "help" in found.words:
+        return f"{text}; did you mean symbcast {command} -h?"
+    chosen = _chosen(found, commands[command])
     if command == "rules":
         if found.word in ("rule", "list", "name", "all"):
             return f"{text}; symbcast rules lists every rule"
         own = _meant(found, commands[command]) or _misspelt(name, commands[command])
         return f"{text}; {f'did you mean {chosen or own[0]}?' if chosen or own else 'its only one is --format'}"
-    note = "" if chosen or _pair(found) else noted(found.words, command, name)
+    is_argument = command == "trace" and len(found.word) == 1 and found.following != ""
+    note = "" if chosen or is_argument or _pair(found) else noted(found.words, command, name)
     if note:
         return f"{text}: {note}"
     hint = (
         (f"did you mean {chosen}?" if chosen else "")
+        or _command_meant(found, commands)
         or _other_command(found)
         or _bounds_meant(found)
         or _pairs_meant(found)
@@ -88,6 +93,34 @@ def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
         or (_listed(found, commands[command]) if name.startswith("--") else behind)
     )
     return f"{text}; {hint}"
+
+
+def _chosen(found: Unknown, options: Options) -> str:
+    """Return the option with the value that is written as an option, such as ``--format json`` for ``--json``."""
+    other = CHOICES.get(found.word, "")
+    pairs = ((o.names[0], word) for word in (found.word, other) for o in options if word in o.choices)
+    option, value = next(pairs, ("", ""))
+    if not option and is_known(found.word) and any("--rule" in o.names for o in options):
+        return f"--rule {found.word}"
+    return f"{option} {value}" if option else ""
+
+
+_TAKING = {"solve": "--out", "prove": "--that", "compare": "--rule"}
+"""Commands on shapes with the option that they need."""
+
+
+def _command_meant(found: Unknown, commands: Mapping[str, Options]) -> str:
+    """Return the line of a command that is written as an option; empty if the option is no command."""
+    word = found.word
+    is_of_shapes = found.command in OF_SHAPES
+    if word not in commands or word == found.command or (word in OF_SHAPES) != is_of_shapes or word == "rules":
+        return ""
+    option = _TAKING.get(word, "")
+    if not option or not found.following:
+        own = [a for a in found.arguments if not a.startswith("-")]
+        return f"did you mean {line(word, own)}?"
+    rules = ["--rule", found.rule] if word == "compare" else []
+    return f"did you mean {line(word, found.others, rules, option, found.following)}?"
 
 
 def _pair(found: Unknown) -> re.Match[str] | None:
@@ -160,7 +193,10 @@ def _other_command(found: Unknown) -> str:
         return f"attributes follow the rule in parentheses: --rule {shown(meant)}"
     if found.command in OF_SHAPES and found.word in ("output", "save", "o") and "." in found.following:
         return f"the answer goes to standard output: add > {shown(found.following)}"
-    if found.command in OF_SHAPES and any(word in _ARGUMENTS for word in found.words[-2:]):
+    is_shape_given = any(word in _ARGUMENTS for word in found.words[-2:]) and not {*found.words} & {*OUTPUTS}
+    is_letter = len(found.word) == 1 and found.name.startswith("--") and is_shape(found.following)
+    is_letter = is_letter and not _is_size(found.name[2:], found.others)
+    if found.command in OF_SHAPES and (is_shape_given or is_letter):
         return f"shapes are arguments: leave {found.name} out"
     if found.command == "trace" and found.name == "-m" and found.following:
         function = next((a for a in found.others if a.isidentifier()), "FUNCTION")
@@ -219,8 +255,21 @@ def _contract_or_assume(found: Unknown, size: str, value: str) -> str:
 
 def _own_option(found: Unknown, commands: Mapping[str, Options]) -> str:
     """Return which of the command's own options is meant by another word; empty if none is."""
-    close = _meant(found, commands[found.command], is_elsewhere=bool(_having(found.name, commands)))
+    close = _meant_by_value(found, commands[found.command]) or _meant(
+        found, commands[found.command], is_elsewhere=bool(_having(found.name, commands))
+    )
     return _instead(found, close, commands[found.command])
+
+
+def _meant_by_value(found: Unknown, options: Options) -> list[str]:
+    """Return the option that takes such a value, where the value tells: a relation, or the name of a rule."""
+    names = [option.names[0] for option in options]
+    said = {o for word in found.words for o in OTHER_WORDS.get(word, "").split()}
+    is_comparison = re.search(r"[<>=!]=|[<>]", found.following) is not None and is_relation(found.following)
+    if is_comparison and "--assume" in names and not said & {"assume", "that"}:
+        is_to_prove = "--that" in names and not any(a.startswith("--that") for a in found.arguments)
+        return ["--that" if is_to_prove else "--assume"]
+    return ["--rule"] if "--rule" in names and is_known(found.following.partition("(")[0]) else []
 
 
 def _instead(found: Unknown, close: Sequence[str], options: Options) -> str:
@@ -260,7 +309,8 @@ def _meant(found: Unknown, options: Options, is_elsewhere: bool = False) -> list
     is_near = any(o.names[0] in near and (following in o.choices or not o.choices) for o in options)
     if taking and not is_near:
         return [f"{taking[0]} {following}"]
-    others = [f"--{o}" for w in found.words if (has := OTHER_WORDS.get(w)) for o in has.split()] or [f"--{word}"]
+    said = ([f"--{o}" for o in OTHER_WORDS.get(w, "").split()] for w in found.words)
+    others = next(filter(None, ([n for n in own if n in names] for own in said)), [f"--{word}"])
     tests: tuple[Callable[[str], bool], ...] = (
         lambda n: n in others,
         *(() if is_elsewhere else (lambda n: n.startswith(f"--{word}"), lambda n: word in n[2:].split("-"))),
@@ -279,5 +329,11 @@ def _is_for_rule(option: str, rule: str) -> bool:
 def _misspelt(name: str, options: Options) -> list[str]:
     """Return the option that an unknown name resembles."""
     names = [n for option in options for n in option.names if n.startswith("--")]
-    close = closest(f"--{name.lstrip('-').casefold()}", names)
-    return [close] if close else []
+    word = name.lstrip("-").casefold()
+    close = closest(word, [known[2:] for known in names])
+    is_near = close is not None and SequenceMatcher(None, word, close).ratio() >= _NEAR
+    return [f"--{close}"] if is_near else []
+
+
+_NEAR = 0.72
+"""Two words of an option that have less in common are different ones, such as ``cases`` and ``axes``."""

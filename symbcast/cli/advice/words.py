@@ -12,7 +12,7 @@ OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs", "vs.", "versus", "against", "with", ";", ",", "|")
 """What people write between shapes. A size with such a name can be written as ``(x,)``."""
 _PLAIN = r"[\w.,/:=@%+-]+"
-_CHOICES = {
+CHOICES = {
     "c": "cpp",
     "c++": "cpp",
     "cxx": "cpp",
@@ -26,6 +26,8 @@ _CHOICES = {
     "yaml": "json",
     "md": "text",
     "txt": "text",
+    "hlo": "stablehlo",
+    "mlir": "stablehlo",
 }
 """Other words for values of options."""
 
@@ -36,7 +38,7 @@ def meant_choice(value: str, choices: Sequence[str]) -> str | None:
     >>> meant_choice("c++", ("python", "cpp")), meant_choice("jsn", ("text", "json"))
     ('cpp', 'json')
     """
-    other = _CHOICES.get(value.casefold())
+    other = CHOICES.get(value.casefold(), "")
     return other if other in choices else closest(value, choices)
 
 

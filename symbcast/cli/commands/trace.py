@@ -230,15 +230,18 @@ def _argument(text: str) -> Any:
 
 
 def _in_order(kind: str, rest: str) -> str:
-    """Return how an argument with an unknown type is written: the type may follow the shape."""
+    """Return how an argument with an unknown type is written: the type may follow the shape, or be a name."""
     import numpy as np
 
-    try:
-        return shown(f"{np.dtype(rest.strip()).name}:{kind.strip()}") if is_shape(kind) else _TYPES
-    except TypeError:
-        names = [np.dtype(code).name for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]]
-        close = closest(kind.strip(), [*names, "bool", "size"])
-        return shown(f"{close}:{rest.strip()}") if close else _TYPES
+    names = [np.dtype(code).name for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]]
+    known = [*names, "bool", "size"]
+    if rest.strip() in known and is_shape(kind):
+        return shown(f"{rest.strip()}:{kind.strip()}")
+    close = closest(kind.strip(), known)
+    if close:
+        return shown(f"{close}:{rest.strip()}")
+    named = f", or {shown(f'{kind.strip()}={rest.strip()}')} for an argument of this name"
+    return f"{_TYPES}{named if kind.strip().isidentifier() else ''}"
 
 
 _TYPES = '"float32:N, 3" or size:N'

@@ -54,7 +54,16 @@ _RESERVED = frozenset(
 )
 """Keywords and options of symbcast itself, which no attribute of a rule may be called."""
 
-_ELSEWHERE = {"np": "numpy", "ov": "none", "ort": "onnx", "pytorch": "torch", "tf": "tensorflow", "xla": "stablehlo"}
+_ELSEWHERE = {
+    "np": "numpy",
+    "ov": "none",
+    "ort": "onnx",
+    "pytorch": "torch",
+    "tf": "tensorflow",
+    "xla": "stablehlo",
+    "keras": "tensorflow",
+    "broadcast": "numpy",
+}
 """What people call rules, and the name here."""
 
 R = TypeVar("R", bound=type[Rule])

@@ -94,6 +94,7 @@ _OF_SHAPES = (
     _slip(r"^\s*!torch\.v?tensor\s*<\s*(\[[^\[\]]*\]).*>\s*$", r"\1"),
     _slip(r"^\s*[\w.]*[A-Za-z][\w.]*\(\s*([\[(][^()]*[\])])\s*\)\s*$", r"\1"),  # torch.Size([2, 3])
     _slip(r"^\s*[A-Za-z]+\d+\s*(?=\[)", ""),  # f32[2,3]
+    _slip(r"^\s*<([^<>]*)>\s*$", r"(\1)"),
     _slip(r"<=\s*(?=\d)", ".."),  # ... with a bounded size
     _slip(r"(?<![\w.])(?:\d+|\?)(?:x(?:\d+|\?))+(?!\w)", lambda found: found[0].replace("x", ", ")),
     _slip(r"(?<=[\w?)])\s+[xX]\s+(?=[\w?(])", ", "),
@@ -127,6 +128,8 @@ _OF_WORDS = (
     _slip(rf"\b(?:{_IS})?(?:greater|larger|bigger|more)\s+than\b", ">"),
     _slip(rf"\b(?:{_IS})?(?:less|smaller|fewer)\s+than\b", "<"),
     _slip(rf"\b{_IS}not(?:\s+equal\s+to)?\b", "!="),
+    _slip(rf"\b({_NAME})\s+and\s+({_NAME})\s+(?:are\s+)?(?:equal|the\s+same)\b", r"\1 == \2"),
+    _slip(rf"\b({_NAME})\s+not\s+(?:equals?\s+(?:to\s+)?)?(?=\w+\s*$)", r"\1 != "),
     _slip(rf"\b({_NAME})\s+not\s+(\d+)\b", r"\1 != \2"),
     _slip(rf"\b{_IS}(?:equal\s+to|the\s+same\s+as)\b", "=="),
 )

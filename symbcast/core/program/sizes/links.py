@@ -70,8 +70,13 @@ def linked_sizes(own: Iterable[Symbol], groups: Iterable[frozenset[Symbol]]) -> 
         linked.update(*joined)
 
 
+_EVERY = ("all", "any", "every", "each", "dim", "dims", "size", "sizes")
+
+
 def _error(text: str, strange: Iterable[str], own: Collection[str]) -> AssumptionError:
     close = next(filter(None, (closest(name, own) for name in strange)), None)
     there = f"their sizes are {listed([quoted(name) for name in own], limit=20)}" if own else "all sizes are numbers"
+    if not close and any(name.casefold() in _EVERY for name in strange):
+        there = f"the minimum of all sizes is an argument of its own, min_size (--min-size for a command); {there}"
     hint = f"did you mean {quoted(close)}? {there[0].upper()}{there[1:]}" if close else there
     return AssumptionError(f"{text!r} mentions no size of these shapes", hint=hint)
