@@ -6,6 +6,9 @@ transformers' kinds of models in alphabetical order those at each thirteenth; of
 architectures each third; of diffusers the first three networks for images and two autoencoders; of torchaudio the
 first four models. Kinds that the tests have are left out. A model that cannot be made small, or that torch does not
 export, is replaced by the next one in the same order that is not chosen yet.
+
+Ten further models, by the same parts of these lists from their ends: of timm those of the second, fifth and eighth
+part, of transformers those of the third, sixth, ninth and twelfth, of torchvision those of the first, third and fifth.
 """
 
 from __future__ import annotations
@@ -232,6 +235,13 @@ def chosen():
         *(("audio", names) for names in AUDIO),
         *(("training", [name]) for name in TRAINING),
     ]
+
+
+def further():
+    """Return the ten further models, each followed by those that may replace it."""
+    parts = {"timm": list(timm_modules())[1:8:3], "transformers": transformers_kinds()[2::3]}
+    parts["torchvision"] = list(torchvision_names())[:5:2]
+    return [(package, part[::-1]) for package, found in parts.items() for part in found]
 
 
 def case_of(package, name):

@@ -2,7 +2,7 @@
 
 ``PYTHONPATH=tests python tests/exported/survey_models.py [PACKAGE[:NAME] ...]`` prints a row for each as JSON. It needs
 timm, transformers, diffusers, torchvision, torchaudio and segmentation_models_pytorch. Each model runs in a process of
-its own. ``--sum FILE`` prints what the rows of a file come to.
+its own. ``further`` stands for the ten further models. ``--sum FILE`` prints what the rows of a file come to.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from surveyed_models import allow_imports, case_of, chosen
+from surveyed_models import allow_imports, case_of, chosen, further
 
 LIMIT = 580
 """Seconds for a model."""
@@ -131,8 +131,8 @@ def summary(lines):
 
 def main(names):
     allow_imports()
-    for package, candidates in chosen():
-        if not names or package in names or f"{package}:{candidates[0]}" in names:
+    for package, candidates in further() if names == ["further"] else chosen():
+        if names in ([], ["further"]) or package in names or f"{package}:{candidates[0]}" in names:
             for line in rows(package, candidates):
                 print(line, flush=True)
 
