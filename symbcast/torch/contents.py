@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.errors import DimensionError
 from symbcast.graphs.operators import estimates
@@ -24,7 +25,7 @@ from symbcast.graphs.operators.reshaping import content_reshaped
 from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Ramp, Stack
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.elements import BINARY, UNARY
-from symbcast.graphs.values.intervals import interval_of, some_of
+from symbcast.graphs.values.intervals import fitted, interval_of, some_of
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.tensors import cast
 from symbcast.graphs.values.value import Value
@@ -364,6 +365,21 @@ def _replaced(call: TorchCall, output: Value) -> Content | None:
     return interval_of(_operand(call, "values", output.dtype), call.bounds) if writes_all(call) else None
 
 
+@_translation("sum")
+def _total(call: TorchCall, output: Value) -> Content | None:
+    dims, part = call.dims("self"), interval_of(call.value_of("self"), call.bounds)
+    if part.low is None or part.high is None or not call.bounds.is_at_least(part.low, 0):
+        return None
+    axes = call.numbers_of("dim") or range(len(dims))
+    most = multiply(part.high, *(dims[axis] for axis in axes))
+    return fitted(Interval(0, most), output.dtype, call.bounds)
+
+
+@_translation("max", "min", "amax", "amin")
+def _extreme(call: TorchCall, output: Value) -> Content | None:
+    return _some(call, output) if call.given("other") is None else None
+
+
 @_translation("argsort", "randperm")
 def _ordered(call: TorchCall, output: Value) -> Content | None:
     dims = shape_of(output)
@@ -395,8 +411,6 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
 
 def _is_inside(call: TorchCall, held: Interval, size: Dim, *, from_end: bool) -> bool:
     """Return whether indices are certainly within an axis."""
-    from symbcast.core.algebra.arithmetic import add, multiply
-
     if held.low is None or held.high is None:
         return False
     least = multiply(-1, size) if from_end else 0

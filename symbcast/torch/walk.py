@@ -84,9 +84,9 @@ class TorchWalk(Walk):
                 held = size.node.shape_env.var_to_range.get(s)
                 if held is not None and held.lower < 0:
                     raise DimensionError(s, "it may be negative, so it is not a size")
-                least = 0 if held is None else int(held.lower)
+                # A higher lower end is what the program asserts: the graph has that as a node.
                 text = "an integer that depends on data" if is_of_data else "an integer that depends on data or sizes"
-                self._symbols[s.name] = self.asker.symbol(s.name, text, least, is_undecided=not is_of_data)
+                self._symbols[s.name] = self.asker.symbol(s.name, text, is_undecided=not is_of_data)
             return term(self._symbols[s.name])
 
         return leaf

@@ -141,3 +141,23 @@ def test_elements_that_a_later_node_changes_are_unknown(write, make):
     report = checked(changed, torch.randn(7, 3), shapes=dynamic(2))
     assert report.verdict is not sb.Verdict.ALWAYS
     assert {u.op_type for u in report.unanalysed} == {"aten.index"}
+
+
+def test_a_count_of_elements_is_at_most_the_size_of_its_axis():
+    """Flaubert asserts that no sequence has more tokens than the batch has columns."""
+
+    def longest(ids):
+        return (ids != 2).sum(dim=1).max().item()
+
+    def fits(ids):
+        torch._check(longest(ids) <= ids.shape[1])
+        return ids * 2
+
+    def is_long(ids):
+        torch._check(longest(ids) > 3)
+        return ids * 2
+
+    ids = torch.ones(3, 7, dtype=torch.int64)
+    report = checked(fits, ids, shapes=dynamic(2))
+    assert report.verdict is sb.Verdict.ALWAYS and not report.unanalysed
+    assert str(checked(is_long, ids, shapes=dynamic(2)).condition) == "args_0_dim_1 >= 4"

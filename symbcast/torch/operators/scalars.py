@@ -16,10 +16,12 @@ from symbcast.core.algebra.arithmetic import (
     multiply,
     subtract,
 )
+from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
-from symbcast.graphs.values.contents import Elements, Ramp, Ratio
+from symbcast.graphs.values.contents import Elements, Interval, Ramp, Ratio
+from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.value import Value
-from symbcast.torch.node_call import formula_of, ratio_of, scalar, size_of
+from symbcast.torch.node_call import element_of, formula_of, ratio_of, scalar, size_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -224,7 +226,21 @@ def _first(call: TorchCall) -> Value:
     value = call.value_of("self")
     start = value.content.start if isinstance(value.content, Ramp) else None
     items = value.content.items[:1] if isinstance(value.content, Elements) else (start,)
-    return scalar(items[0]) if items and items[0] is not None else next(iter(call.recorded()))
+    if items and items[0] is not None:
+        return scalar(items[0])
+    return _bounded(call, interval_of(value, call.bounds), next(iter(call.recorded())))
+
+
+def _bounded(call: TorchCall, held: Interval, recorded: Value) -> Value:
+    """Return an unknown element within its bounds; a new size if torch allows it to be negative, and it is not."""
+    if held.low is None or held.high is None or not call.bounds.is_at_least(held.low, 0):
+        return recorded
+    known = element_of(recorded)
+    if known is None:
+        return scalar(call.fresh("element", "an element of a tensor", most=held.high))
+    if isinstance(known, Symbol):
+        call.asker.limit(known, held.high)
+    return recorded
 
 
 @operator("_local_scalar_dense")
