@@ -4,6 +4,9 @@ JAX allows ``definitely_equal`` to return False for sizes that may be equal; its
 False only makes JAX's program longer, we return False. If it would make JAX raise, comparisons are combined into one
 question: whether a size is one of several, whether shapes are equal, or whether they broadcast.
 
+JAX also removes its own lines from the traceback of each error. To find out whether another of its functions will do
+so, it reads the source lines of the whole stack, which takes longer than many a trace; here another one always will.
+
 These functions replace functions inside JAX during a trace. With a version of JAX that lacks one of them, a trace asks
 more questions and gives the same answer.
 """
@@ -73,6 +76,9 @@ def standins() -> StandIns:
             found.stands_for(getattr(import_module(module), name))(ours)
     for function, name in ((math.sqrt, "sqrt"), (math.log, "log"), (math.log2, "log2"), (math.log10, "log10")):
         found.stands_for(function)(partial(of_values, name))
+    with suppress(ModuleNotFoundError, AttributeError):
+        shortening = import_module("jax._src.traceback_util")._is_under_reraiser
+        found.stands_as(shortening, lambda error: True)  # real calls to confirm a path raise errors too
     return found
 
 

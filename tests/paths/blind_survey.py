@@ -1,12 +1,13 @@
 """A survey of functions that were never tried: those of packages that are named before anything of them is run.
 
 The functions are chosen by a rule. Of each package: its modules in the order of their names, without tests, command
-lines and plots; of each module, at most four functions that `survey.candidates` admits; at most sixteen of a package,
+lines and plots; of each module, at most four functions that `survey.candidates` admits; at most six of a package,
 until there are sixty. Each is traced in a child process with another name for each axis, and compared with itself at
-sizes up to 5.
+sizes up to 5. Modules that cannot be imported are printed with the reason.
 
 Run as ``python tests/paths/blind_survey.py transforms3d mir_eval filterpy``, with installed packages that the tests do
-not use otherwise. A set is spent once its failures were read: take other packages to measure what was mended.
+not use otherwise; a number among them replaces the sixty. A set is spent once its failures were read: take other
+packages to measure what was mended.
 """
 
 import contextlib
@@ -26,9 +27,10 @@ from paths.survey import candidates, row, shapes
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Child
 
-OF_MODULE, OF_PACKAGE, ALL = 4, 16, 60
+OF_MODULE, OF_PACKAGE, ALL = 4, 6, 60
 SECONDS = 60
-LEFT_OUT = ("test", "plot", "cli", "__main__", "example", "conftest", "display", "io", "visual")
+LEFT_OUT = {"test", "tests", "testing", "plot", "plots", "plotting", "cli", "main", "example", "examples", "conftest"}
+LEFT_OUT |= {"display", "io", "visual", "visualization"}
 
 
 @contextlib.contextmanager
@@ -39,35 +41,37 @@ def quiet():
 
 
 def modules(package):
-    """The names of the modules of a package, in order."""
-    try:
-        found = importlib.import_module(package)
-    except ImportError:  # it needs something that is not installed
-        return []
-    names = [package]
-    places = getattr(found, "__path__", [])
-    names += [i.name for i in pkgutil.walk_packages(places, f"{package}.", onerror=lambda _: None)]
-    return sorted(n for n in names if not any(w in p for p in n.split(".")[1:] for w in LEFT_OUT))
+    """The names of the modules of a package, in order; why some cannot be looked into, by name. Run in a child."""
+    names, failed = [package], {}
 
+    def on_error(name):
+        failed[name] = reason(sys.exception())
 
-def names_of(package):
-    """The modules, names, counts and ranks of a package's functions that the rule takes. Run in a child."""
-    chosen, seen = [], set()
     with quiet():
-        for module in modules(package):
-            of_module = 0
-            try:
-                for name, function, count, rank in candidates(module):
-                    if id(function) in seen or of_module == OF_MODULE:
-                        continue
-                    seen.add(id(function))
-                    of_module += 1
-                    chosen.append((module, name, count, rank))
-            except Exception:  # a module whose other requirements are not installed
-                continue
-            if len(chosen) >= OF_PACKAGE:
-                break
-    return chosen[:OF_PACKAGE]
+        try:
+            places = getattr(importlib.import_module(package), "__path__", [])
+            names += [i.name for i in pkgutil.walk_packages(places, f"{package}.", onerror=on_error)]
+        except Exception as error:  # it needs something that is not installed
+            return [], {package: reason(error)}
+    return sorted(n for n in names if LEFT_OUT.isdisjoint(n.replace("_", ".").split(".")[1:])), failed
+
+
+def reason(error):
+    return f"{type(error).__name__}: {error}"
+
+
+def names_of(module):
+    """The names, counts and ranks of the functions of a module that are candidates; why it fails. Run in a child."""
+    found = []
+    with quiet():
+        try:
+            for name, function, count, rank in candidates(module):
+                found.append((function.__module__, function.__qualname__, name, count, rank))
+                if len(found) == OF_PACKAGE:
+                    break
+        except Exception as error:  # such as one whose other requirements are not installed
+            return found, reason(error)
+    return found, ""
 
 
 def traced(job):
@@ -78,23 +82,48 @@ def traced(job):
         return row(f"{module}.{name}", function, shapes(count, rank), sizes=range(6))
 
 
-def outcome(child, job):
+def asked(child, function, job, default):
+    """The answer of a child process and no reason; or the default, and why there is no answer."""
     try:
-        return child.ask(traced, job, SECONDS)
+        return child.ask(function, job, SECONDS), ""
     except (DiedError, TimedOutError) as error:
-        return {"name": ".".join(job[:2]), "outcome": "incomplete", "reason": f"{type(error).__name__}: {error}"}
+        return default, reason(error)
 
 
-def main(packages):
-    counts, number = Counter(), 0
+def outcome(child, job):
+    found, why = asked(child, traced, job, {"name": ".".join(job[:2]), "outcome": "incomplete"})
+    return {"reason": why, **found}
+
+
+def chosen(child, package):
+    """The jobs of a package. What cannot be imported is printed."""
+    jobs, seen = [], set()
+    (names, failed), why = asked(child, modules, package, ([], {}))
+    for module in names:
+        (found, failed[module]), died = asked(child, names_of, module, ([], ""))
+        failed[module] = failed[module] or died
+        fresh = [f for f in found if f[:2] not in seen][:OF_MODULE]
+        seen.update(f[:2] for f in fresh)
+        jobs += [(module, name, count, rank) for _, _, name, count, rank in fresh]
+        if len(jobs) >= OF_PACKAGE:
+            break
+    for name, text in {package: why, **failed}.items():
+        if text:
+            print("not tried", name, text[:160], flush=True)
+    print(len(jobs[:OF_PACKAGE]), "of", package, flush=True)
+    return jobs[:OF_PACKAGE]
+
+
+def main(given):
+    number = next((int(g) for g in given if g.isdecimal()), ALL)
+    counts = Counter()
     with Child() as child:
-        jobs = [job for package in packages for job in child.ask(names_of, package)]
-        for job in jobs[:ALL]:
+        jobs = [job for g in given if not g.isdecimal() for job in chosen(child, g)]
+        for place, job in enumerate(jobs[:number], 1):
             found = outcome(child, job)
-            number += 1
             counts[found["outcome"]] += 1
             said = found.get("wrong") or found.get("reason", "")
-            print(number, found["outcome"], found["name"], f"{found.get('ms')} ms", said, flush=True)
+            print(place, found["outcome"], found["name"], f"{found.get('ms')} ms", said, flush=True)
     print(dict(counts))
 
 

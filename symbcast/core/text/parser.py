@@ -68,7 +68,9 @@ def parse_formula(text: str) -> Formula:
 
 @lru_cache(maxsize=1024)
 def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
-    plain = (_plain_shape(text) or infix_shape(text)) if dialect is None else None
+    plain = _plain_shape(text) if dialect is None else None
+    if plain is None and dialect is None:
+        plain = infix_shape(text)
     if plain is not None:
         return Template(plain, ())
     from symbcast.core.text.grammar import read_shape
@@ -78,6 +80,8 @@ def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Tem
 
 def _plain_shape(text: str) -> tuple[Dim, ...] | None:
     """Return a shape that consists of names and sizes; None for any other text."""
+    if not text:
+        return ()
     if len(text) > MAX_LENGTH or not _PLAIN.fullmatch(text):
         return None
     words = text.replace(" ", "").split(",")

@@ -28,8 +28,6 @@ def prepare() -> None:
     """Switch off run-time checkers of annotations before users' modules are imported: they cannot check a trace."""
     os.environ["JAXTYPING_DISABLE"] = "1"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    # To filter the traceback of an error, JAX asks the file system about each frame: a quarter of a trace's time.
-    os.environ.setdefault("JAX_TRACEBACK_FILTERING", "off")
     warnings.simplefilter("ignore")
     for package, names in _CHECKERS.items():
         sys.meta_path.insert(0, _WithoutChecks(package, names))
