@@ -154,6 +154,9 @@ class _Confirming:
     def _goals(self) -> Iterator[_Goal]:
         yield from (_Goal(end, {}, True) for end in self._ends)
         yield from (_Goal(violated, {}) for violated in self._requirements())
+        # An error of other code may have the same line and type where sizes differ, and not where they are equal.
+        failing = [e for e in self._ends if self.outcomes[e.outcome].error is not None]
+        yield from (_Goal(end, dict.fromkeys(self.names, size)) for end in failing for size in (4, 2))
         for size in (0, 1):
             for end in self._ends:
                 yield from (_Goal(end, {s: size}) for s in self.names)

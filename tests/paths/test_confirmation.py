@@ -9,6 +9,8 @@ from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
 from symbcast.core.logic.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.text import parse_formula
+from symbcast.paths.conclusions.literals import Literals
 from symbcast.paths.runs.path import Path
 
 JOINED = (lambda x, y: np.concatenate([x, y]), "N, M", "K, M")
@@ -192,6 +194,25 @@ def test_an_error_that_data_decide_is_a_case():
     report = sb.trace(checks, "N, M")
     assert report.complete, report.reason
     assert {c.works for c in report.cases} == {True, False}
+
+
+def test_an_error_that_a_trace_made_is_not_confirmed_by_another_one_of_its_line(monkeypatch):
+    def wrong(a):
+        raise ValueError("sorted wrongly")
+
+    monkeypatch.setitem(functions.FUNCTIONS, np.sort, wrong)
+    report = sb.trace(lambda x, y: np.sort(x) + y, "N,", "M,")  # broadcasting fails in the same line where sizes differ
+    assert not report.complete
+
+
+def test_neither_a_comparison_nor_its_negation_holds_where_it_is_undefined():
+    texts = ("broadcast((N + 1)//2, N//2) <= 1", "N % 2 == 0", "N <= 1")
+    join, even, small = map(parse_formula, texts)
+    literals = Literals({})
+    cubes = [literals.cube(formulas) for formulas in ([negate(small), negate(even)], [negate(small), even, join])]
+    within = literals.within([c for c in cubes if c is not None])
+    of_join = next(n for n in range(len(within)) if literals[n] == join)
+    assert (within[of_join], within[of_join ^ 1]) == (0b10, 0)
 
 
 def test_a_path_of_large_sizes_is_said_to_be_unconfirmed():

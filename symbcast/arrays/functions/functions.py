@@ -220,8 +220,8 @@ def where(condition: Any, *values: Any) -> Any:
 
 def as_array(value: Any) -> Any:
     """Return a symbolic array from any array-like value."""
-    if hasattr(type(value), "dims"):
-        return value if type(value) is SymbolicArray else np.asarray(value)
+    if type(value) is SymbolicArray:
+        return value
     return SymbolicArray(dims_of(value), dtype_of(value), contents=contents_of(value).spread)
 
 

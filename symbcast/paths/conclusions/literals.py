@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, dims_of, negate
+from symbcast.core.solver.evaluation.evaluation import may_be_undefined
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.literals import canonical
 from symbcast.core.solver.sets.piecewise import NotPeriodicError
@@ -77,7 +78,8 @@ class Literals:
         found: defaultdict[Symbol, dict[int, SizeSet]] = defaultdict(dict)
         for number in range(0, len(self._formulas), 2):
             symbols = symbols_in(self._formulas[number])
-            if len(symbols) == 1:
+            # Where a term is undefined, such as a join of sizes that clash, neither the formula nor its negation holds.
+            if len(symbols) == 1 and not may_be_undefined(self._formulas[number]):
                 (symbol,) = symbols
                 try:
                     members = solve(self._formulas[number]) & self.domains.get(symbol, ALL)
