@@ -243,3 +243,18 @@ def test_promises_are_checked_as_annotations_are(tmp_path):
     report = sb.lint(tmp_path / "promises.py", cache=False)
     assert report.counts["proved"] == 1 and report.counts["finding"] == 1
     assert [(f.function, f.code) for f in report.findings] == [("broken", "SYM101"), ("broken", "SYM102")]
+
+
+KEYS = """import jax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+def draw(key: PRNGKeyArray, x: Float[Array, "n"]) -> Float[Array, "n"]:
+    return x + jax.random.normal(jax.random.split(key, 2)[0], x.shape)
+"""
+
+
+def test_a_raw_key_that_another_generator_needs_is_no_finding(tmp_path):
+    pytest.importorskip("jaxtyping")
+    (tmp_path / "keys.py").write_text(KEYS)
+    report = sb.lint(tmp_path / "keys.py", cache=False)
+    assert [c.status for c in report.functions] == ["partly"] and not report.findings

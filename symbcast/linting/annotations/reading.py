@@ -142,6 +142,9 @@ def _union(parts: Sequence[Spec]) -> Spec:
             elif one not in found:
                 found.append(one)
     arrays = [f for f in found if isinstance(f, ArraySpec)]
+    if any(a.dtype == "key" for a in arrays):  # which raw keys fit depends on JAX's default generator
+        raw = [a for a in arrays if a.dtype == "uint32"]
+        found = [f for f in found if f not in raw] + [UnknownSpec("raw key")] * bool(raw)
     scalars = (SizeSpec(), *_SAMPLES.values(), *map(UnknownSpec, ("bool", "number", "generic")))
     if any(not a.axes for a in arrays) or any(a.axes[0].is_many for a in arrays if a.axes):
         found = [f for f in found if f not in scalars]  # a number is an array without axes
