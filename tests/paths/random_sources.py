@@ -1,0 +1,361 @@
+"""Random small functions as source text: loops over sizes, slices, joins, reshapes, branches on data and on sizes.
+
+The rank of each variable is known, so that most functions work for some sizes. Each is traced and compared with itself
+at all sizes from 0 to 5.
+
+Run as ``python tests/paths/random_sources.py COUNT [SEED]``; with ``-v`` it prints the functions that end incomplete.
+"""
+
+import linecache
+import random
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+SHAPES = [["N, M"], ["N, M", "K,"], ["N, M", "M, K"], ["N,", "M,"], ["N, M", "K, M"], ["N,"], ["N, M, K"]]
+NUMBERS = (-2, -1, 0, 1, 2, 3)
+
+
+class Writer:
+    """Writes one function: its lines, and the variables so far with their ranks."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.shapes = self.rng.choice(SHAPES)
+        self.arrays = [
+            (name, s.count(",") + (not s.endswith(","))) for name, s in zip("xyz", self.shapes, strict=False)
+        ]
+        self.lines = []
+        self.count = 0
+
+    def text(self):
+        for _ in range(self.rng.randint(1, 4)):
+            self.rng.choice(STATEMENTS)(self)
+        result = ", ".join(dict.fromkeys([self.arrays[-1][0], self.rng.choice(self.arrays)[0]]))
+        head = f"def function({', '.join(n for n, _ in self.arrays[: len(self.shapes)])}):"
+        return "\n".join([head, *(f"    {line}" for line in self.lines), f"    return {result}", ""])
+
+    # Parts of expressions.
+
+    def array(self, *ranks):
+        """A variable of one of some ranks; any if there is none."""
+        of_rank = [a for a in self.arrays if a[1] in ranks]
+        return self.rng.choice(of_rank or self.arrays)
+
+    def new(self, rank, text):
+        self.count += 1
+        name = f"v{self.count}"
+        self.lines.append(f"{name} = {text}")
+        self.arrays.append((name, max(0, rank)))
+        return name
+
+    def number(self):
+        return str(self.rng.choice(NUMBERS))
+
+    def axis(self, rank):
+        return self.rng.randrange(-rank, rank) if rank else 0
+
+    def size(self, rank=None):
+        """An expression of a size."""
+        name, rank = self.array(1, 2, 3)
+        one = f"{name}.shape[{self.axis(rank)}]" if rank else f"{name}.size"
+        other = self.array(1, 2, 3)[0]
+        return self.rng.choice([
+            one, f"len({name})" if rank else one, f"{one} // 2", f"{one} - 1", f"{one} + 1",
+            f"min({one}, {other}.size)",
+            f"max({one}, 2)", f"{one} % 3", f"2 * {one}", f"{other}.size", f"{other}.ndim", self.number(),
+        ])  # fmt: skip
+
+    def bound(self):
+        return self.rng.choice(["", "", self.number(), self.number(), self.size()])
+
+    def sliced(self):
+        return f"{self.bound()}:{self.bound()}" + self.rng.choice(["", "", "", ":2", ":-1", ":3"])
+
+    def index(self, rank):
+        """An index of an array, and how many axes are left."""
+        parts, left = [], 0
+        for _ in range(self.rng.randint(1, rank) if rank else 0):
+            kind = self.rng.randrange(6)
+            if kind < 3:
+                parts.append(self.sliced())
+                left += 1
+            elif kind == 3:
+                parts.append(self.rng.choice([self.number(), self.size()]))
+            elif kind == 4:
+                parts.append("None")
+                left += 1
+            else:
+                parts.append(":")
+                left += 1
+        used = sum(p != "None" for p in parts)
+        return ", ".join(parts) or "...", left + rank - used
+
+    def condition(self):
+        name, _ = self.array()
+        other, _ = self.array()
+        return self.rng.choice([
+            f"{self.size()} > {self.size()}", f"{name}.shape == {other}.shape", f"{self.size()} % 2 == 0",
+            f"{name}.sum() > 0", f"{name}.size and {name}.max() > 0.5", f"({name} > 0.5).any()",
+            f"np.all({name} > {other})",
+            f"{self.size()} == {self.size()}", f"not {self.size()}",
+        ])  # fmt: skip
+
+
+def broadcast(w):
+    (a, p), (b, q) = w.array(), w.array()
+    operator = w.rng.choice(["+", "*", "-", ">"])
+    w.new(max(p, q), f"({a} {operator} {b}) * 1.0")
+
+
+def matmul(w):
+    (a, p), (b, q) = w.array(1, 2), w.array(1, 2)
+    text = w.rng.choice([f"{a} @ {b}", f"{a} @ {b}.T", f"{a}.T @ {b}", f"np.dot({a}, {b})"])
+    w.new(max(0, p + q - 2), text)
+
+
+def reduction(w):
+    a, rank = w.array(1, 2, 3)
+    name = w.rng.choice(["sum", "mean", "max", "min", "prod", "std", "argmax", "argmin", "any", "all"])
+    axis, keep = w.axis(rank), w.rng.random() < 0.3 and not name.startswith("arg")
+    given = w.rng.choice([f"axis={axis}", f"{axis}"]) + (", keepdims=True" if keep else "")
+    w.new(rank if keep else rank - 1, f"np.{name}({a}, {given}) * 1.0")
+
+
+def select(w):
+    a, rank = w.array(1, 2, 3)
+    index, left = w.index(rank)
+    w.new(left, f"{a}[{index}]")
+
+
+def fancy(w):
+    a, rank = w.array(1, 2, 3)
+    b, _ = w.array(1, 2)
+    way = w.rng.randrange(7)
+    if way == 0:
+        w.new(rank, f"{a}[np.argsort({b}.ravel())]")
+    elif way == 1:
+        w.new(rank, f"{a}[[{w.number()}, {w.number()}]]")
+    elif way == 2:
+        w.new(1, f"{a}[{a} > 0.5]")
+    elif way == 3:
+        w.new(rank, f"{a}[np.arange({w.size()})]")
+    elif way == 4:
+        w.new(rank, f"np.take({a}, [{w.number()}, 0, {w.number()}], axis={w.axis(rank)})")
+    elif way == 5:
+        w.new(max(0, rank - 1), f"{a}[np.arange(len({a})), {w.number()}]" if rank > 1 else f"{a}[np.arange(3)]")
+    else:
+        w.new(rank, f"{a}[{b}.ravel() > 0.5]")
+
+
+def shape_of(w):
+    a, rank = w.array(1, 2, 3)
+    b, of = w.array(1, 2, 3)
+    way = w.rng.randrange(12)
+    texts = [
+        (2, f"{a}.reshape(-1, {w.rng.choice(['2', '3', w.size()])})"),
+        (1, f"{a}.reshape(-1)"),
+        (2, f"{a}.reshape({w.size()}, {w.size()})"),
+        (of, f"{a}.reshape({b}.shape)"),
+        (rank + 1, f"np.expand_dims({a}, {w.axis(rank + 1)})"),
+        (rank, f"np.swapaxes({a}, 0, {w.axis(rank)})"),
+        (rank - 1, f"np.squeeze({a}, axis={w.axis(rank)})"),
+        (of, f"np.broadcast_to({a}, {b}.shape)"),
+        (rank, f"np.tile({a}, {w.rng.choice(['2', w.size()])})"),
+        (rank, f"np.repeat({a}, {w.rng.choice(['2', w.size()])}, axis={w.axis(rank)})"),
+        (rank, f"np.roll({a}, {w.size()}, axis={w.axis(rank)})"),
+        (rank, f"np.pad({a}, {w.rng.choice(['1', '(1, 2)', f'(0, {w.size()})'])})"),
+    ]
+    w.new(*texts[way])
+
+
+def join(w):
+    a, rank = w.array(1, 2)
+    b, _ = w.array(rank)
+    axis = w.axis(rank)
+    texts = [
+        (rank, f"np.concatenate([{a}, {b}], axis={axis})"),
+        (rank + 1, f"np.stack([{a}, {b}], axis={axis})"),
+        (max(rank, 2), f"np.vstack([{a}, {b}])"),
+        (rank, f"np.hstack([{a}, {b}])"),
+        (2, f"np.column_stack([{a}, {b}])"),
+        (rank, f"np.append({a}, {b}, axis={axis})"),
+        (rank, f"np.where({a} > 0.5, {a}, {b})"),
+        (rank, f"np.insert({a}, {w.number()}, 0.5, axis={axis})"),
+        (rank, f"np.delete({a}, {w.rng.choice([w.number(), w.size()])}, axis={axis})"),
+        (2, f"np.outer({a}, {b})"),
+    ]
+    w.new(*w.rng.choice(texts))
+
+
+def made(w):
+    texts = [
+        (1, f"np.arange({w.size()}) * 1.0"),
+        (1, f"np.zeros({w.size()})"),
+        (2, f"np.ones(({w.size()}, {w.size()}))"),
+        (1, f"np.linspace(0, 1, {w.size()})"),
+        (2, f"np.eye({w.size()})"),
+        (1, f"np.array([float(i) for i in range({w.size()})])"),
+        (1, f"np.array([0.5] * {w.size()})"),
+    ]
+    w.new(*w.rng.choice(texts))
+
+
+def function(w):
+    a, rank = w.array(1, 2, 3)
+    axis = w.axis(rank)
+    texts = [
+        (rank, f"np.diff({a}, axis={axis})"),
+        (rank, f"np.cumsum({a}, axis={axis})"),
+        (rank, f"np.sort({a}, axis={axis})"),
+        (rank, f"np.flip({a}, axis={axis})"),
+        (max(1, rank - 1), f"np.diagonal({a})" if rank > 1 else f"np.diag({a}).ravel()"),
+        (1, f"np.unique({a})"),
+        (1, f"np.nonzero({a} > 0.5)[0] * 1.0"),
+        (rank, f"np.array_split({a}, 2, axis={axis})[{w.rng.randrange(2)}]"),
+        (rank, f"np.split({a}, 2, axis={axis})[0]"),
+        (2, f"np.cov({a})" if rank == 2 else f"np.atleast_2d({a}.ravel())"),
+        (1, f"np.convolve({a}.ravel(), [1.0, 2.0], mode={w.rng.choice(['full', 'valid', 'same'])!r})"),
+        (rank, f"np.gradient({a}, axis={axis})"),
+        (rank + 1, f"np.lib.stride_tricks.sliding_window_view({a}, 2, axis={axis})"),
+        (rank - 1, f"np.trapezoid({a}, axis={axis})"),
+        (rank - 1, f"np.median({a}, axis={axis})"),
+        (rank - 1, f"np.percentile({a}, 30, axis={axis})"),
+        (rank, f"np.take_along_axis({a}, np.argsort({a}, axis={axis}), axis={axis})"),
+        (1, f"np.bincount(({a}.ravel() * 3).astype(int)) * 1.0"),
+        (1, f"np.histogram({a}, bins=4)[0] * 1.0"),
+    ]
+    w.new(*w.rng.choice(texts))
+
+
+def loop(w):
+    a, rank = w.array(1, 2, 3)
+    b, _ = w.array(1, 2)
+    w.count += 1
+    i, v = f"i{w.count}", f"v{w.count}"
+    step = w.rng.choice(["1", "2", "3"])
+    ways = [
+        (rank, [f"{v} = []", f"for {i} in {a}:", f"    {v}.append({i} * 2)", f"{v} = np.array({v})"]),
+        (rank, [f"{v} = np.stack([{a}[{i}] + {i} for {i} in range(len({a}))])"]),
+        (rank - 1, [f"{v} = 0.0", f"for {i} in range(len({a})):", f"    {v} = {v} + {a}[{i}]",
+             f"{v} = np.asarray({v})"]),
+        (rank, [f"{v} = np.zeros({a}.shape)", f"for {i} in range({w.size()}):", f"    {v}[{i}] = {a}[{i}]"]),
+        (rank, [f"{v} = [{a}[{i} : {i} + {step}] for {i} in range(0, len({a}), {step})]",
+             f"{v} = np.concatenate({v})"]),
+        (1, [f"{v} = np.array([p.sum() + q.sum() for p, q in zip({a}, {b})])"]),
+        (rank, [f"{v} = {a}", f"for {i} in range({w.size()}):", f"    {v} = {v}[1:]"]),
+        (rank, [f"{v} = {a}", f"for {i} in range({w.size()}):", f"    {v} = np.concatenate([{v}, {a}[:1]])"]),
+        (rank, [f"{v} = {a}", f"while len({v}) > {w.rng.choice('1234')}:", f"    {v} = {v}[::2]"]),
+        (rank, [f"{v} = {a}", f"while len({v}) > 1 and len({v}) % 2 == 0:", f"    {v} = {v}[::2] + {v}[1::2]"]),
+        (rank, [f"{v} = np.array([r for r in {a} if r.sum() > 0.5])"]),
+        (1, [f"{v} = np.array([{i} * 1.0 for {i}, r in enumerate({a}) if {i} % 2 == 0])"]),
+        (1, [f"{v} = np.zeros(len({a}))", f"for {i}, r in enumerate({a}):", "    if r.sum() > 0.5:",
+             f"        {v}[{i}] = 1"]),
+        (rank, [f"{v} = {a}", f"for {i} in range(20):", f"    {v} = {v} * 0.5", f"    if {v}.sum() < 0.1:",
+             "        break"]),
+        (rank, [f"{v} = {a}", f"while {v}.size and {v}.max() > 0.1:", f"    {v} = {v} / 2"]),
+        (0, [f"{v} = 0.0", f"for {i} in range(len({a}) - 1):", f"    {v} += float(({a}[{i} + 1] - {a}[{i}]).sum())"]),
+        (1, [f"{v} = np.array(sorted({a}.ravel(), reverse=True))"]),
+        (0, [f"{v} = np.asarray(max(r.sum() for r in {a}))"]),
+        (1, [f"{v} = []", f"for {i} in range(len({a})):", f"    if {a}[{i}].sum() > 1:", f"        {v}.append({i})",
+             f"{v} = np.asarray({v})"]),
+        (1, [f"{v} = np.asarray(sorted({{len(r.shape) for r in {a}}}))"]),
+    ]  # fmt: skip
+    result, lines = w.rng.choice(ways)
+    w.lines += lines
+    w.arrays.append((v, max(0, result)))
+
+
+def branch(w):
+    a, rank = w.array()
+    b, _ = w.array(rank)
+    w.count += 1
+    v = f"v{w.count}"
+    texts = [
+        f"{a} * 2",
+        f"{a} + {b}",
+        f"{b}",
+        f"{a}[1:]" if rank else a,
+        f"{a}.T",
+        f"np.zeros({a}.shape)",
+        f"{a}.copy()",
+    ]
+    w.lines += [f"if {w.condition()}:", f"    {v} = {w.rng.choice(texts)}", "else:", f"    {v} = {w.rng.choice(texts)}"]
+    w.arrays.append((v, rank))
+
+
+def guard(w):
+    w.lines += [f"if {w.condition()}:", "    raise ValueError('no')"]
+
+
+def written(w):
+    a, rank = w.array(1, 2, 3)
+    b, _ = w.array()
+    index, _ = w.index(rank)
+    name = w.new(rank, f"{a} * 1.0")
+    w.lines.append(f"{name}[{index}] = {w.rng.choice(['0.5', b, f'{b}.sum()'])}")
+
+
+def tried(w):
+    (a, rank), (b, _) = w.array(1, 2), w.array(1, 2)
+    w.count += 1
+    v = f"v{w.count}"
+    body = w.rng.choice([f"{a} @ {b}", f"{a} + {b}", f"{a}.reshape({b}.shape)", f"{a}[{w.number()}]"])
+    w.lines += ["try:", f"    {v} = {body}", "except (ValueError, IndexError):", f"    {v} = {a}"]
+    w.arrays.append((v, rank))
+
+
+STATEMENTS = (broadcast, matmul, reduction, select, select, fancy, shape_of, shape_of, join, made, function, function)
+STATEMENTS += (loop, loop, loop, branch, branch, guard, written, tried)
+
+
+def made_function(seed):
+    """The function of a seed, its text, and the shapes of its arguments."""
+    writer = Writer(seed)
+    text = writer.text()
+    file = f"<random {seed}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space = {"np": np, "__name__": "random_source"}
+    exec(compile(text, file, "exec"), space)
+    return space["function"], text, writer.shapes
+
+
+def checked(seed, sizes=range(6)):
+    """A random function, the report on it, and how they compare."""
+    from paths.held import held
+
+    import symbcast as sb
+
+    function, text, shapes = made_function(seed)
+    report = sb.trace(function, *shapes)
+    return text, report, held(report, function, *shapes, sizes=sizes)
+
+
+def main(count, first):
+    counts, reasons, start = Counter(), Counter(), time.perf_counter()
+    warnings.simplefilter("ignore")
+    for seed in range(first, first + count):
+        text, report, found = checked(seed)
+        outcome = "wrong" if found.wrong else "exact" if report.complete else "incomplete"
+        counts[outcome] += 1
+        if outcome == "wrong":
+            print("WRONG", seed, text, found, report.condition, sep="\n", flush=True)
+        if outcome == "incomplete":
+            reasons[report.reason.partition(", at ")[0]] += 1
+            if "-v" in sys.argv:
+                print("incomplete", seed, text, report.reason, sep="\n", flush=True)
+    print(f"{count} functions, {time.perf_counter() - start:.0f} s: {dict(counts)}")
+    for reason, number in reasons.most_common(25):
+        print(f"{number:5} {reason}")
+
+
+if __name__ == "__main__":
+    numbers = [int(a) for a in sys.argv[1:] if a.isdecimal()]
+    main(numbers[0], numbers[1] if len(numbers) > 1 else 0)
