@@ -26,6 +26,7 @@ from symbcast.core.signatures import with_advice
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.places import home_of
 from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, Exploration, explored
+from symbcast.paths.runs.indices import Choices
 from symbcast.paths.runs.steps import LoopRefusedError
 from symbcast.paths.values.size import sized
 
@@ -54,17 +55,20 @@ def trace(
     (Condition('N == M or N == 1 or M == 1'), Shape('(broadcast(M, N), 3)'))
     """
     function = getattr(function, WITHOUT_CHECKS, function)
+    if type(function).__module__.partition(".")[0] == "numba":  # it must not be compiled from code with stand-ins
+        function = getattr(function, "py_func", function)
     check_call(function, arguments, named)
     given = Arguments(arguments, named)
     check_dtypes(given)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
     refused_loops: Counter[Any] = Counter()
+    choices = Choices()
     has_followed_loops = False
 
     def run(path: Any) -> Any:
         nonlocal has_followed_loops
-        path.loops.tries = refused_loops
+        path.loops.tries, path.loops.choices = refused_loops, choices
         path.takes_opaque = True
         path.turns.state_of = State.of
         path.hashes = False  # libraries such as einops cache results by shape
@@ -89,14 +93,17 @@ def trace(
     home = home_of(function)
 
     def followed() -> Exploration:
+        nonlocal choices
         while True:
+            choices = Choices(choices.always | choices.unskipped)
             try:
                 found = explored(
                     run, assumed, told=told, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD
                 )
             except LoopRefusedError as refused:
                 refused_loops[refused.key] += 1
-            else:
+                continue
+            if not choices.unskipped:
                 return confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home)
 
     with STANDINS.acting(reach), np.errstate(all="ignore"):

@@ -208,7 +208,79 @@ def thirteenth(x):
     return x
 
 
+def nonzero_rows(x):
+    return np.array([r for r in x if r.any()])
+
+
+def mean_of_large_rows(x):
+    return np.stack([r for r in x if r.sum() > 0.5]).mean(axis=0)
+
+
+def places(x):
+    found = []
+    for i in range(len(x)):
+        if x[i].sum() > 1:
+            found.append(i)
+    return np.asarray(found)
+
+
+def without_large_rows(x):
+    rows = []
+    for r in x:
+        if r.sum() > 1:
+            continue
+        rows.append(r)
+    return np.array(rows)
+
+
+def folded(x):
+    return np.array([(r if r.sum() > 0 else -r) for r in x]) + x
+
+
+def folded_long(x):
+    rows = []
+    for r in x:
+        if len(x) > 2:
+            if r.sum() > 0:
+                r = -r
+            rows.append(r)
+    return np.array(rows) + (x if len(x) > 2 else 0)
+
+
+def steady_state(a, b):
+    difference, turns = 5.0, 0
+    while difference > 1e-15:
+        after = b + a @ b @ a.T * 0
+        difference = np.max(np.abs(after - b))
+        b, turns = after, turns + 1
+        if turns > 500:
+            raise ValueError("it does not converge")
+    return b
+
+
+def halvings(x):
+    turns = 0
+    while x.sum() > 1:
+        x, turns = x / 2, turns + 1
+    return np.zeros(turns), x
+
+
+def sorted_elements(x, y):
+    return np.sum(np.abs(np.sort(x.flat) - np.sort(y.flat)[::-1]))
+
+
+def cast(x, dtype=np.float32):
+    return np.int64(np.floor(x))[..., None] + dtype(x), x.dtype.type(x.sum())
+
+
+def not_text(x):
+    return x == "auto", x[..., None] != "auto"
+
+
 CASES = {
+    nonzero_rows: ("N, D",), mean_of_large_rows: ("N, D",), places: ("N, D",), without_large_rows: ("N, D",),
+    folded: ("N, D",), folded_long: ("N, D",), steady_state: ("N, M", "K, L"), halvings: ("N, D",),
+    sorted_elements: ("N, M", "K, L"), cast: ("N, N",), not_text: ("N, D",),
     classes: ("int N",), told_of: ("N",), without_largest: ("N",), printed: ("N",), labelled: ("N",), rooted: ("N",),
     counts: ("int N",), scaled: ("N",), until_small: ("N",), until_break: ("N",), at_most_fifty: ("N",),
     powers: ("N, D", "E, F"), all_large: ("N", "N", "N"), raised: ("N",), box: ("bool N, M",),

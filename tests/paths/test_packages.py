@@ -1,5 +1,8 @@
 """What other packages have compiled has stand-ins: traced, and held against the packages at all sizes to 4."""
 
+from importlib import import_module
+
+import numpy as np
 import pytest
 from paths.held import held
 
@@ -98,3 +101,31 @@ def test_one_mask_takes_as_many_of_each():
 
     assert sb.trace(same, "N", "N").verdict is sb.Verdict.ALWAYS
     assert sb.trace(other, "N", "N").verdict is sb.Verdict.SOMETIMES
+
+
+def test_the_python_code_of_a_compiled_function_is_followed():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def products(x, y):
+        found = np.zeros((x.shape[0], y.shape[0]))
+        for i in range(x.shape[0]):
+            for j in range(y.shape[0]):
+                found[i, j] = np.sum(x[i] * y[j])
+        return found
+
+    report = sb.trace(lambda x, y: products(x, y) + 1, "N, D", "M, E")
+    assert report.condition.equivalent("D == E or D == 1 or E == 1 or N == 0 or M == 0"), report.condition
+    assert not products.signatures  # it was not compiled while stand-ins were in its module
+
+
+def test_loops_of_other_modules_of_a_package_are_followed(tmp_path, monkeypatch):
+    (tmp_path / "a_package").mkdir()
+    (tmp_path / "a_package" / "__init__.py").touch()
+    (tmp_path / "a_package" / "inner.py").write_text("def doubled(x):\n    return [row * 2 for row in x]\n")
+    outer = "import numpy as np\nfrom a_package import inner\n\ndef outer(x):\n    return np.stack(inner.doubled(x))\n"
+    (tmp_path / "a_package" / "outer.py").write_text(outer)
+    monkeypatch.syspath_prepend(tmp_path)
+    report = sb.trace(import_module("a_package.outer").outer, "N, D")
+    assert report.complete
+    assert report.condition.equivalent("N >= 1")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from symbcast.arrays.arguments import confirming
 from symbcast.arrays.functions.decompositions import pairs
 from symbcast.arrays.functions.draws import Draws, drawing, seeding
 from symbcast.arrays.standins.standins import StandIns
@@ -17,6 +18,7 @@ from symbcast.arrays.symbolic.dims import axes_of, common_dtype, dims_of, dtype_
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.logic.formulas import Comparison, any_of, equal
+from symbcast.paths.runs.path import current
 from symbcast.paths.values.size import dim_of, sized
 
 _met: set[str] = set()
@@ -29,6 +31,8 @@ def meet(standins: StandIns) -> None:
         module = sys.modules.get(name)
         if name == "numpy.random" and module is not None:
             _meet_random(module, standins)
+        if name == "numba.core.registry" and module is not None:
+            standins.stands_for_kind(module.CPUDispatcher, Jitted, attrgetter("real"))
         found = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
         if found is not None and isinstance(module, ModuleType):
             for real, ours in found(module):
@@ -48,6 +52,27 @@ def _meet_random(random: ModuleType, standins: StandIns) -> None:
             return getattr(Draws(random.mtrand._rand), own)(*args, **options)
 
         standins.stands_for(getattr(random, name), is_ours=_always)(drawn)
+
+
+class Jitted:
+    """A function that Numba compiles: in a trace, its Python code; the compiled one elsewhere.
+
+    The Python code also runs where a path is confirmed: compiled code does not check whether an index is within its
+    axis, and would write outside of the array.
+
+    Attributes:
+        real: the compiled function.
+    """
+
+    def __init__(self, real: Any) -> None:
+        self.real, self.py_func, self.__module__ = real, real.py_func, real.__module__
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        is_tracing = current.get() is not None or confirming.get()
+        return (self.py_func if is_tracing else self.real)(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
 
 
 def _always(*_: Any, **__: Any) -> bool:

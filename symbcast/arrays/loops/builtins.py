@@ -8,6 +8,8 @@ from itertools import chain
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from symbcast.arrays.loops.loop import Loop
 from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index
 from symbcast.arrays.loops.state import is_alike, step_of
@@ -132,32 +134,54 @@ def collected(values: Any, first: Any = _END) -> list[Any]:
             return list(values)
         return collected(_items(sequence))
     found: list[Any] = []
+    chosen: list[tuple[int, Loop]] = []
     frame = values.gi_frame
     while True:
         value = next(values, _END) if first is _END else first
         first = _END
         if value is _END:
+            for number, known in chosen:  # no loop is running any more, whose iterations differ in the number
+                found[number] = known.chosen(found[number].value)
             return found
         running = [known for known in path.loops.running if known.frame is frame]
+        for known in running:
+            known.has_yielded = True
         if not running:
             found.append(value)
         elif any(known.passes > 1 for known in running):
             if not found or type(found[-1]) is not Repeated or not is_alike(found[-1].value, value):
                 path.loops.refuse(running[-1].key)
         else:
-            if any(known.has_decided() for known in running):
-                path.loops.refuse(running[-1].key)
-            count = multiply(*(known.count for known in running))
-            index = running[0].index if len(running) == 1 else None
-            if index is not None and is_alike(value, put_index(value, {index: 0})):
-                index = None
-            found.append(Repeated(value, count, index, running[0].key))
+            if _is_chosen(running, value):
+                chosen.append((len(found), running[0]))
+            found.append(_repeated(running, value))
+
+
+def _is_chosen(running: list[Loop], value: Any) -> bool:
+    """Return whether data decide if a generator yields an item in an iteration of its loops."""
+    if not any(known.has_decided() for known in running):
+        return False
+    return running[0].choose(value) if len(running) == 1 else here().loops.refuse(running[-1].key)
+
+
+def _repeated(running: list[Loop], value: Any) -> Repeated:
+    count = multiply(*(known.count for known in running))
+    index = running[0].index if len(running) == 1 else None
+    if index is not None and is_alike(value, put_index(value, {index: 0})):
+        index = None
+    return Repeated(value, count, index, running[0].key)
 
 
 def _items(sequence: Sequence) -> Iterator[Any]:
     path = here()
     key = path.place()
     yield from loop(sequence, key)
+
+
+def cast(function: Any, value: Any) -> Any:
+    """Return ``function(value)``, which is an array for a type of elements and an array."""
+    is_type = isinstance(function, type) and issubclass(function, np.generic)
+    return value.astype(function) if is_type and type(value) is SymbolicArray else function(value)
 
 
 def _is_symbolic(*values: Any) -> bool:
@@ -277,6 +301,21 @@ def list_of(*values: Any) -> Any:
 @_replaces("tuple")
 def tuple_of(*values: Any) -> Any:
     return tuple(collected(values[0])) if values and type(values[0]) in (GeneratorType, Sequence) else NotImplemented
+
+
+@_replaces("sorted")
+def sorted_of(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    path, place = here(), here().place()
+    if key is not None or path.loops.tries.get(place) or type(values) not in (SymbolicArray, list, tuple):
+        return NotImplemented
+    items = _listed(values)
+    if items is NotImplemented or any(type(i) is not Repeated or not _is_number(i.value) for i in items):
+        return NotImplemented if items is NotImplemented else _Items(items)
+    return [Repeated(SymbolicArray((), items[0].value.dtype), count_of(items), None, place)] if items else []
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is SymbolicArray and not value.dims
 
 
 @_replaces("len")

@@ -6,7 +6,8 @@ have k more items, integers and axes are S(0) + k*(S(1) - S(0)), other values ar
 again from S(i), and must lead to S(i + 1). By induction the guess holds for all k, and the code continues with S(n).
 
 The induction needs that nothing else differs between iterations. So questions about i, and steps that depend on data of
-the body, give up the loop: the exploration starts again, and iterates over numbers there.
+the body, give up the loop: the exploration starts again, and iterates over numbers there. If data decide whether an
+iteration adds an item to a list, and nothing else changes, the number of items is a number that data decide.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
 
 from symbcast.arrays.loops.repeated import Repeated, Sequence, put_index
 from symbcast.arrays.loops.state import ABSENT, Space, Step, contents_of, is_alike, opaque, spaces_of, step_of
@@ -22,7 +25,7 @@ from symbcast.arrays.symbolic.dims import here
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import Comparison
+from symbcast.core.logic.formulas import Comparison, at_most
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.paths.runs.steps import UntracedError
 from symbcast.paths.values.size import Size, sized
@@ -40,12 +43,14 @@ class Loop:
         passes: how often the body was started for the symbolic index.
         frame: the frame of the loop.
         key: identifies the loop in the code.
+        has_yielded: whether the body is that of a generator, and yielded an item.
     """
 
     def __init__(self, sequence: Sequence, key: Any, dead: frozenset[str], is_peeled: bool) -> None:
         self.count, self.key = sequence.count, key
         self.passes = 0
         self.frame: FrameType | None = None
+        self._is_chosen = self._may_decide = self.has_yielded = False
         self._take, self._facts = sequence.take, sequence.facts
         self._is_peeled = is_peeled
         self._dead = dead
@@ -94,7 +99,7 @@ class Loop:
         self.index = path.loop_index(self.key, subtract(self.count, 1), self._facts)
         self.frame = frame
         path.loops.running.append(self)
-        self._asked, self._born = len(path.questions), len(path.loops.born)
+        self._asked, self._born, self._begun = len(path.questions), len(path.loops.born), len(path.steps)
         self._spaces = spaces_of(frame)
         self._before = [space.read() for space in self._spaces]
         self._held = [{n: contents_of(v) for n, v in values.items()} for values in self._before]
@@ -111,10 +116,16 @@ class Loop:
         """Guess the state after k iterations, and set that of i iterations; return whether it must be checked."""
         for number, space in enumerate(self._spaces):
             self._compare(number, space)
-        if not (any(self._steps) or any(self._settled) or self._lists):
+        has_changed = any(self._steps) or any(self._settled)
+        self._may_decide = self.has_decided()
+        if self._may_decide and not (self._lists or self.has_yielded):
+            self._skip()
+        if not (has_changed or self._lists):
             return False
-        if self.has_decided():
+        if self._may_decide and (has_changed or len(self._lists) > 1):
             self._refuse()
+        for _, _, new in self._lists if self._may_decide else ():
+            self._is_chosen = self.choose(new[0])
         self._set(self.index, self._settled)
         self._known = len(self._path.steps)
         return True
@@ -151,6 +162,9 @@ class Loop:
             values = {n: s.at(count, self._path) for n, s in self._steps[number].items()}
             space.write({**values, **settled[number]})
         for held, kept, new in self._lists:
+            if self._is_chosen:
+                held[kept:] = [self.chosen(new[0])] if len(new) == 1 else self._refuse()
+                continue
             if len(new) > 1 and not all(is_alike(new[0], v) for v in new):
                 self._refuse()
             if len(new) > 1 or not is_alike(new[0], put_index(new[0], {self.index: 0})):
@@ -161,7 +175,8 @@ class Loop:
 
     def _check(self) -> None:
         """Compare the state after the second pass with the guess for i + 1 iterations."""
-        if self.has_decided() or len(self._path.steps) > self._known:
+        steps = self._path.steps[self._known :]
+        if any(s.kind == "require" for s in steps) if self._may_decide else (steps or self.has_decided()):
             self._refuse()
         after = add(self.index, 1)
         for number, space in enumerate(self._spaces):
@@ -174,11 +189,56 @@ class Loop:
                 is_known = name in self._steps[number] or name in self._settled[number]
                 if not is_known and not (number == 0 and name in self._dead) and type(old) is not list:
                     self._expect(opaque(old), opaque(now.get(name)))
+                if type(old) is list and all(old is not held for held, _, _ in self._lists):
+                    self._expect(self._held[number][name], list(old))
         for held, kept, new in self._lists:
+            if self._is_chosen:
+                self._check_chosen(held[kept + 1 :], new[0])
+                continue
             added = held[kept + (1 if type(held[kept + 1]) is type(new[0]) and len(held) == kept + 2 else 2) :]
             if len(added) != len(new) or not is_alike(new, added):
                 self._refuse()
+        if self._is_chosen:
+            self._leave()
         self._set(self.count, [{} for _ in self._spaces])
+
+    def _check_chosen(self, added: list[Any], item: Any) -> None:
+        if added and not (len(added) == 1 and is_alike(added[0], item)):
+            self._refuse()
+
+    def _decided(self) -> tuple[Any, ...]:
+        """Return the key of the loop, and what this path decided, without what data decide in an iteration."""
+        steps, born = self._path.steps, set(self._path.loops.born[self._born :])
+        within = (s for s in steps[self._begun :] if s.kind == "decide" and born.isdisjoint(symbols_in(s.formula)))
+        return self.key, *(s.formula for s in (*steps[: self._begun], *within))
+
+    def choose(self, item: Any) -> bool:
+        """Return whether data decide if an iteration adds an item; give up if it is another one than on other paths."""
+        where, choices = self._decided(), self._path.loops.choices
+        if not is_alike(choices.items.setdefault(where, item), item):
+            self._refuse()
+        return where not in choices.always
+
+    def _skip(self) -> None:
+        where, choices = self._decided(), self._path.loops.choices
+        if where in choices.always:
+            self._refuse()
+        choices.skipped.add(where)
+
+    def chosen(self, item: Any) -> Repeated:
+        """Return an item for as many iterations as data decide, at least one."""
+        count = self._path.data_size("chosen")
+        self._path.suppose(at_most(1, count))
+        self._path.suppose(at_most(count, self.count))
+        return Repeated(self._some(item), count, None, self.key)
+
+    def _some(self, item: Any) -> Any:
+        """Return an item of some iteration: an index is an integer that data decide."""
+        if is_alike(item, put_index(item, {self.index: 0})):
+            return item
+        if type(item) is Size and item.dim is self.index:
+            return SymbolicArray((), np.intp, None, (0, subtract(self.count, 1)))
+        return tuple(map(self._some, item)) if type(item) is tuple else self._refuse()
 
     def _expect(self, expected: Any, found: Any) -> None:
         if not is_alike(expected, found):
@@ -190,11 +250,14 @@ class Loop:
         for space in self._spaces:
             values = {n: (v, put_index(v, last)) for n, v in space.read().items() if type(v) is not list}
             space.write({n: new for n, (old, new) in values.items() if not is_alike(old, new)})
-        if self in self._path.loops.running:
-            self._path.loops.running.remove(self)
+        self._leave()
         self.passes = 3
 
-    def _refuse(self) -> None:
+    def _leave(self) -> None:
+        if self in self._path.loops.running:
+            self._path.loops.running.remove(self)
+
+    def _refuse(self) -> NoReturn:
         self._path.loops.refuse(self.key)
 
 

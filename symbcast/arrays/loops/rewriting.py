@@ -3,20 +3,26 @@
 ``for v in x`` becomes ``for v in loop(x, key, dead)``, a list comprehension a call of ``collected`` with a generator
 expression, and ``range``, ``zip``, ... calls of their replacements, which treat all other values as the builtins do.
 The code keeps its lines and columns. Only functions whose source is at hand are rewritten: those of the traced
-function's file, and those that it reaches through closures.
+function's file, those that it reaches through closures, and those of its package that these mention by name.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import copy
 import dis
+import functools
 import linecache
+import operator
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from symbcast.arrays.loops import builtins as ours
 from symbcast.arrays.loops.items import item
@@ -25,10 +31,14 @@ from symbcast.arrays.symbolic.scalars import percent, text
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+_CASTS = frozenset({"dtype", "type", *(n for n in np.sctypeDict if n.isidentifier())})
+"""Names of NumPy's types of elements, and of variables that hold one: called with an array, they return an array."""
 _PREFIX = "symbcast replaces "
 _LOOPS = frozenset({dis.opmap["FOR_ITER"], *(dis.opmap[n] for n in _FORMATS if n in dis.opmap)})
-_CONSUMERS = frozenset({"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format"})
+_CONSUMERS = frozenset({"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted"})
 MAX_FUNCTIONS = 500
+MAX_MENTIONED = 100
+"""How many functions may be found before no more of those are rewritten that others mention; the nearest come first."""
 
 
 @contextmanager
@@ -50,12 +60,15 @@ def loops_of(function: Any) -> Iterator[bool]:
 
 
 def _functions(function: Any) -> list[FunctionType]:
-    """Return the Python functions of a function's file, and those in closures of these."""
+    """Return the functions of a function's file and closures, and the functions of its package that these mention."""
     found: dict[int, FunctionType] = {}
-    waiting: list[Any] = [function, vars(type(function)).get("__call__")]
+    own: list[Any] = [function]
+    mentioned: list[Any] = []
     files: set[str] = set()
-    while waiting and len(found) < MAX_FUNCTIONS:
-        value = waiting.pop()
+    package = ""
+    while len(found) < (MAX_FUNCTIONS if own else MAX_MENTIONED) and (own or mentioned):
+        is_own = bool(own)
+        value, waiting = (own.pop(), own) if own else (mentioned.pop(0), mentioned)
         if isinstance(value, (MethodType, classmethod, staticmethod)):
             waiting.append(value.__func__)
         elif isinstance(value, property):
@@ -64,20 +77,56 @@ def _functions(function: Any) -> list[FunctionType]:
             waiting.append(value.func)
         elif isinstance(value, FunctionType) and id(value) not in found:
             space = value.__globals__
-            if str(space.get("__name__", "")).partition(".")[0] in ("symbcast", "numpy"):
+            if _package_of(space.get("__name__")) in ("symbcast", "numpy"):
                 continue
             found[id(value)] = value
+            package = package or _package_of(space.get("__name__"))
             waiting.append(getattr(value, "__wrapped__", None))
             waiting += [c.cell_contents for c in value.__closure__ or () if _is_full(c)]
+            mentioned += _mentioned(value, package)
             file = value.__code__.co_filename
-            if file not in files:
+            if is_own and file not in files:
                 files.add(file)
                 for held in list(space.values()):
                     if isinstance(held, FunctionType) and held.__code__.co_filename == file:
                         waiting.append(held)
                     elif isinstance(held, type) and held.__module__ == space.get("__name__"):
                         waiting += list(vars(held).values())
+        elif not isinstance(value, (FunctionType, type)) and callable(value):
+            waiting += _called_by(value)
     return list(found.values())
+
+
+def _called_by(value: Any) -> Iterator[Any]:
+    """Yield what a callable object may call: the method of its class, and the functions that it holds."""
+    yield getattr(value, "py_func", None)  # a function that Numba compiles
+    if _package_of(type(value).__module__) not in ("symbcast", "numpy", "builtins"):
+        yield vars(type(value)).get("__call__")
+        yield from (v for v in getattr(value, "__dict__", {}).values() if isinstance(v, (FunctionType, partial)))
+
+
+def _package_of(module: Any) -> str:
+    return str(module or "").partition(".")[0]
+
+
+def _mentioned(function: FunctionType, package: str) -> Iterator[Any]:
+    """Yield the functions and methods of a package that a function mentions by name, also as ``module.name``."""
+    names, spaces = set(_names(function.__code__)), [function.__globals__]
+    for space in spaces:
+        for name in sorted(names & space.keys()):
+            value = space[name]
+            if isinstance(value, ModuleType):
+                if _package_of(value.__name__) == package and all(vars(value) is not s for s in spaces):
+                    spaces.append(vars(value))
+            elif _package_of(getattr(value, "__module__", "")) == package:
+                yield from list(vars(value).values()) if isinstance(value, type) else [value]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _names(value)
 
 
 def _is_full(cell: Any) -> bool:
@@ -89,11 +138,11 @@ def _is_full(cell: Any) -> bool:
 
 
 def _has_loop(code: CodeType) -> bool:
-    names = code.co_names
+    names = {*code.co_names, *code.co_varnames}
     return (
         dis.opmap["BINARY_OP"] in code.co_code[::2]
         or not _LOOPS.isdisjoint(code.co_code[::2])
-        or any(n in names for n in _CONSUMERS)
+        or not names.isdisjoint(_CONSUMERS | _CASTS)
         or any(isinstance(c, CodeType) and _has_loop(c) for c in code.co_consts)
     )
 
@@ -108,14 +157,13 @@ def _rewritten(code: CodeType) -> CodeType | None:
         return None
     # A notebook compiles each statement of a cell alone, a file all of them together.
     for is_alone in (False, True):
-        before = list(_codes(_compiled(top, code, text, is_alone)))
+        before = _compiled(text, top, code.co_filename, code.co_flags & _FUTURE, is_alone, False)
         number = next((n for n, c in enumerate(before) if _where(c) == _where(code)), None)
         if number is not None:
             break
     else:
         return None
-    (again,) = (t for t in _tops(text, fresh=True) if _first(t) == _first(top) and t.col_offset == top.col_offset)
-    made = list(_codes(_compiled(_Rewriting(code.co_filename).visit(again), code, text, is_alone)))
+    made = _compiled(text, top, code.co_filename, code.co_flags & _FUTURE, is_alone, True)
     if len(made) != len(before):
         return None
     found = made[number]  # rewriting keeps the order of functions, lambdas and comprehensions
@@ -129,12 +177,8 @@ def _first(node: ast.stmt) -> int:
     return first
 
 
-def _tops(text: str, *, fresh: bool = False) -> list[ast.stmt]:
-    return (_parsed.__wrapped__ if fresh else _parsed)(text)
-
-
 @lru_cache(maxsize=32)
-def _parsed(text: str) -> list[ast.stmt]:
+def _tops(text: str) -> list[ast.stmt]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -143,19 +187,22 @@ def _parsed(text: str) -> list[ast.stmt]:
         return []
 
 
-def _compiled(node: ast.stmt, code: CodeType, text: str, is_alone: bool) -> CodeType:
-    import __future__
+_FUTURE = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 
-    flags = 0
-    for name in __future__.all_feature_names:
-        flags |= getattr(__future__, name).compiler_flag & code.co_flags
+
+@lru_cache(maxsize=256)
+def _compiled(  # noqa: PLR0913, PLR0917 - the key of the cache: a class is compiled once for all of its methods
+    text: str, node: ast.stmt, file: str, flags: int, is_alone: bool, is_rewritten: bool
+) -> list[CodeType]:
+    """Return the code of all functions, lambdas and comprehensions in a statement, as it is or rewritten."""
     # The compiler calls methods of names that the module imports in another way.
     imports = [n for n in _tops(text) if isinstance(n, (ast.Import, ast.ImportFrom)) and n is not node]
+    if is_rewritten:
+        node = _Rewriting(file).visit(copy.deepcopy(node))
     tree = ast.fix_missing_locations(ast.Module([*(() if is_alone else imports), node], []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # calls of a constant, which `_with_functions` replaces
-        found: CodeType = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
-    return found
+        return list(_codes(compile(tree, file, "exec", flags=flags, dont_inherit=True)))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -190,6 +237,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "slice": slice,
     "text": text,
     "percent": percent,
+    "cast": ours.cast,
     **ours.REPLACED,
 }
 
@@ -255,6 +303,9 @@ class _Rewriting(ast.NodeTransformer):
             return found
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join") and _is_text(node.func.value):
             return self._call("text", node, [node])
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in _CASTS and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
+            return self._call("cast", node, [node.func, *node.args])
         return node
 
     @staticmethod

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterable
 from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symbcast.arrays.loops.repeated import Repeated, put_index
+from symbcast.arrays.symbolic.dims import here
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import at_most
 from symbcast.paths.values.size import Size, dim_of, sized
 
 if TYPE_CHECKING:
@@ -120,6 +123,29 @@ class State:
         return isinstance(other, State) and is_alike(self._values, other._values) and self._contents == other._contents
 
     __hash__ = None  # type: ignore[assignment]
+
+    def steps_from(self, other: State) -> dict[str, int]:
+        """Return by how much integers grew since another state; empty if anything else differs."""
+        if self._values.keys() != other._values.keys() or self._contents != other._contents:
+            return {}
+        found: dict[str, int] = {}
+        for name, new in self._values.items():
+            old = other._values[name]
+            if is_alike(old, new):
+                continue
+            step = subtract(dim_of(new), dim_of(old)) if {type(old), type(new)} <= {int, Size} else 0
+            if not isinstance(step, int) or step <= 0:
+                return {}
+            found[name] = step
+        return found
+
+    def let_grow(self, frame: FrameType, names: Iterable[str]) -> None:
+        """Make integers of a frame ones that data decide, at least as large as they are."""
+        path = here()
+        for name in names:
+            size = path.data_size("turns")
+            path.suppose(at_most(dim_of(self._values[name]), size))
+            Space(frame).write({name: sized(size, path)})
 
 
 def _is_known(value: Any) -> bool:

@@ -102,6 +102,16 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         return f"<array ({', '.join(map(str, self.dims))}) of {self.dtype}>"
 
+    def _is_no(self, other: object) -> bool:
+        """Return whether a value is text, which no number equals."""
+        return isinstance(other, str) and self.dtype.kind in "biufc"
+
+    def __eq__(self, other: object) -> Any:
+        return SymbolicArray(self.dims, bool, False) if self._is_no(other) else super().__eq__(other)
+
+    def __ne__(self, other: object) -> Any:
+        return SymbolicArray(self.dims, bool, True) if self._is_no(other) else super().__ne__(other)
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return SymbolicArray.universal(ufunc, method, *inputs, **options)
 

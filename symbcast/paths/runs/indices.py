@@ -22,6 +22,29 @@ def loop_symbol(key: Hashable, number: int) -> Unknown:
     return Unknown("?index", 0, None)
 
 
+class Choices:
+    """Loops of several paths in which an iteration adds an item to a list after data were asked.
+
+    Either data decide whether it adds one: then another path, which decides the same about sizes, adds none. Or each
+    path adds one: then it is known only at the end, and the paths are followed again.
+
+    Attributes:
+        items: the item of the first path, by the loop and what was decided about sizes; it must be that of all paths.
+        skipped: where an iteration added none.
+        always: where each iteration adds one, as earlier runs found.
+    """
+
+    def __init__(self, always: Iterable[tuple[Hashable, ...]] = ()) -> None:
+        self.items: dict[tuple[Hashable, ...], Any] = {}
+        self.skipped: set[tuple[Hashable, ...]] = set()
+        self.always = frozenset(always)
+
+    @property
+    def unskipped(self) -> frozenset[tuple[Hashable, ...]]:
+        """Where each path added an item, which earlier runs did not know."""
+        return frozenset(self.items.keys() - self.skipped - self.always)
+
+
 class Loops:
     """The loops over sizes of one run.
 
@@ -32,6 +55,7 @@ class Loops:
         tries: how often each loop was given up in earlier runs, by its key.
         batches: a size and a step, for each range from 0 with this step.
         born: the data-dependent numbers of the run, in order.
+        choices: what data choose in loops, in all runs.
     """
 
     def __init__(self) -> None:
@@ -41,6 +65,7 @@ class Loops:
         self.tries: Mapping[Hashable, int] = {}
         self.batches: list[tuple[Dim, Dim]] = []
         self.born: list[Symbol] = []
+        self.choices = Choices()
 
     def index(self, key: Hashable, last: Dim) -> Symbol:
         """Return the symbol of the next index of a loop."""

@@ -41,13 +41,15 @@ class Turns:
 
     Attributes:
         state_of: returns the state of a frame, if all of it is known; it equals that of another turn that follows from
-            there alike. None if no states are compared.
+            there alike, but for integers that each turn increases. None if no states are compared.
     """
 
     def __init__(self) -> None:
         self.state_of: Callable[[FrameType], Any] | None = None
         self._counts: Counter[tuple[FrameType, int, frozenset[Symbol]]] = Counter()
-        self._last: dict[tuple[FrameType, int], tuple[Any, bool]] = {}
+        self._last: dict[tuple[FrameType, int], tuple[Any, bool, dict[str, int]]] = {}
+        self._growing: set[tuple[FrameType, int]] = set()
+        """Where counters of turns were made numbers that data decide."""
 
     def turn(self, frame: FrameType | None, root: FrameType | None, symbols: frozenset[Symbol], answer: bool) -> Turn:
         """Count an open question about some sizes, which gets an answer."""
@@ -61,14 +63,23 @@ class Turns:
         if symbols or self.state_of is None or _has_iterator(frame.f_code, frame.f_lasti):
             return Turn(False)
         place, state = (frame, frame.f_lasti), self.state_of(frame)
-        before, said = self._last.get(place, (None, answer))
-        self._last[place] = state, answer
-        return Turn(False, not said if state is not None and before == state else None)
+        before, said, grown = self._last.get(place, (None, answer, {}))
+        steps = {} if state is None or before is None or before == state else state.steps_from(before)
+        is_alike = state is not None and before == state
+        if steps and steps == grown:
+            is_alike = place in self._growing
+            if not is_alike:
+                self._growing.add(place)
+                state.let_grow(frame, steps)
+                state = self.state_of(frame)
+        self._last[place] = state, answer, steps
+        return Turn(False, not said if is_alike else None)
 
     def clear(self) -> None:
         """Release the frames."""
         self._counts.clear()
         self._last.clear()
+        self._growing.clear()
 
 
 @lru_cache(maxsize=4096)
