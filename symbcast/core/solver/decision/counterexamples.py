@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import Formula, negate
+from symbcast.core.logic.definedness import with_values
+from symbcast.core.logic.formulas import Compatible, Formula, clauses, expand, negate
 from symbcast.core.solver.budget import SAMPLED, evidence_units, share
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.groups.normal_form import normal, symbols_in
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.satisfiability import Questions
 from symbcast.core.solver.sets.smallest import least_size
@@ -33,7 +34,7 @@ def breaking(decision: Decision, clause: Formula) -> dict[Symbol, int] | None:
     others = [c for c in part.clauses if c != clause]
     knowledge = decision.knowledge
     found = _alone(knowledge, clause, others, part.symbols)
-    for beside in (others, []):
+    for beside in ([],) if _is_needed(clause, others) else (others, []):
         found = found or _smallest(knowledge, part.symbols, [*beside, negate(clause)])
     if found is None:
         return None
@@ -41,6 +42,16 @@ def breaking(decision: Decision, clause: Formula) -> dict[Symbol, int] | None:
     if rest is not None:
         return decision.whole([rest, found])
     return decision.whole([p.witness() or p.base() if p is not part else found for p in decision.parts])
+
+
+def _is_needed(clause: Formula, others: Iterable[Formula]) -> bool:
+    """Return whether a term of another conjunct has no value where a clause fails, so that it cannot fail alone."""
+    needs = {need for other in others for formula in clauses(with_values(other)) for need in _spelled_out(formula)}
+    return needs.issuperset(_spelled_out(clause))
+
+
+def _spelled_out(formula: Formula) -> Iterator[Formula]:
+    return map(normal, clauses(expand(formula) if isinstance(formula, Compatible) else formula))
 
 
 def _alone(
