@@ -28,7 +28,7 @@ _FEW = 2
 def add(*dims: Dim) -> Dim:
     """Return the sum; 0 for no dimensions."""
     parts = [d for d in dims if not isinstance(d, int)]
-    number = sum(d for d in dims if isinstance(d, int))
+    number = sum([d for d in dims if isinstance(d, int)]) if len(parts) < len(dims) else 0
     if not parts:
         return _bounded(number)
     if len(parts) == 1 and not number:
@@ -45,8 +45,12 @@ def subtract(left: Dim, right: Dim) -> Dim:
 
 def multiply(*dims: Dim) -> Dim:
     """Return the product; 1 for no dimensions."""
-    if len(dims) == 2 and type(dims[0]) is int and isinstance(dims[1], Term):
-        return dims[1].scaled(dims[0]).dim()
+    if len(dims) == 2:
+        left, right = dims
+        if type(left) is int and isinstance(right, Term):
+            return right.scaled(left).dim()
+        if type(right) is int and isinstance(left, Term):
+            return left.scaled(right).dim()
     number = prod(d for d in dims if isinstance(d, int))
     parts = [term(d) for d in dims if not isinstance(d, int)]
     if len(parts) == 1 and number == 1:

@@ -211,6 +211,9 @@ def to_sympy(dim: Dim) -> SympyDim:
     return symbol_to_sympy(dim) if isinstance(dim, Symbol) else plain(_written(dim))
 
 
+_SIZE_ASSUMPTIONS = sympy.Symbol("N", integer=True, nonnegative=True)._hashable_content()[1:]
+
+
 def symbol_to_sympy(found: Symbol) -> sympy.Symbol:
     """Return the sympy symbol of a size: the user's own if one was given."""
     if found.written is None:
@@ -230,6 +233,8 @@ def _new_symbol(found: Symbol) -> sympy.Symbol:
         return SizeOfAxes(found)
     # What `sympy.Symbol` returns but for its cache, which takes four times as long for a new name: `written` keeps it.
     made: sympy.Symbol = sympy.Symbol.__xnew__(sympy.Symbol, found.name, integer=True, nonnegative=True)
+    # Its hash, which sympy would find by sorting the same assumptions again for each symbol.
+    made._mhash = hash(("Symbol", found.name, *_SIZE_ASSUMPTIONS))
     return made
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
 from threading import RLock
 from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, cast, overload
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from symbcast.core.effort import charge
 from symbcast.errors import DimensionError
@@ -34,9 +34,20 @@ _GREATEST = 1 << MAX_BITS
 _FEW_PAIRS = 16
 """Products of at most this many pairs of monomials are too cheap to count."""
 
-_interned: WeakValueDictionary[Any, Term] = WeakValueDictionary()
+
+class _Kept(ref["Term"]):
+    """A weak reference to an interned term, with what identifies the term."""
+
+    __slots__ = ("identity",)
+    identity: Any
+
+
+# A `WeakValueDictionary` takes three times as long, mostly for its lock-free removals: here, the next term that is
+# added removes those that were freed.
+_interned: dict[Any, _Kept] = {}
+_freed: list[ref[Term]] = []
 _interning = RLock()
-"""Held while a term is added, so that two threads never make two of one: equality is identity."""
+"""Held while terms are added and removed, so that two threads never make two of one: equality is identity."""
 
 
 class stored(Generic[_Value]):  # noqa: N801 - a decorator, as `property` is
@@ -65,13 +76,14 @@ class Term:
     """A polynomial over atoms; immutable, and unique for its value.
 
     ``coefficients`` maps each monomial, a sorted tuple of atoms, to a number other than 0; monomials are in the order
-    of their keys. The empty monomial is the constant.
+    of their keys. The empty monomial is the constant; ``is_constant`` says that there is no other.
     """
 
     is_Symbol: ClassVar[bool] = False  # noqa: N815 - sympy's word for it
     written_by: ClassVar[Callable[[Term], str]] = staticmethod(object.__repr__)
     """Converts a term to text; `symbcast.core.algebra.writer` registers itself here, as it is a higher layer."""
     _coefficients: Mapping[Monomial, int]
+    is_constant: bool
 
     def __new__(cls, coefficients: dict[Monomial, int]) -> Term:
         """Return the term with these coefficients, none of them 0."""
@@ -147,11 +159,6 @@ class Term:
     def constant(self) -> int:
         """The coefficient of the empty monomial."""
         return self.coefficients.get((), 0)
-
-    @stored
-    def is_constant(self) -> bool:
-        """Whether the term is an integer."""
-        return not self.coefficients or (len(self.coefficients) == 1 and () in self.coefficients)
 
     @property
     def content(self) -> int:
@@ -230,7 +237,7 @@ class Term:
 class Atom(Term):
     """A factor of monomials: a symbol or an operation; as a term, itself times 1."""
 
-    is_constant: ClassVar[bool] = False
+    is_constant = False
     constant: ClassVar[int] = 0
 
     def __new__(cls) -> Atom:
@@ -241,6 +248,10 @@ class Atom(Term):
     def coefficients(self) -> Mapping[Monomial, int]:
         # Created on demand: if stored, an atom would reference itself and be freed only by the garbage collector.
         return {(self,): 1}
+
+    def scaled(self, factor: int) -> Term:
+        """Return the atom times an integer."""
+        return self if factor == 1 else Term({(self,): factor} if factor else {})
 
     is_truth_value: bool = False
     """Whether it is 0 or 1: the lesser of 1 and of one that is never below 0."""
@@ -275,18 +286,17 @@ class Symbol(Atom):
     is_Symbol: ClassVar[bool] = True  # noqa: N815
     is_Dummy: ClassVar[bool] = False  # noqa: N815
     name: str
-    lower: int
-    upper: int | None
-    parity: int | None
-    number: int
-    outside: Any
+    lower: int = 0
+    upper: int | None = None
+    parity: int | None = None
+    number: int = 0
+    outside: Any = None
     written: Any = None
     """The sympy symbol that it is shown as, once it was."""
 
     def __new__(cls, name: str) -> Symbol:
         """Return the size called ``name``: one object for each name."""
-        made = _interned.get(name)
-        return interned(name, lambda: made_symbol(Symbol, name)) if made is None else cast("Symbol", made)
+        return interned(name, lambda: _named(name))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Symbol, (self.name,)
@@ -357,13 +367,32 @@ class Operation(Atom):
 
 def interned(identity: Any, make: Callable[[], _Kind]) -> _Kind:
     """Return the unique term of an identity, creating it if needed; it is freed with its last reference."""
-    found: Any = _interned.get(identity)
+    kept = _interned.get(identity)
+    found = None if kept is None else kept()
     if found is None:
         with _interning:
-            found = _interned.get(identity)
+            kept = _interned.get(identity)
+            found = None if kept is None else kept()
             if found is None:
-                found = _interned[identity] = make()
+                _remove_freed()
+                found = make()
+                kept = _Kept(found, _freed.append)
+                kept.identity = identity
+                _interned[identity] = kept
     return cast("_Kind", found)
+
+
+def _remove_freed() -> None:
+    while _freed:
+        gone = cast("_Kept", _freed.pop())
+        if _interned.get(gone.identity) is gone:
+            del _interned[gone.identity]
+
+
+def _named(name: str) -> Symbol:
+    made = object.__new__(Symbol)
+    made.name = name
+    return made
 
 
 def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
@@ -377,9 +406,11 @@ def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
 
 
 def _made(coefficients: Mapping[Monomial, int]) -> Term:
-    if coefficients and not -_GREATEST < max(coefficients.values(), key=abs) < _GREATEST:
-        raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
+    for number in coefficients.values():
+        if not -_GREATEST < number < _GREATEST:
+            raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
     made = object.__new__(Term)
+    made.is_constant = not coefficients or (len(coefficients) == 1 and () in coefficients)
     # Sorted, so that the order does not depend on which of two equal terms was created first.
     made._coefficients = (
         dict(sorted(coefficients.items(), key=_monomial_key)) if len(coefficients) > 1 else dict(coefficients)
@@ -394,7 +425,7 @@ def _made_operation(kind: Kind, args: tuple[Term, ...]) -> Operation:
 
 
 def _monomial_key(part: tuple[Monomial, int]) -> tuple[Any, ...]:
-    return tuple(atom.atom_key for atom in part[0])
+    return tuple([atom.atom_key for atom in part[0]])
 
 
 def _key_of(atom: Atom) -> tuple[Any, ...]:
@@ -474,7 +505,7 @@ def collect(parts: Iterable[tuple[Term, int]], number: int = 0) -> Term:
             continue
         for monomial, coefficient in part._coefficients.items():
             total[monomial] = total.get(monomial, 0) + factor * coefficient
-    return Term({m: c for m, c in total.items() if c})
+    return Term({m: c for m, c in total.items() if c} if 0 in total.values() else total)
 
 
 def symbols_of(dims: Iterable[Dim]) -> tuple[Symbol, ...]:
