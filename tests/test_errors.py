@@ -225,8 +225,9 @@ def test_wrong_number_of_shapes_where_a_rank_is_unknown(rule, shapes):
 
 
 def test_wrong_number_of_shapes():
-    with pytest.raises(sb.RuleArgumentError, match=r"takes 2 shapes \(data, target\), not 3"):
-        sb.broadcast("N", "N", "N", rule="unidirectional")
+    for assume in ((), "N >= 2"):
+        with pytest.raises(sb.RuleArgumentError, match=r"takes 2 shapes \(data, target\), not 3"):
+            sb.broadcast("N", "N", "N", rule="unidirectional", assume=assume)
     with pytest.raises(sb.RuleArgumentError, match="at least one shape"):
         sb.broadcast(rule="onnx-multidirectional")
     assert sb.broadcast().shape == ()

@@ -118,7 +118,7 @@ class AtRight(Placement):
 
     def places(self, ranks: Sequence[int]) -> Places:
         rank = max(ranks, default=0)
-        return Places(rank, tuple(run(rank - r, r) for r in ranks))
+        return Places(rank, tuple([run(rank - r, r) for r in ranks]))
 
     def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
         for n, rank in enumerate(ranks):

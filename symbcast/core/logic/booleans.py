@@ -27,6 +27,7 @@ from symbcast.core.logic.formulas import (
     Operator,
     all_of,
     any_of,
+    equal,
     expand,
     negate,
 )
@@ -66,7 +67,6 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
 _TO_RELATION: dict[Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
 
 
-@lru_cache(maxsize=4096)
 def to_sympy(formula: Formula) -> Boolean:
     """Return a formula as a sympy Boolean.
 
@@ -75,6 +75,10 @@ def to_sympy(formula: Formula) -> Boolean:
     Eq(M, 1) | Eq(N, 1) | Eq(N, M)
     """
     match formula:
+        case AllOf(parts):
+            return _lattice(sympy.And, parts)
+        case AnyOf(parts):
+            return _lattice(sympy.Or, parts)
         case Comparison(operator, left, right):
             return _relation(operator, left, right)
         case Compatible(dims) if len(dims) > 2:
@@ -82,18 +86,9 @@ def to_sympy(formula: Formula) -> Boolean:
         case Clashing(dims) if len(dims) > 2:
             return sympy.Not(_compatible(dims))
         case Compatible((left, right)):
-            return _lattice(sympy.Or, (_relation("==", *pair) for pair in ((left, right), (left, 1), (right, 1))))
+            return _lattice(sympy.Or, (equal(left, right), equal(left, 1), equal(right, 1)))
         case Compatible() | Clashing():
             return to_sympy(expand(formula))
-        case AllOf(parts):
-            return _lattice(sympy.And, map(_part, parts))
-        case AnyOf(parts):
-            return _lattice(sympy.Or, map(_part, parts))
-
-
-def _part(formula: Formula) -> Boolean:
-    plain = _equality(formula.left, formula.right) if type(formula) is Comparison and formula.operator == "==" else None
-    return to_sympy(formula) if plain is None else plain
 
 
 def _compatible(dims: tuple[Dim, ...]) -> Boolean:
@@ -105,18 +100,20 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
     return made
 
 
-def _lattice(kind: Any, parts: Iterable[Boolean]) -> Boolean:
+def _lattice(kind: Any, formulas: Iterable[Formula]) -> Boolean:
     """Return a conjunction or disjunction as sympy would make it, without sympy's search for implied parts.
 
     There is nothing to find: implied parts were dropped beforehand. sympy negates each relation and compares it
     with every other one, which takes most of the time spent on a condition.
     """
     distinct: dict[Boolean, None] = {}
-    for part in parts:
+    for part in map(to_sympy, formulas):
         if part is kind.zero:
             return part
-        if part is not kind.identity:
-            distinct.update(dict.fromkeys(part.args if isinstance(part, kind) else (part,)))
+        if isinstance(part, kind):
+            distinct.update(dict.fromkeys(part.args))
+        elif part is not kind.identity:
+            distinct[part] = None
     if len(distinct) < 2:
         return next(iter(distinct), kind.identity)
     made = Basic.__new__(kind, *_sorted(distinct))
@@ -212,7 +209,7 @@ def _guarded(dim: Dim) -> SympyDim:
 
 def conjunction(clauses: Iterable[Formula]) -> Boolean:
     """Return the clauses of a condition as one sympy Boolean."""
-    return _lattice(sympy.And, map(to_sympy, clauses))
+    return _lattice(sympy.And, clauses)
 
 
 def from_sympy(value: Any) -> Formula:

@@ -54,11 +54,14 @@ def with_values(formula: Formula) -> Formula:
         return all_of(map(with_values, formula.parts))
     if isinstance(formula, AnyOf):
         return any_of(map(with_values, formula.parts))
-    if isinstance(formula, Comparison) and all(isinstance(d, int | Symbol) for d in (formula.left, formula.right)):
+    if isinstance(formula, Comparison) and isinstance(formula.left, _PLAIN) and isinstance(formula.right, _PLAIN):
         return formula
     seen: set[Operation] = set()
     needs = [need for dim in dims_of(formula) for need in _operation_needs(term(dim), seen)]
     return all_of([*needs, formula]) if needs else formula
+
+
+_PLAIN = (int, Symbol)
 
 
 def _may_be_negative(value: Term) -> bool:

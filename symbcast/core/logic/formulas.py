@@ -143,8 +143,11 @@ def one_or_equal(data: Dim, target: Dim) -> AnyOf:
 
 def all_of(parts: Iterable[Formula]) -> Formula:
     """Return the conjunction, flattened, without repeats and with ``true`` and ``false`` simplified away."""
+    given = tuple(parts)
+    if len(given) == 1 and type(given[0]) is not AllOf:
+        return given[0]
     found: dict[Formula, None] = {}
-    for part in parts:
+    for part in given:
         for member in part.parts if isinstance(part, AllOf) else (part,):
             if member == FALSE:
                 return FALSE

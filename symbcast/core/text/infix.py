@@ -16,7 +16,6 @@ from typing import NoReturn
 from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
 from symbcast.core.algebra.sequences import AxisSequence, Rest
 from symbcast.core.algebra.sizes import MAX_SIZE
-from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant
 from symbcast.core.logic.formulas import Compatible, Formula, all_of, any_of, negate
 from symbcast.core.text.meaning import MAX_EXPONENT, MAX_POWER, compare, said
@@ -161,8 +160,7 @@ class _Infix:
         return found
 
     def _size(self) -> Dim:
-        tokens = self.tokens
-        if tokens[self.at + 1] == ",":
+        if self.tokens[self.at + 1] in _AFTER_SIZE:
             return self._atom()
         found = self.dim()
         if isinstance(found, int) and not 0 <= found <= MAX_SIZE:
@@ -317,23 +315,21 @@ class _Infix:
 
     def _atom(self) -> Dim:
         token = self.tokens[self.at]
-        if token.isdigit():
-            if len(token) > _MOST_DIGITS:
-                self._leave()
-            self.at += 1
-            return int(token)
         if token == "(":
             self._open()
             inside = self._sum()
             self._close()
             return inside
-        if token.isidentifier() and self.tokens[self.at + 1] == "(":
-            self.at += 1
-            return self._call(token)
+        self.at += 1
+        if token.isdigit():
+            if len(token) > _MOST_DIGITS:
+                self._leave()
+            return int(token)
         if not _is_name(token):
             self._leave()
-        self.at += 1
-        found = symbol(token)
+        if self.tokens[self.at] == "(":
+            return self._call(token)
+        found = Symbol(token)
         self.names.add(found)
         return found
 

@@ -66,7 +66,7 @@ def parse_formula(text: str) -> Formula:
     return with_dims(template.value, lambda dim: replaced(dim, fresh))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
     plain = _plain_shape(text) if dialect is None else None
     if plain is None and dialect is None:
@@ -104,7 +104,7 @@ def plain_bound(text: str) -> Formula | None:
     return None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _dim_template(text: str) -> Template[Dim]:
     simple = infix_dim(text)
     if simple is not None:
@@ -114,7 +114,7 @@ def _dim_template(text: str) -> Template[Dim]:
     return read_dim(text)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _formula_template(text: str) -> Template[Formula]:
     simple = plain_bound(text) or infix_formula(text)
     if simple is not None:

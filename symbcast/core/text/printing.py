@@ -117,7 +117,7 @@ def _bounds(unknown: Unknown) -> str:
 
 def labels_of(dims: Iterable[Dim]) -> dict[Symbol, str]:
     """Return the written form of unknowns, and of a user's dummies that share a name with another size."""
-    found = dict.fromkeys(s for d in dims for s in _symbols(d))
+    found = dict.fromkeys([s for d in dims for s in _symbols(d)])
     return _labels(names_of(found)) if any(s.is_Dummy for s in found) else {}
 
 

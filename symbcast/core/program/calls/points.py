@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.sequences import AxisSequence, Rest, SequenceSymbol
+from symbcast.core.algebra.sequences import AxisSequence, Rest
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import Operation, Term, symbols_of
 from symbcast.core.broadcasting.laws import EQUALS, JOINS, Relation
@@ -70,7 +70,8 @@ class Points:
     @property
     def names(self) -> tuple[Symbol, ...] | None:
         """The names of the question, in order of appearance; None if there are sequences of axes."""
-        return None if any(isinstance(name, SequenceSymbol) for name in self._names) else tuple(self._names)
+        names = tuple(self._names)
+        return names if _PLAIN.issuperset(map(type, names)) else None
 
     def _separate(self) -> list[Formula] | None:
         """Return the condition of joins of names with lower bounds."""
@@ -148,9 +149,11 @@ class Points:
         if self._terms:
             from symbcast.core.solver.evaluation.evaluation import size_at
 
-            values = {**point, **{t: size_at(t, point) for t in self._terms}}
-            if any(values[t] < 0 for t in self._terms):
-                return False
+            values = at_terms = dict(point)
+            for term in self._terms:
+                at_terms[term] = size = size_at(term, point)
+                if size < 0:
+                    return False
         for kind, sizes in self._relations:
             at = [s if type(s) is int else values[s] for s in sizes]
             if kind == JOINS:
@@ -203,7 +206,10 @@ def points_of(rule: Rule, dims: Sequence[Dims], assumed: Sequence[Assumption], l
     None for any other question. All its sizes are integers, names in text, and simple terms of these. Axes of sequences
     are names as well: there are as many as the rule distinguishes, and one that represents the others.
     """
-    if not all(_is_plain(dim) for shape in dims for dim in shape):
+    rule.check_number(len(dims))
+    if not _PLAIN.issuperset(map(type, chain.from_iterable(dims))) and not all(
+        map(_is_plain, chain.from_iterable(dims))
+    ):
         if assumed or least or not any(type(dim) is Rest for shape in dims for dim in shape):
             return None
         laid = _laid(rule, dims)
@@ -217,11 +223,12 @@ def points_of(rule: Rule, dims: Sequence[Dims], assumed: Sequence[Assumption], l
     return found if found.verdict is not None else None
 
 
+_PLAIN = frozenset((int, Symbol))
+"""The types of the sizes of most shapes: a quick test."""
+
+
 def _is_plain(dim: Dim) -> bool:
-    kind = type(dim)
-    if kind is int or kind is Symbol:
-        return True
-    return isinstance(dim, Term) and all(type(s) is Symbol for s in dim.symbols())
+    return type(dim) in _PLAIN or (isinstance(dim, Term) and _PLAIN.issuperset(map(type, dim.symbols())))
 
 
 def _laid(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
@@ -229,7 +236,6 @@ def _laid(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
 
     Each sequence may be cut at one place only, so that its axes are sizes of their own, as its rank is free.
     """
-    rule.check_number(len(dims))
     if next(rule.placement.rank_asks([0] * len(dims)), None) is not None:
         return None
     rests: dict[AxisSequence, Rest] = {}

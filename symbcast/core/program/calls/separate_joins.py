@@ -22,12 +22,11 @@ def separate_joins(joins: Iterable[Sequence[Name]], least: Mapping[Name, int]) -
     [AnyOf((Comparison('==', N, 1), Comparison('==', N, M))), Compatible(('K', 'L'))]
     """
     met: set[Name] = set()
-    place = {name: n for n, name in enumerate(least)}
-    found: list[tuple[int, list[Formula]]] = []
+    found: list[tuple[Iterable[Name], list[Formula]]] = []
     for sizes in joins:
-        if any(type(size) is int and size != 1 for size in sizes):
+        members = dict.fromkeys([size for size in sizes if size != 1])
+        if int in map(type, members):
             return None
-        members = tuple(dict.fromkeys(size for size in sizes if type(size) is not int))
         if len(members) < 2:
             continue
         above = [name for name in members if least[name] > 1]
@@ -37,9 +36,8 @@ def separate_joins(joins: Iterable[Sequence[Name]], least: Mapping[Name, int]) -
         held: list[Formula] = (
             [one_or_equal(name, above[0]) for name in members if name is not above[0]] if above else []
         )
-        found.append((min(place[name] for name in members), held or [Compatible(members)]))
-    return [clause for _, clauses in sorted(found, key=_place) for clause in clauses]
-
-
-def _place(found: tuple[int, list[Formula]]) -> int:
-    return found[0]
+        found.append((members, held or [Compatible(tuple(members))]))
+    if len(found) > 1:
+        place = {name: n for n, name in enumerate(least)}
+        found.sort(key=lambda join: min([place[name] for name in join[0]]))
+    return [clause for _, clauses in found for clause in clauses]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from symbcast.core.characters import number_hint, visible
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FORMULA_KINDS, Formula
+from symbcast.core.text import parse_formula
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
@@ -63,6 +64,8 @@ def read_assumptions(assume: Assumptions) -> list[Assumption]:
 
     Raises `ShapeSyntaxError`, `ShapeTypeError` or `AssumptionError`.
     """
+    if type(assume) is list:
+        return list(map(_read_assumption, assume))
     if assume is None:
         return []
     if isinstance(assume, (bytes, Mapping)):
@@ -80,8 +83,6 @@ def read_assumptions(assume: Assumptions) -> list[Assumption]:
 
 def _read_assumption(item: Any) -> Assumption:
     if isinstance(item, str):
-        from symbcast.core.text import parse_formula
-
         if "?" in item and re.search(r"\?(?!\w)", re.sub(r"'[^']*'|\"[^\"]*\"", "", item)):
             raise AssumptionError(
                 f"{item.strip()!r} mentions an unknown size", hint="give it the same label in both places, such as ?a"
