@@ -121,6 +121,12 @@ HEADLINES = [
     (("N - 1", "3"), {}, {"N": 0}, ["axis 0 (-1) of A, N - 1, would not be a size"]),
     (("N", "3"), {"assume": "N % 8 == 0"}, None, ["at any sizes", "but N is a multiple of 8"]),
     (("N", "N"), {}, None, ["can broadcast these shapes"]),
+    (
+        ("1", "1, 2", "4, 4", "4", "3, K, N"),
+        {"assume": "K <= 0"},
+        None,
+        ["operand 2      4  4\n", "axis 1 (-2) of operand 2 and operand 4 needs: K is 1 or 4"],
+    ),
 ]
 
 
@@ -234,11 +240,11 @@ FIXED = [
 @pytest.mark.parametrize(("shapes", "options"), FIXED)
 def test_fix_works(shapes, options):
     result = ask(shapes, options)
-    change = fix(plain_answer(result))
+    change = fix(Alignment(plain_answer(result)))
     if change is None:
         assert "fix" not in explain(result).split()
         return
-    edit = best_edit(plain_answer(result))
+    edit = best_edit(Alignment(plain_answer(result)))
     said = change.text if edit is None else edit[0].text
     assert said in explain(result)
     assert said in headline(result)
@@ -249,7 +255,7 @@ def test_fix_works(shapes, options):
 @pytest.mark.parametrize(("shapes", "options"), FIXED)
 def test_assumption_works_as_typed(shapes, options):
     result = ask(shapes, options)
-    change = fix(plain_answer(result))
+    change = fix(Alignment(plain_answer(result)))
     if change is None or not change.text.startswith("assume"):
         return
     assume = options.get("assume", ())
@@ -260,7 +266,7 @@ def test_assumption_works_as_typed(shapes, options):
 def test_most_calls_have_a_fix():
     results = [ask(s, o) for s, o in FIXED]
     open_ones = [r for r in results if r.verdict in (sb.Verdict.SOMETIMES, sb.Verdict.NEVER)]
-    assert sum(fix(plain_answer(r)) is not None for r in open_ones) >= 0.8 * len(open_ones)
+    assert sum(fix(Alignment(plain_answer(r))) is not None for r in open_ones) >= 0.8 * len(open_ones)
 
 
 def test_the_fix_is_looked_for_once(monkeypatch):
@@ -268,7 +274,7 @@ def test_the_fix_is_looked_for_once(monkeypatch):
     text = explain(result)
     monkeypatch.setattr("symbcast.answers.explanation.fixes.Fix.ask", lambda *_: pytest.fail("asked again"))
     assert explain(result) == text
-    assert fix(plain_answer(result)).text in headline(result)
+    assert fix(Alignment(plain_answer(result))).text in headline(result)
 
 
 def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
@@ -276,7 +282,7 @@ def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
         "symbcast.core.solver.linear.z3_solver.Session.check", lambda *_: pytest.fail("the solver was asked")
     )
     result = ask([f"N{n}, {'M' if n % 2 else 1}" for n in range(30)], {})
-    assert fix(plain_answer(result)).text.startswith('assume "compatible(N0, N1, ')
+    assert fix(Alignment(plain_answer(result))).text.startswith('assume "compatible(N0, N1, ')
 
 
 def test_many_operands_and_axes_are_elided():

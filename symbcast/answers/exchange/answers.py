@@ -89,7 +89,7 @@ def result_to_dict(result: Call) -> ResultData:
         "operands": [namer.shape(s) for s in result.operands],
         "symbols": list(namer.sizes),
         "assumptions": [a.text for a in result.assumptions],
-        "min_size": 0 if result.scope is None else result.scope.min_size,
+        "min_size": result.min_size,
         "verdict": result.verdict.value,
         "shape": None
         if shape is None

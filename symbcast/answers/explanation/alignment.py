@@ -1,17 +1,16 @@
-"""Operands aligned by their rule, and the status of each axis."""
+"""Operands aligned by their rule, the names of what is shown of them, and the status of each axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symbcast.answers.explanation.names import axis_text
+from symbcast.answers.explanation.names import Namer, axis_text, names_of_operands
 from symbcast.core.algebra.sequences import is_sequence
-from symbcast.core.logic.formulas import FALSE, Compatible, dims_of, holds
+from symbcast.core.algebra.terms import stored
+from symbcast.core.logic.formulas import FALSE, dims_of, holds
 from symbcast.core.reasons import PAST_END, SIZE
-from symbcast.core.solver.masks.masks import joint_verdict
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -29,31 +28,56 @@ class Mark(Enum):
     UNDECIDED = "~"
 
 
+_MARKS = {
+    Verdict.ALWAYS: Mark.FINE,
+    Verdict.SOMETIMES: Mark.CONDITIONAL,
+    Verdict.NEVER: Mark.IMPOSSIBLE,
+    Verdict.UNKNOWN: Mark.UNDECIDED,
+}
+
+
 class Alignment:
-    """The aligned operands of a result."""
+    """The aligned operands of a result; made once for all that is said about it.
+
+    ``dims`` are the sizes of each operand as the rule lays them.
+    """
 
     def __init__(self, result: Call) -> None:
         self.result = result
-        self._operands = result.laid
-        self.places = result.rule.places([operand.rank for operand in self._operands])
+        self.dims = result.dims
+        self.places = result.rule.places(list(map(len, self.dims)))
+
+    @stored
+    def names(self) -> list[str]:
+        """The names of the operands."""
+        return names_of_operands(self.result.rule, len(self.dims))
+
+    @stored
+    def namer(self) -> Namer:
+        """What writes the sizes of the result."""
+        return Namer(self.result)
 
     def cells(self, axis: int) -> list[tuple[int, Dim]]:
         """Return the operands that have a size on an axis, with the size."""
         return [(n, d) for n, _, d in self.places_of(axis)]
 
-    def places_of(self, axis: int) -> list[tuple[int, int, Dim]]:
-        """Return the operands that have a size on an axis, with the position of the size in each operand."""
-        return [(n, i, self._operands[n].dims[i]) for n, i in self._by_axis.get(axis, ())]
+    def sizes(self, operand: int, axis: int) -> list[Dim]:
+        """Return the sizes of an operand on an axis: usually one, or none if it does not reach the axis."""
+        return [d for n, _, d in self._by_axis.get(axis, ()) if n == operand]
 
-    @cached_property
-    def _by_axis(self) -> dict[int, list[tuple[int, int]]]:
-        found: dict[int, list[tuple[int, int]]] = {}
-        for n, axes in enumerate(self.places.of):
+    def places_of(self, axis: int) -> Sequence[tuple[int, int, Dim]]:
+        """Return the operands that have a size on an axis, with the position of the size in each operand."""
+        return self._by_axis.get(axis, ())
+
+    @stored
+    def _by_axis(self) -> dict[int, list[tuple[int, int, Dim]]]:
+        found: dict[int, list[tuple[int, int, Dim]]] = {}
+        for n, (axes, dims) in enumerate(zip(self.places.of, self.dims, strict=True)):
             for i, axis in enumerate(axes):
-                found.setdefault(axis, []).append((n, i))
+                found.setdefault(axis, []).append((n, i, dims[i]))
         return found
 
-    @cached_property
+    @stored
     def _axes(self) -> dict[Constraint, list[int]]:
         """The axes of each constraint; none if it is only about ranks."""
         found: dict[Constraint, list[int]] = {}
@@ -66,7 +90,7 @@ class Alignment:
                 axes.extend(self._axes_of(constraint))
         return found
 
-    @cached_property
+    @stored
     def _constraints(self) -> dict[int, list[Constraint]]:
         found: dict[int, list[Constraint]] = {}
         for constraint, axes in self._axes.items():
@@ -74,11 +98,12 @@ class Alignment:
                 found.setdefault(axis, []).append(constraint)
         return found
 
-    @cached_property
+    @stored
     def sequence(self) -> int | None:
         """The axis that represents all axes of sequences; None if there is none."""
-        found = (a for a in self.all_axes if any(is_sequence(d) for _, d in self.cells(a)))
-        return next(found, None) if self.result.is_open else None
+        if not self.result.is_open:
+            return None
+        return next((a for a in self.all_axes if any(is_sequence(d) for _, d in self.cells(a))), None)
 
     def axis_text(self, axis: int) -> str:
         """Name an axis by its number from each end that it can be counted from."""
@@ -112,13 +137,12 @@ class Alignment:
         lacking = [a for a in self.all_axes if len(self.cells(a)) < len(operands)]
         return self._hanging() or lacking or sorted({a for n in operands for a in self.places.of[n]})
 
-    @cached_property
+    @stored
     def all_axes(self) -> tuple[int, ...]:
         """Every axis in use, including axes outside the output, which can be far from the others."""
-        used = (axis for axes in self.places.of for axis in axes)
-        return tuple(sorted({*range(self.places.rank), *used}))
+        return tuple(sorted({*range(self.places.rank), *self._by_axis}))
 
-    @cached_property
+    @stored
     def _clashing(self) -> frozenset[int]:
         if self.result.verdict is not Verdict.NEVER:
             return frozenset()
@@ -131,19 +155,12 @@ class Alignment:
 
     def mark(self, axis: int) -> Mark:
         """Return the status of an axis by its own constraints; the axes of a conflict are impossible together."""
-        constraints = self._constraints.get(axis, [])
-        if not constraints:
-            return Mark.FINE
         if axis in self._clashing:
             return Mark.IMPOSSIBLE
-        match self.verdict(constraints):
-            case Verdict.ALWAYS:
-                return Mark.FINE
-            case Verdict.NEVER:
-                return Mark.IMPOSSIBLE
-            case Verdict.SOMETIMES:
-                return Mark.CONDITIONAL
-        return Mark.UNDECIDED
+        if self.result.is_plain:
+            return _MARKS[self.result.masks.verdict_at(axis)]
+        constraints = self._constraints.get(axis)
+        return _MARKS[self.verdict(constraints)] if constraints else Mark.FINE
 
     @staticmethod
     def _is_no_question(constraint: Constraint) -> bool:
@@ -155,8 +172,6 @@ class Alignment:
         requirements = [c.requirement for c in constraints]
         if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
             return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
-        if self.result.is_plain and all(isinstance(r, Compatible) for r in requirements):
-            return joint_verdict([r.dims for r in requirements if isinstance(r, Compatible)])
         from symbcast.core.solver.decision.decision import Decision
 
         asked = set(requirements)

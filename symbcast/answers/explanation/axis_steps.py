@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.explanation.alignment import Alignment, Mark
 from symbcast.answers.explanation.evidence import at_sizes, failure_at, refusal
-from symbcast.answers.explanation.names import Namer, operand_names
+from symbcast.answers.explanation.names import Namer
 from symbcast.core.broadcasting.outputs import members_of
 from symbcast.core.logic.formulas import holds
 from symbcast.core.shapes import sizes_of
@@ -52,7 +52,8 @@ def worked_out(result: Call, sizes: Mapping[str, int]) -> Working:
     0 ('N = 2', 'M = 4') sizes must be equal or 1
     1 ('3', '1') 3
     """
-    names = tuple(operand_names(result))
+    symbolic = Alignment(result)
+    names = tuple(symbolic.names)
     try:
         concrete = at_sizes(result, sizes)
     except BindingError as error:
@@ -60,36 +61,36 @@ def worked_out(result: Call, sizes: Mapping[str, int]) -> Working:
             raise
         return Working(names, (), None, error.problem)
     if concrete is None:
-        return Working(names, (), None, failure_at(result, sizes))
+        return Working(names, (), None, failure_at(symbolic, sizes))
+    aligned = Alignment(concrete)
+    steps = _steps(symbolic, aligned)
     if concrete.shape is not None:
-        return Working(names, _steps(result, concrete), sizes_of(concrete.shape))
-    return Working(names, _steps(result, concrete), None, _refusals(concrete))
+        return Working(names, steps, sizes_of(concrete.shape))
+    return Working(names, steps, None, _refusals(aligned))
 
 
 def _all_given(result: Call, sizes: Mapping[str, int]) -> bool:
-    names = result.scope.names.values() if result.scope is not None else ()
-    return set(sizes) == set(names)
+    return set(sizes) == set(result.shown.values())
 
 
-def _refusals(concrete: Call) -> str:
+def _refusals(aligned: Alignment) -> str:
     """Return why the shapes' ranks do not fit: a failure that belongs to no axis."""
-    alignment = Alignment(concrete)
-    failing = (c for c in concrete.constraints if not holds(c.requirement) and not alignment.axes_of(c))
-    return "; ".join(dict.fromkeys(refusal(c, concrete) for c in failing))
+    failing = (c for c in aligned.result.constraints if not holds(c.requirement) and not aligned.axes_of(c))
+    return "; ".join(dict.fromkeys(refusal(c, aligned) for c in failing))
 
 
-def _steps(result: Call, concrete: Call) -> tuple[Step, ...]:
-    alignment, namer = Alignment(concrete), Namer(result)
-    symbolic = Alignment(result)
-    rank = alignment.places.rank
+def _steps(symbolic: Alignment, aligned: Alignment) -> tuple[Step, ...]:
+    """Return the axes of a broadcast at some sizes, given how it is aligned without and with them."""
+    concrete, namer = aligned.result, symbolic.namer
+    rank = aligned.places.rank
     broken: dict[int, dict[str, None]] = {}
     for constraint in concrete.constraints:
         if not holds(constraint.requirement):
-            for axis in alignment.axes_of(constraint):
+            for axis in aligned.axes_of(constraint):
                 broken.setdefault(axis, {})[constraint.reason] = None
     steps = []
-    for axis in alignment.all_axes:
-        cells = tuple(_cell(n, axis, symbolic, alignment, namer) for n in range(len(result.operands)))
+    for axis in aligned.all_axes:
+        cells = tuple(_cell(n, axis, symbolic, aligned, namer) for n in range(len(aligned.names)))
         mark = Mark.IMPOSSIBLE if axis in broken else Mark.FINE
         output = "" if axis in broken or not 0 <= axis < rank else _output(concrete, axis)
         name = str(axis) if 0 <= axis < rank else "over"
@@ -99,9 +100,8 @@ def _steps(result: Call, concrete: Call) -> tuple[Step, ...]:
 
 def _cell(operand: int, axis: int, symbolic: Alignment, concrete: Alignment, namer: Namer) -> str:
     """Return an operand's dimension and size on an axis, or only the size if the dimension is a number."""
-    dims = [d for n, d in symbolic.cells(axis) if n == operand]
-    sizes = [d for n, d in concrete.cells(axis) if n == operand]
-    texts = (str(s) if isinstance(d, int) else f"{namer.dim(d)} = {s}" for d, s in zip(dims, sizes, strict=True))
+    cells = zip(symbolic.sizes(operand, axis), concrete.sizes(operand, axis), strict=True)
+    texts = (str(size) if isinstance(dim, int) else f"{namer.dim(dim)} = {size}" for dim, size in cells)
     return " & ".join(texts)
 
 

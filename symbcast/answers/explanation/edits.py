@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.core.algebra.sequences import is_sequence
+from symbcast.core.algebra.terms import stored
 from symbcast.core.text.printing import dim_text
 
 if TYPE_CHECKING:
@@ -30,22 +31,23 @@ class View:
     dims: tuple[Dim, ...]
     axes: tuple[int | None, ...]
 
-    @property
+    @stored
     def made(self) -> tuple[Dim, ...]:
         """The sizes after the edit."""
-        return tuple(1 if axis is None else self.dims[axis] for axis in self.axes)
+        return tuple([1 if axis is None else self.dims[axis] for axis in self.axes])
 
-    @property
+    @stored
     def kept(self) -> list[int]:
         """The remaining axes, in their new order."""
         return [axis for axis in self.axes if axis is not None]
 
-    @property
+    @stored
     def dropped(self) -> list[int]:
         """The axes that are left out."""
-        return [axis for axis in range(len(self.dims)) if axis not in self.kept]
+        kept = self.kept
+        return [axis for axis in range(len(self.dims)) if axis not in kept]
 
-    @property
+    @stored
     def new(self) -> list[int]:
         """The places of the new axes."""
         return [place for place, axis in enumerate(self.axes) if axis is None]
@@ -59,12 +61,12 @@ class View:
         """Return the axes of a shape, counted from the known end."""
         return [axis - rank for axis in axes] if self.is_open else list(axes)
 
-    @property
+    @stored
     def inversions(self) -> int:
         """The number of axis pairs whose order changes."""
-        return sum(a > b for a, b in combinations(self.kept, 2))
+        return sum([a > b for a, b in combinations(self.kept, 2)])
 
-    @property
+    @stored
     def kind(self) -> str:
         """The kind of edit: ``transpose``, ``reshape``, ``unsqueeze`` or ``squeeze``."""
         if self.inversions:
@@ -162,16 +164,16 @@ class Slice:
 Edit: TypeAlias = View | Slice
 
 
-def views(dims: Sequence[Dim], rank: int, is_wanted: Callable[[tuple[Dim, ...]], bool]) -> Iterator[View]:
+def views(dims: Sequence[Dim], rank: int, gain: Callable[[Sequence[Dim]], int]) -> Iterator[tuple[int, View]]:
     """Yield the ways to place an operand's sizes other than 1 on the axes of a shape of some rank, with 1 elsewhere.
 
-    Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end. ``is_wanted``
-    says which of the resulting sizes to yield.
+    Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end. ``gain``
+    rates the resulting sizes; views are yielded with their gain, if that is above 0.
     """
     found = tuple(dims)
     if any(map(is_sequence, found)):
         ends = _views_of_end(found, rank) if is_sequence(found[0]) else ()
-        yield from (view for view in ends if is_wanted(view.made))
+        yield from ((gained, view) for view in ends if (gained := gain(view.made)) > 0)
         return
     real = [axis for axis, dim in enumerate(found) if dim != 1]
     met = {found}
@@ -179,15 +181,13 @@ def views(dims: Sequence[Dim], rank: int, is_wanted: Callable[[tuple[Dim, ...]],
     for places in in_any_order(range(rank), len(real)):
         start = min(places, default=rank)
         axes: list[int | None] = [None] * (rank - start)
-        sizes: list[Dim] = [1] * (rank - start)
         for axis, place in zip(real, places, strict=True):
             axes[place - start] = axis
-            sizes[place - start] = found[axis]
-        made = tuple(sizes)
+        made = tuple([1 if axis is None else found[axis] for axis in axes])
         if made not in met:
             met.add(made)
-            if is_wanted(made):
-                yield View(found, tuple(_with_ones(found, axes)))
+            if (gained := gain(made)) > 0:
+                yield gained, View(found, tuple(_with_ones(found, axes)))
 
 
 def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[View]:
@@ -207,19 +207,17 @@ def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[View]:
                 yield view
 
 
-def _with_ones(dims: Sequence[Dim], axes: Sequence[int | None]) -> Iterator[int | None]:
-    """Yield axes that reuse existing size-1 axes instead of new ones, if this moves no axis or all of them fit."""
+def _with_ones(dims: Sequence[Dim], axes: Sequence[int | None]) -> list[int | None]:
+    """Return axes that reuse existing size-1 axes instead of new ones, if this moves no axis or all of them fit."""
     ones = [axis for axis, dim in enumerate(dims) if dim == 1]
-    if len(ones) == sum(axis is None for axis in axes):
-        found = iter(ones)
-        yield from (next(found) if axis is None else axis for axis in axes)
-        return
+    if len(ones) == sum([axis is None for axis in axes]):
+        every = iter(ones)
+        return [next(every) if axis is None else axis for axis in axes]
+    found = list(axes)
     for place, axis in enumerate(axes):
-        before = max((a for a in axes[:place] if a is not None), default=-1)
-        after = min((a for a in axes[place:] if a is not None), default=len(dims))
-        fitting = [n for n in ones if before < n < after]
-        if axis is not None or not fitting:
-            yield axis
-            continue
-        ones.remove(fitting[0])
-        yield fitting[0]
+        if axis is None:
+            before = max((a for a in axes[:place] if a is not None), default=-1)
+            after = min((a for a in axes[place:] if a is not None), default=len(dims))
+            found[place] = next((n for n in ones if before < n < after), None)
+            ones = [n for n in ones if n != found[place]]
+    return found

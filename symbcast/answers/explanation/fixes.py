@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations, islice, permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from symbcast.answers.explanation.alignment import Alignment, Mark
-from symbcast.answers.explanation.names import Namer, axis_text, operand_names
+from symbcast.answers.explanation.names import Namer, axis_text
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.symbols import Unknown, symbol
@@ -36,8 +35,7 @@ MARKED = 32
 _known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(NamedTuple):
     """A change, described by ``text``; the changed question has these ``operands`` and ``rule``, and adds ``assume``.
 
     A change that ``must_be_certain`` is discarded if the answer is then still conditional.
@@ -51,29 +49,28 @@ class Fix:
 
     def ask(self, result: Call) -> Call:
         """Return the answer to the changed question."""
-        min_size = result.scope.min_size if result.scope is not None else 0
         assume = [*result.assumptions, *self.assume]
-        return Call.asked(self.operands, self.rule, {}, assume or NOTHING, min_size or ZERO)
+        return Call.asked(self.operands, self.rule, {}, assume or NOTHING, result.min_size or ZERO)
 
 
-def fix(result: Call) -> Fix | None:
+def fix(aligned: Alignment) -> Fix | None:
     """Return a change that makes the shapes always broadcast, or, if they never do, broadcast for some sizes.
 
     None if none was found: every fix is checked by asking again. It is cached as long as the result lives.
     """
+    result = aligned.result
     if result not in _known:
-        _known[result] = _found(result)
+        _known[result] = _found(aligned)
     return _known[result]
 
 
-def _found(result: Call) -> Fix | None:
-    verdict = result.verdict
+def _found(aligned: Alignment) -> Fix | None:
+    result, verdict = aligned.result, aligned.result.verdict
     if verdict not in (Verdict.SOMETIMES, Verdict.NEVER):
         return None
     second: Fix | None = None
-    sizes = () if result.scope is None else result.scope.symbols
-    tried = TRIED if len(sizes) <= MANY_SYMBOLS else TRIED_OF_MANY
-    for candidate in islice(_candidates(result), tried):
+    tried = TRIED if len(result.shown) <= MANY_SYMBOLS else TRIED_OF_MANY
+    for candidate in islice(_candidates(aligned), tried):
         try:
             found = candidate.ask(result).verdict
         except SymbcastError:
@@ -81,32 +78,32 @@ def _found(result: Call) -> Fix | None:
         if found is Verdict.ALWAYS:
             return candidate
         if found is Verdict.SOMETIMES and verdict is Verdict.NEVER and second is None and not candidate.must_be_certain:
-            second = replace(candidate, text=f"{candidate.text}; valid for some sizes then")
+            second = candidate._replace(text=f"{candidate.text}; valid for some sizes then")
     return second
 
 
-def _candidates(result: Call) -> Iterator[Fix]:
+def _candidates(aligned: Alignment) -> Iterator[Fix]:
+    result = aligned.result
     if result.is_open:
-        yield from assumed(result) if result.verdict is Verdict.SOMETIMES else ()
+        yield from assumed(aligned) if result.verdict is Verdict.SOMETIMES else ()
         return
-    alignment = Alignment(result)
     remedies = result.rule.remedies
     yield from placed_elsewhere(result)
     if Remedy.ADD_ONES in remedies and result.rule.placement.is_at_right:
-        yield from _given_ones(result)
+        yield from _given_ones(aligned)
     if result.verdict is Verdict.SOMETIMES:
-        yield from assumed(result)
-        yield from _filled_in(result)
+        yield from assumed(aligned)
+        yield from _filled_in(aligned)
         return
     if Remedy.LOWER_RANK in remedies:
-        yield from _lower_rank(result)
+        yield from _lower_rank(aligned)
     if Remedy.SWAP in remedies:
-        yield Fix(f"swap {listed(operand_names(result))}", result.operands[::-1], result.rule)
+        yield Fix(f"swap {listed(aligned.names)}", result.operands[::-1], result.rule)
     if Remedy.TRANSPOSE in remedies:
-        yield from _transposed(result)
+        yield from _transposed(aligned)
     yield from by_other_rule(result)
     if Remedy.SET_ONE in remedies:
-        yield from _made_one(result, alignment)
+        yield from _made_one(aligned)
 
 
 def _with(result: Call, text: str, position: int, dims: Sequence[Any]) -> Fix:
@@ -129,9 +126,9 @@ def _base(result: Call) -> int | None:
     return result.rule.placement.base([s.rank for s in result.operands])
 
 
-def _given_ones(result: Call) -> Iterator[Fix]:
+def _given_ones(aligned: Alignment) -> Iterator[Fix]:
     """Insert axes of size 1 into an operand of lower rank, not only in front."""
-    names, namer = operand_names(result), Namer(result)
+    result, names, namer = aligned.result, aligned.names, aligned.namer
     placement = result.rule.placement
     least = placement.least if isinstance(placement, AtRight) else 0
     rank = max(least, max((s.rank for s in result.operands), default=0))
@@ -171,9 +168,9 @@ def _by(result: Call, attributes: Mapping[str, AttributeValue]) -> Fix:
     return Fix(f"use {written}", result.operands, result.rule.with_attributes(attributes))
 
 
-def assumed(result: Call) -> Iterator[Fix]:
+def assumed(aligned: Alignment) -> Iterator[Fix]:
     """Assume the condition: first an equality from each clause, the usual case, then the clauses as they are."""
-    namer = Namer(result)
+    result, namer = aligned.result, aligned.namer
     likeliest = [f for c in result.clauses for f in _likeliest(c)]
     # One may suffice for several: an equality of two sizes also makes an order between them true.
     single = [[f] for f in likeliest[:4]] if len(likeliest) > 1 else []
@@ -210,9 +207,9 @@ def _likeliest(clause: Formula) -> list[Formula]:
     return [clause]
 
 
-def _filled_in(result: Call) -> Iterator[Fix]:
+def _filled_in(aligned: Alignment) -> Iterator[Fix]:
     """Replace an unknown with a size or a name, since an assumption in text cannot refer to it."""
-    namer = Namer(result)
+    result, namer = aligned.result, aligned.namer
     sizes: dict[Symbol, Any] = {}
     for clause in result.clauses:
         options = [o for o in literals(clause) if isinstance(o, Comparison) and o.operator == "=="]
@@ -229,13 +226,13 @@ def _filled_in(result: Call) -> Iterator[Fix]:
         yield Fix(f"write {listed(texts)} if {known}", shapes, result.rule)
 
 
-def _lower_rank(result: Call) -> Iterator[Fix]:
+def _lower_rank(aligned: Alignment) -> Iterator[Fix]:
     """Drop the leading axes of an operand that has more axes than the operand that the others are aligned to."""
+    result, names, namer = aligned.result, aligned.names, aligned.namer
     base = _base(result)
     if base is None:
         return
     rank = result.operands[base].rank
-    names, namer = operand_names(result), Namer(result)
     for position, dims in enumerate(result.operands):
         if dims.rank > rank:
             fewer = dims.dims[dims.rank - rank :]
@@ -244,18 +241,18 @@ def _lower_rank(result: Call) -> Iterator[Fix]:
             yield _with(result, text, position, fewer)
 
 
-def _transposed(result: Call) -> Iterator[Fix]:
+def _transposed(aligned: Alignment) -> Iterator[Fix]:
     """Reorder the axes of one operand."""
-    if len(result.operands) > 4:
+    result, names, namer = aligned.result, aligned.names, aligned.namer
+    if len(names) > 4:
         return
-    names, namer = operand_names(result), Namer(result)
     for position in _changeable(result):
         dims = result.operands[position].dims
         if 2 <= len(dims) <= 4:
             for order in list(permutations(range(len(dims))))[1:]:
                 made = [dims[a] for a in order]
                 text = f"transpose {names[position]} to {namer.shape(made)}"
-                yield replace(_with(result, text, position, made), must_be_certain=True)
+                yield _with(result, text, position, made)._replace(must_be_certain=True)
 
 
 def by_other_rule(result: Call) -> Iterator[Fix]:
@@ -269,15 +266,15 @@ def by_other_rule(result: Call) -> Iterator[Fix]:
             yield _by(result, instead.attributes)
 
 
-def _made_one(result: Call, alignment: Alignment) -> Iterator[Fix]:
+def _made_one(aligned: Alignment) -> Iterator[Fix]:
     """Make the sizes of one operand 1 on the axes that clash."""
-    every = alignment.all_axes
+    result, names, namer = aligned.result, aligned.names, aligned.namer
+    every = aligned.all_axes
     # Computing a mark may call the solver: with many axes, only those in the conflict are checked.
-    axes = [a for a in (every if len(every) <= MARKED else alignment.clashing) if alignment.mark(a) is Mark.IMPOSSIBLE]
-    names, namer = operand_names(result), Namer(result)
+    axes = [a for a in (every if len(every) <= MARKED else aligned.clashing) if aligned.mark(a) is Mark.IMPOSSIBLE]
     for position in _changeable(result):
         dims = list(result.operands[position].dims)
-        changed = [i for i, a in enumerate(alignment.places.of[position]) if a in axes]
+        changed = [i for i, a in enumerate(aligned.places.of[position]) if a in axes]
         if not changed:
             continue
         for i in changed:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.sequences import Rest, SequenceSymbol
-from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.core.algebra.terms import stored
+from symbcast.core.algebra.writer import name_text
 from symbcast.core.broadcasting import Rule
 from symbcast.core.shapes import Shape
 from symbcast.core.text.printing import dim_text, formula_text, labelled_text
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.call import Call
@@ -68,31 +69,35 @@ class Namer:
     """
 
     def __init__(self, result: Call) -> None:
-        names = result.shown
-        self._renamed = _renamed(names)
-        told = (s.sequence.rest().name if isinstance(s, SequenceSymbol) else name for s, name in names.items())
-        self.sizes = tuple(dict.fromkeys(told))
-        """The name of each size of the answer, and of each sequence of axes."""
-        self._order = {self._renamed.get(s, s): n for n, s in enumerate(names)}
+        self._names = result.shown
+        self._renamed = _renamed(self._names)
 
     @staticmethod
     def of(names: Mapping[Symbol, str]) -> Namer:
         """Return a namer for sizes with the given names; sums list them in the order of their names."""
         made = Namer.__new__(Namer)
-        made._renamed, made._order, made.sizes = _renamed(names), {}, tuple(names.values())
+        made._names, made._renamed, made._order = names, _renamed(names), {}
         return made
+
+    @stored
+    def _order(self) -> Mapping[Symbol, int]:
+        return {self._renamed.get(s, s): n for n, s in enumerate(self._names)}
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The name of each size, and of each sequence of axes."""
+        names = self._names.items()
+        return tuple(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in names))
 
     def dim(self, dim: Dim) -> str:
         """Return a dimension as text, without its bounds."""
-        if isinstance(dim, int):
-            return str(dim)
-        return labelled_text(self._rename(dim), self._order)
+        if type(dim) is Symbol and not self._renamed:
+            return name_text(dim.name)
+        return str(dim) if isinstance(dim, int) else labelled_text(self._rename(dim), self._order)
 
     def bounded(self, dim: Dim) -> str:
         """Return a dimension as text, an unknown with its bounds."""
-        if isinstance(dim, int):
-            return str(dim)
-        if isinstance(dim, Rest):
+        if isinstance(dim, int) or type(dim) is Symbol or isinstance(dim, Rest):
             return self.dim(dim)
         if not isinstance(dim, Unknown):
             return dim_text(self._rename(dim), self._order)
@@ -105,9 +110,11 @@ class Namer:
 
     def renamed_formula(self, formula: Formula) -> Formula:
         """Return a formula over symbols with their display names."""
+        if not self._renamed:
+            return formula
         from symbcast.core.solver.groups.normal_form import put_in
 
-        return put_in(formula, self._renamed) if self._renamed else formula
+        return put_in(formula, self._renamed)
 
     def shape(self, dims: Shape | Sequence[Dim]) -> str:
         """Return a shape as text."""

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, TypedDict
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.edits import MOST_AXES, Edit, Framework, Slice, views
 from symbcast.answers.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
-from symbcast.answers.explanation.names import Namer, operand_names, rule_text
+from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.explanation.surprises import outer_products
 from symbcast.core.algebra.sequences import SequenceSymbol, is_sequence
 from symbcast.core.algebra.terms import Dim
@@ -95,8 +96,7 @@ class Repair:
         }
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A change that is not decided yet; the lower its ``cost``, the likelier it is intended."""
 
     cost: float
@@ -123,48 +123,58 @@ def repairs(result: Call, limit: int = 5) -> tuple[Repair, ...]:
     """
     check_limit(limit)
     verdict = result.verdict
-    surprising = _count(result)
-    if verdict is Verdict.UNKNOWN or (verdict is Verdict.ALWAYS and not surprising):
+    aligned = Alignment(result)
+    if verdict is Verdict.UNKNOWN or not _needs_repair(aligned):
         return ()
     found: list[tuple[bool, Repair]] = []
-    for candidate in islice(_ranked(result), TRIED):
+    for candidate in islice(_ranked(aligned), TRIED):
         if sum(certain for certain, _ in found) >= limit:
             break
-        repair = _decided(result, candidate, surprising)
+        repair = _decided(aligned, candidate)
         if repair is not None:
             found.append((repair.verdict is Verdict.ALWAYS, repair))
     return tuple(repair for _, repair in sorted(found, key=lambda pair: not pair[0]))[:limit]
 
 
-def best_edit(result: Call) -> tuple[Fix, Mapping[str, str]] | None:
+def best_edit(aligned: Alignment) -> tuple[Fix, Mapping[str, str]] | None:
     """Return the likeliest repair and its NumPy code, if it realigns an operand and the broadcast is always valid then.
 
     Any edit is likelier than an assumption or another rule: it costs less than 0, as more sizes meet their like.
     """
-    first = min(_edits(result), key=lambda edit: edit.cost, default=None)
+    first = min(_edits(aligned), key=_cost, default=None) if _needs_repair(aligned) else None
     if first is None or first.kind == "slice":
         return None
     fix, code = first.make(FRAMEWORKS[:1])
-    answer = _improved(result, fix, _count(result))
+    answer = _improved(aligned, fix)
     return (fix, code) if answer is not None and answer.verdict is Verdict.ALWAYS else None
 
 
-def _improved(result: Call, fix: Fix, surprising: int) -> Call | None:
+def _cost(candidate: _Candidate) -> float:
+    return candidate.cost
+
+
+def _needs_repair(aligned: Alignment) -> bool:
+    """Return whether a broadcast may fail, or makes an unintended outer product."""
+    return aligned.result.verdict is not Verdict.ALWAYS or bool(_count(aligned))
+
+
+def _improved(aligned: Alignment, fix: Fix) -> Call | None:
     """Return the answer to a changed question; None if it is not an improvement."""
+    result = aligned.result
     try:
         answer = fix.ask(result)
         verdict = answer.verdict
     except SymbcastError:
         return None
     is_better = verdict is Verdict.ALWAYS or (verdict is Verdict.SOMETIMES and result.verdict is Verdict.NEVER)
-    is_as_surprising = result.verdict is Verdict.ALWAYS and _count(answer) >= surprising
+    is_as_surprising = result.verdict is Verdict.ALWAYS and _count(Alignment(answer)) >= _count(aligned)
     return answer if is_better and not is_as_surprising else None
 
 
-def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | None:
+def _decided(aligned: Alignment, candidate: _Candidate) -> Repair | None:
     """Return a change with the answer to the changed question; None if it is not an improvement."""
     fix, made = candidate.make(FRAMEWORKS)
-    answer = _improved(result, fix, surprising)
+    answer = _improved(aligned, fix)
     if answer is None:
         return None
     verdict = answer.verdict
@@ -175,27 +185,28 @@ def _decided(result: Call, candidate: _Candidate, surprising: int) -> Repair | N
     return Repair(candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, public(answer), made)
 
 
-def _count(result: Call) -> int:
+def _count(aligned: Alignment) -> int:
     """Return the number of unintended outer products in a broadcast."""
-    return sum(1 for _ in outer_products(result))
+    return sum(1 for _ in outer_products(aligned))
 
 
-def _ranked(result: Call) -> list[_Candidate]:
+def _ranked(aligned: Alignment) -> list[_Candidate]:
     """Return the changes, the likeliest first."""
     found: list[_Candidate] = []
     alike: Counter[object] = Counter()
-    for candidate in sorted(_edits(result), key=lambda edit: edit.cost):
+    for candidate in sorted(_edits(aligned), key=_cost):
         # An operand's axes have many orders: only the likeliest is kept, to leave room for other edits.
         alike[candidate.operand, candidate.kind] += 1
         if alike[candidate.operand, candidate.kind] <= _OF_A_KIND[candidate.kind]:
             found.append(candidate)
-    return sorted((*found, *_others(result)), key=lambda candidate: candidate.cost)
+    return sorted((*found, *_others(aligned)), key=_cost)
 
 
-def _others(result: Call) -> Iterator[_Candidate]:
+def _others(aligned: Alignment) -> Iterator[_Candidate]:
     """Yield assumptions, and other rules or attributes."""
+    result = aligned.result
     if result.verdict is Verdict.SOMETIMES:
-        weakest = {" and ".join(a.text for a in fix.assume): fix for fix in assumed(result)}
+        weakest = {" and ".join(a.text for a in fix.assume): fix for fix in assumed(aligned)}
         for number, fix in enumerate(weakest.values()):
             frameworks = () if any(map(_is_of_axes, fix.assume)) else FRAMEWORKS[:2]
             asserted: dict[str, str] = {f: "\n".join(_asserted(f, fix.assume)) for f in frameworks}
@@ -228,80 +239,74 @@ _OF_A_KIND = {"unsqueeze": 2, "squeeze": 2, "reshape": 2, "transpose": 1, "slice
 _COSTS = {"unsqueeze": 1.0, "squeeze": 1.0, "reshape": 2.0, "transpose": 3.0, "slice": 20.0}
 
 
-def _edits(result: Call) -> Iterator[_Candidate]:
+def _edits(aligned: Alignment) -> Iterator[_Candidate]:
     """Yield edits of one operand that make more sizes meet an equal size than now."""
+    result = aligned.result
     if not result.rule.placement.is_at_right:
         return
     shapes = [s.dims for s in result.operands]
     longest = max(map(len, shapes), default=0)
     if longest > MOST_AXES or len(shapes) > MOST_OPERANDS:
         return
-    known = max((sum(not is_sequence(d) for d in s) for s in shapes), default=0)
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
-    movable = [n for n in editable if _may_meet_more(shapes, n)]
-    found: list[tuple[int, Edit, int]] = []
-    for n in movable:
-        gain = _Gain(shapes, n)
-        rank = known if is_open(result.operands[n]) else longest
-        found += ((n, view, gain.of(view.made)) for view in views(shapes[n], rank, gain.is_positive))
+    found: list[tuple[int, int, Edit]] = []
+    meetings = [(n, _Meeting(shapes, n)) for n in editable]
+    for n, meeting in meetings:
+        if meeting.may_grow:
+            rank = _known_rank(shapes) if is_open(result.operands[n]) else longest
+            found += [(gained, n, view) for gained, view in views(shapes[n], rank, meeting.gain)]
     if not found:  # a slice is likely only if no placement of the whole operand is
-        for n in editable:
-            gain = _Gain(shapes, n)
-            found += ((n, cut, gain.of(cut.made)) for cut in _slices(shapes, n) if gain.is_positive(cut.made))
-    for position, edit, gained in found:
-        kind, made = edit.kind, [*shapes[:position], edit.made, *shapes[position + 1 :]]
-        cost = _COSTS[kind] - gained * _MEETING + _unlikeliness(edit, made, position)
-        yield _Candidate(cost, kind, position, partial(_edited, result, position, edit))
+        for n, meeting in meetings:
+            found += [(gained, n, cut) for cut in _slices(shapes, n) if (gained := meeting.gain(cut.made)) > 0]
+    for gained, position, edit in found:
+        cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, shapes, position)
+        yield _Candidate(cost, edit.kind, position, partial(_edited, aligned, position, edit))
 
 
-def _edited(result: Call, position: int, edit: Edit, frameworks: Sequence[Framework]) -> tuple[Fix, Mapping[str, str]]:
+def _known_rank(shapes: Sequence[Sequence[Dim]]) -> int:
+    """Return how many axes of some operand are known."""
+    return max(sum(not is_sequence(dim) for dim in dims) for dims in shapes)
+
+
+def _edited(
+    aligned: Alignment, position: int, edit: Edit, frameworks: Sequence[Framework]
+) -> tuple[Fix, Mapping[str, str]]:
     """Return the question with an operand edited, and the code of the edit."""
-    name, operands = operand_names(result)[position], list(result.operands)
+    name, operands = aligned.names[position], list(aligned.result.operands)
     operands[position] = any_shape_of(edit.made)
-    return Fix(_text(edit, name, Namer(result)), tuple(operands), result.rule), _code(edit, name, frameworks)
+    fix = Fix(_text(edit, name, aligned.namer), tuple(operands), aligned.result.rule)
+    return fix, _code(edit, name, frameworks)
 
 
-class _Gain:
-    """How many more sizes other than 1 meet an equal size if an operand gets other sizes, aligned at the right."""
+class _Meeting:
+    """How often sizes of an operand other than 1 meet an equal size of another operand, aligned at the right."""
 
     def __init__(self, shapes: Sequence[Sequence[Dim]], position: int) -> None:
-        others = [s for n, s in enumerate(shapes) if n != position]
-        longest = max(map(len, others), default=0)
-        self._met = [{s[-back] for s in others if back <= len(s)} - {1} for back in range(1, longest + 1)]
-        self._now = self._meeting(shapes[position])
+        others = [reversed(s) for n, s in enumerate(shapes) if n != position]
+        self._met = [{*sizes} - {1, None} for sizes in zip_longest(*others)]
+        """The sizes of the others, from the last axis on."""
+        self._own = shapes[position]
+        self._now = self._count(self._own)
 
-    def _meeting(self, dims: Sequence[Dim]) -> int:
-        return sum(size in met for size, met in zip(reversed(dims), self._met, strict=False))
+    def _count(self, dims: Sequence[Dim]) -> int:
+        return sum([size in met for size, met in zip(reversed(dims), self._met, strict=False)])
 
-    def of(self, dims: Sequence[Dim]) -> int:
-        """Return the gain if the operand gets these sizes."""
-        return self._meeting(dims) - self._now
+    def gain(self, dims: Sequence[Dim]) -> int:
+        """Return how much more often they meet their like if the operand gets these sizes."""
+        return self._count(dims) - self._now
 
-    def is_positive(self, dims: Sequence[Dim]) -> bool:
-        """Return whether more sizes meet an equal size then."""
-        return self._meeting(dims) > self._now
-
-
-def _may_meet_more(shapes: Sequence[Sequence[Dim]], position: int) -> bool:
-    """Return whether a size of an operand, other than 1, meets none of its like now, but occurs in another operand.
-
-    Only then more sizes can meet an equal size once the operand is rearranged.
-    """
-    others = [s for n, s in enumerate(shapes) if n != position]
-    own = shapes[position]
-    for back, size in zip(range(len(own), 0, -1), own, strict=True):
-        if size == 1 or any(back <= len(s) and s[-back] == size for s in others):
-            continue
-        if any(size in s for s in others):
-            return True
-    return False
+    @property
+    def may_grow(self) -> bool:
+        """Whether some size meets none of its like now, but occurs in another operand: only then can an order gain."""
+        every = set[Any]().union(*self._met)
+        own = zip_longest(reversed(self._own), self._met[: len(self._own)], fillvalue=())
+        return any(size in every and size not in met for size, met in own)
 
 
-def _unlikeliness(edit: Edit, made: Sequence[Sequence[Dim]], position: int) -> float:
+def _unlikeliness(edit: Edit, shapes: Sequence[Sequence[Dim]], position: int) -> float:
     """Return a tie-breaker for edits of one kind with equally many matches: lower for smaller edits and later axes."""
-    own = made[position]
-    places = [back for back in range(1, len(own) + 1) if own[-back] != 1]
-    others = [len([d for d in s if d != 1]) for n, s in enumerate(made) if n != position]
+    places = [back for back, size in enumerate(reversed(edit.made), 1) if size != 1]
+    others = [sum([d != 1 for d in s]) for n, s in enumerate(shapes) if n != position]
     is_smaller = len(places) <= min(others, default=0)
     return edit.inversions * 0.1 + sum(places) * 0.01 + (0 if is_smaller else 0.5) - position * 0.001
 

@@ -8,7 +8,6 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 from symbcast.answers.explanation.alignment import Alignment
-from symbcast.answers.explanation.names import Namer, operand_names
 from symbcast.core.algebra.sequences import Rest, axis_of, is_sequence, rank_of
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import Compatible, Formula, all_of, at_most, different, equal
@@ -82,54 +81,56 @@ def surprises(result: Call) -> tuple[Surprise, ...]:
     """
     if result.verdict not in (Verdict.ALWAYS, Verdict.SOMETIMES):
         return ()
-    return (*outer_products(result), *_stretches(result, Alignment(result)))
+    aligned = Alignment(result)
+    return (*outer_products(aligned), *_stretches(aligned))
 
 
-def outer_products(result: Call) -> Iterator[Surprise]:
+def outer_products(aligned: Alignment) -> Iterator[Surprise]:
     """Yield operands of different ranks that are stretched along each other, so that one size is on two axes.
 
     Without a shared size, as in ``x[:, None] - y``, the outer product is intended. An operand of unknown
     rank is reported if it has more known axes than the other operand has axes in all.
     """
+    result = aligned.result
     placement = result.rule.placement
-    pairs = _of_unlike_ranks(result)
-    if not pairs or not placement.is_at_right or placement.base([s.rank for s in result.laid]) is not None:
+    pairs = _of_unlike_ranks(aligned)
+    if not pairs or not placement.is_at_right or placement.base(list(map(len, aligned.dims))) is not None:
         return
-    alignment, names, namer, valid = Alignment(result), operand_names(result), Namer(result), _Valid(result)
-    rank = alignment.places.rank
+    names, namer, valid = aligned.names, aligned.namer, _Valid(result)
+    rank = aligned.places.rank
     for long, short in pairs:
-        axis = next((a for a in range(rank) if _size(alignment, long, a) == 1 != _size(alignment, short, a)), None)
-        own = [_size(alignment, long, a) for a in range(rank) if _size(alignment, short, a) == 1]
+        axis = next((a for a in range(rank) if _size(aligned, long, a) == 1 != _size(aligned, short, a)), None)
+        own = [_size(aligned, long, a) for a in range(rank) if _size(aligned, short, a) == 1]
         twice = next((d for d in own if d != 1 and d in result.operands[short].dims), None)
         if axis is None or twice is None:
             continue
-        happens = [different(d, 1) for d in (twice, _size(alignment, short, axis))]
+        happens = [different(d, 1) for d in (twice, _size(aligned, short, axis))]
         sizes = valid.smallest(happens)
         if sizes is not None and result.shape is not None:
             pair = tuple(sorted((long, short)))
             shown = " and ".join(f"{names[n]} {namer.shape(result.operands[n])}" for n in pair)
             text = f"{shown} make an outer product: {namer.dim(twice)} of both is on two axes of the output"
             text = f"{text} {namer.shape(result.shape)}"
-            yield Surprise("outer-product", text, pair, alignment.counted(axis), sizes, all_of(happens))
+            yield Surprise("outer-product", text, pair, aligned.counted(axis), sizes, all_of(happens))
 
 
-def _of_unlike_ranks(result: Call) -> list[tuple[int, int]]:
+def _of_unlike_ranks(aligned: Alignment) -> list[tuple[int, int]]:
     """Return the pairs of operands where the first is known to have more axes than the second."""
+    result = aligned.result
+    least = list(map(len, aligned.dims))
+    most: Sequence[int | None] = least
     if result.is_open and result.scope is not None and result.scope.unrolled is not None:
         if result.scope.unrolled.mixed:
             return []  # not all ranks are checked
         least = [sum(not is_sequence(d) for d in s.dims) for s in result.operands]
         most = [None if is_open(s) else s.rank for s in result.operands]
-    else:
-        least = [s.rank for s in result.operands]
-        most = list(least)
     pairs = permutations(range(len(least)), 2)
     return [(long, short) for long, short in pairs if (end := most[short]) is not None and least[long] > end]
 
 
-def _size(alignment: Alignment, operand: int, axis: int) -> Dim:
+def _size(aligned: Alignment, operand: int, axis: int) -> Dim:
     """Return the size of an operand on an axis, 1 if it has none."""
-    return next((d for n, d in alignment.cells(axis) if n == operand), 1)
+    return next(iter(aligned.sizes(operand, axis)), 1)
 
 
 class _Cell(NamedTuple):
@@ -145,12 +146,12 @@ class _Cell(NamedTuple):
     sequence: str = ""
 
 
-def _stretches(result: Call, alignment: Alignment) -> Iterator[Surprise]:
+def _stretches(aligned: Alignment) -> Iterator[Surprise]:
     """Yield the named sizes that can be 1 while other named sizes on their axis are not."""
-    names, namer = operand_names(result), Namer(result)
-    rows = [(axis, _rows(result, alignment, axis, namer)) for axis in alignment.all_axes]
+    names, namer = aligned.names, aligned.namer
+    rows = [(axis, _rows(aligned, axis)) for axis in aligned.all_axes]
     told = [cell for _, row in rows for cells in row for cell in cells]
-    valid = _Valid(result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
+    valid = _Valid(aligned.result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
     for axis, row in rows:
         for place in range(max(map(len, row), default=0)):
             # The last axis of a sequence on which it happens represents them all.
@@ -162,11 +163,11 @@ def _stretches(result: Call, alignment: Alignment) -> Iterator[Surprise]:
             if cell.sequence:
                 where = f"an axis of {cell.sequence} of {names[cell.operand]} is 1, it"
             else:
-                where = f"{namer.dim(cell.size)} is 1, {alignment.axis_text(axis)} of {names[cell.operand]}"
+                where = f"{namer.dim(cell.size)} is 1, {aligned.axis_text(axis)} of {names[cell.operand]}"
             onto = f"{other.sequence or namer.dim(other.size)} of {names[other.operand]}"
             text = f"where {where} is stretched onto {onto}"
             pair = cell.operand, other.operand
-            yield Surprise("stretch", text, pair, alignment.counted(axis) - back, sizes, all_of(happens))
+            yield Surprise("stretch", text, pair, aligned.counted(axis) - back, sizes, all_of(happens))
 
 
 def _stretch(
@@ -182,33 +183,34 @@ def _stretch(
     return None if sizes is None else (cell, other, happens, sizes)
 
 
-def _rows(result: Call, alignment: Alignment, axis: int, namer: Namer) -> list[list[_Cell]]:
+def _rows(aligned: Alignment, axis: int) -> list[list[_Cell]]:
     """Return the sizes on an axis that are not numbers.
 
     The axis that represents all unnamed axes has a row for each axis that is distinguished, the last one first, and
     one row for the axes before them.
     """
-    found = [(n, i, dim) for n, i, dim in alignment.places_of(axis) if not isinstance(dim, int)]
+    result = aligned.result
+    found = [(n, i, dim) for n, i, dim in aligned.places_of(axis) if not isinstance(dim, int)]
     unrolled = None if result.scope is None else result.scope.unrolled
     if unrolled is None:
         return [[_Cell(n, dim) for n, _, dim in found]]
     rests = [s for s in symbols_of(dim for *_, dim in found) if isinstance(s, Rest)]
     count = max((unrolled.depths[s.sequence] - s.place for s in rests), default=0)
-    return [[_cell(result, place, back, namer) for place in found] for back in range(1, count + 2 if rests else 2)]
+    return [[_cell(aligned, place, back) for place in found] for back in range(1, count + 2 if rests else 2)]
 
 
-def _cell(result: Call, place: tuple[int, int, Dim], back: int, namer: Namer) -> _Cell:
+def _cell(aligned: Alignment, place: tuple[int, int, Dim], back: int) -> _Cell:
     """Return the size at a place of an aligned operand; for a sequence, that of an axis counted from its end."""
     operand, index, dim = place
-    own = result.operands[operand].dims
+    own = aligned.result.operands[operand].dims
     start = next((n for n, d in enumerate(own) if is_sequence(d)), len(own))
-    from_end = len(result.laid[operand].dims) - index - (len(own) - start - 1)
+    from_end = len(aligned.dims[operand]) - index - (len(own) - start - 1)
     if index < start or from_end < 1:
         return _Cell(operand, dim)
     if not is_sequence(dim):
         return _Cell(operand, dim, (at_most(from_end, rank_of(own[start])),))
     is_there = at_most(from_end + back - 1, rank_of(own[start]))
-    return _Cell(operand, axis_of(dim, back), (is_there,), namer.dim(dim))
+    return _Cell(operand, axis_of(dim, back), (is_there,), aligned.namer.dim(dim))
 
 
 class _Valid:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypedDict
 
+from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.names import Namer, axis_text, names_of_operands, rule_text
 from symbcast.answers.explanation.words import in_words
 from symbcast.answers.public.conditions import Condition
@@ -182,7 +183,7 @@ def document(result: Call, expansions: Sequence[Expansion]) -> Document:
     """
     heads = Row("operand", tuple(map(Span, ("axis", "stretched", "StableHLO"))), Part.HEAD)
     rows = [Row(e.operand, (Span(_axis_of(e)), _when(e), Span(e.known))) for e in expansions]
-    told = [f for f in answer_fields(result) if f.label not in ("fails at", "works at")]
+    told = [f for f in answer_fields(Alignment(result)) if f.label not in ("fails at", "works at")]
     tables = (Table("expansions", (heads, *rows), align="lll"),) if rows else ()
     return Document(
         heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(told))

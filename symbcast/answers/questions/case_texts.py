@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
+from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.evidence import conflict_lines
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.questions.cases import question_of
@@ -139,7 +140,7 @@ def _clashes(cases: Division, namer: Namer) -> list[str]:
     """Return why there are no cases: the clash."""
     subject = question_of(cases).subject
     if isinstance(subject, Call):
-        return conflict_lines(subject)
+        return conflict_lines(Alignment(subject))
     return operations_of_conflict(subject.conflict, namer)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
+from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.show.call import answer_fields, verdict_words
 from symbcast.answers.show.document import (
@@ -98,7 +99,7 @@ def document(call: Call, found: Sequence[Proved]) -> Document:
     """
     open_or_not = any(p.sizes is not None for p in found), any(p.reason for p in found)
     tone = Tone.IMPOSSIBLE if open_or_not[0] else Tone.UNDECIDED if open_or_not[1] else Tone.FINE
-    told = [f for f in answer_fields(call) if f.label in _KEPT]
+    told = [f for f in answer_fields(Alignment(call)) if f.label in _KEPT]
     return Document(heading(rule_text(call.rule), verdict_words(call)), tone, (fields([*told, *map(_field, found)]),))
 
 
@@ -116,7 +117,7 @@ def to_data(call: Call, found: Sequence[Proved]) -> ProvedData:
         "rule": rule_text(call.rule),
         "operands": list(map(namer.shape, call.operands)),
         "assumptions": [a.text for a in call.assumptions],
-        "min_size": 0 if call.scope is None else call.scope.min_size,
+        "min_size": call.min_size,
         "verdict": call.verdict.value,
         "relations": list(_data(found)),
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from symbcast.answers.explanation.evidence import at_sizes
+from symbcast.answers.explanation.alignment import Alignment
+from symbcast.answers.explanation.evidence import at_evidence
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.show.call import answer_fields
 from symbcast.answers.show.document import Document, Field, Room, Sizes, Span, field, fields, heading
@@ -64,11 +65,12 @@ def document(call: Call, room: Room = Room.SCREEN) -> Document:
                  (?0 == 1 or ?0 == 5) and (N == 1 or N == 5) and (?0 == 5 or N == 5)
     example      ?0=1, N=5: (1, 3) with (5, 1)
     """
-    namer = Namer(call)
-    wanted = clipped(namer.shape(call.operands[-1]), 80)
+    aligned = Alignment(call)
+    wanted = clipped(aligned.namer.shape(call.operands[-1]), 80)
     title = heading(rule_text(call.rule), f"the output is {wanted} {_WORDS[call.verdict]}")
-    found = [f for f in answer_fields(call) if f.label not in _OF_VALIDITY]
-    return Document(title, TONES[call.verdict], (operand_table(call, _WIDTH[room]), fields([*found, _example(call)])))
+    found = [f for f in answer_fields(aligned) if f.label not in _OF_VALIDITY]
+    table = operand_table(aligned, _WIDTH[room])
+    return Document(title, TONES[call.verdict], (table, fields([*found, _example(call)])))
 
 
 def _example(call: Call) -> Field:
@@ -82,7 +84,7 @@ def _example(call: Call) -> Field:
 def example_shapes(call: Call) -> tuple[tuple[int, ...], ...] | None:
     """Return the operands at the smallest sizes that give the wanted output; None if there are none."""
     sizes = call.witness()
-    concrete = None if sizes is None else at_sizes(call, sizes)
+    concrete = None if sizes is None else at_evidence(call, sizes)
     return None if concrete is None else tuple(map(sizes_of, concrete.operands[:-1]))
 
 

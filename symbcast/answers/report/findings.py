@@ -88,7 +88,7 @@ def findings_of_call(call: Call) -> tuple[Finding, ...]:
     """Return one broadcast's requirements, as the findings of a program with no other operation."""
     from symbcast.core.program.whole.program import Program
 
-    least = 0 if call.scope is None else call.scope.min_size
+    least = call.min_size
     program = Program(call.assumptions, least, on_conflict="record", budget=call.budget)
     program.broadcast(call.operands, call.rule)
     return findings_of(program)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from symbcast.answers.explanation.evidence import at_sizes, conflict_lines, failure_at
+from symbcast.answers.explanation.alignment import Alignment
+from symbcast.answers.explanation.evidence import at_evidence, at_sizes, conflict_lines, failure_at
 from symbcast.answers.explanation.fixes import fix
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.explanation.repairs import best_edit
@@ -68,7 +69,8 @@ def document(result: Call, room: Room = Room.SCREEN) -> Document:
     """
     under = " under the assumptions" if result.assumptions else ""
     title = heading(rule_text(result.rule), f"{verdict_words(result)}{under}")
-    return Document(title, TONES[result.verdict], (operand_table(result, CELLS_WIDTH[room]), fields(_fields(result))))
+    aligned = Alignment(result)
+    return Document(title, TONES[result.verdict], (operand_table(aligned, CELLS_WIDTH[room]), fields(_fields(aligned))))
 
 
 def verdict_words(result: Call) -> str:
@@ -86,31 +88,35 @@ VERDICTS = {
 }
 
 
-def _fields(result: Call) -> Iterator[Field]:
-    yield from answer_fields(result)
-    yield field("surprise", *(words(s.text) for s in outer_products(result)))
-    yield field("fix", words(_fix(result)))
+def _fields(aligned: Alignment) -> Iterator[Field]:
+    yield from answer_fields(aligned)
+    yield field("surprise", *(words(s.text) for s in outer_products(aligned)))
+    yield field("fix", words(_fix(aligned)))
 
 
-def _fix(result: Call) -> str:
+def _fix(aligned: Alignment) -> str:
     """Return the suggested change: the surely intended edit of an operand, else one that makes the shapes broadcast."""
-    edit = best_edit(result)
+    edit = best_edit(aligned)
     if edit is not None:
         change, code = edit
         return f"{change.text}: {code['numpy']}"
-    found = fix(result)
+    found = fix(aligned)
     return found.text if found is not None else ""
 
 
-def answer_fields(result: Call) -> Iterator[Field]:
+def answer_fields(aligned: Alignment) -> Iterator[Field]:
     """Yield the answer's content, without a fix: the condition, assumptions, open questions, and evidence."""
+    result = aligned.result
     never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
-    yield field("valid when", *_condition(result))
+    yield field("valid when", *_condition(aligned))
     yield field("assuming", whole(_assumed(result)))
     yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
-    yield field("impossible", *map(words, conflict_lines(result) if never else ()))
-    yield field("fails at", _failing(result, counterexample) if counterexample and not never else ())
-    yield field("works at", _working(result, witness) if witness else ())
+    if never:
+        yield field("impossible", *map(words, conflict_lines(aligned)))
+    elif counterexample:
+        yield field("fails at", _failing(aligned, counterexample))
+    if witness:
+        yield field("works at", _working(result, witness))
     yield field("evidence", words(evidence_text(result, bool(witness or counterexample))))
 
 
@@ -119,9 +125,9 @@ def evidence_text(answer: Call | Program, is_found: bool) -> str:
     return f"the smallest found: {answer.evidence_reason}" if is_found and answer.evidence_reason else ""
 
 
-def _condition(result: Call) -> Iterator[Line]:
+def _condition(aligned: Alignment) -> Iterator[Line]:
     """Yield each clause in words, and all of them as a formula."""
-    clauses, namer = _left(result), Namer(result)
+    clauses, namer = _left(aligned.result), aligned.namer
     if not clauses:
         return
     texts = [in_words(c, namer) for c in clauses[:CLAUSES_SHOWN]]
@@ -140,8 +146,8 @@ def _left(result: Call) -> tuple[Formula, ...]:
 
 def _assumed(result: Call) -> str:
     texts = [visible(a.text) for a in result.assumptions]
-    if not result.is_plain and result.scope is not None and result.scope.min_size:
-        texts.append(f"every size is at least {result.scope.min_size}")
+    if result.min_size:
+        texts.append(f"every size is at least {result.min_size}")
     return "; ".join(texts)
 
 
@@ -151,12 +157,12 @@ def _open(result: Call) -> str:
     return f"that no part of the condition follows from the rest: {result.reason}"
 
 
-def _failing(result: Call, sizes: Mapping[str, int]) -> Line:
-    return Span(sizes_text(sizes), True, math=Sizes(sizes)), Span(f": {failure_at(result, sizes)}")
+def _failing(aligned: Alignment, sizes: Mapping[str, int]) -> Line:
+    return Span(sizes_text(sizes), True, math=Sizes(sizes)), Span(f": {failure_at(aligned, sizes)}")
 
 
 def _working(result: Call, sizes: Mapping[str, int]) -> Line:
-    concrete = at_sizes(result, sizes)
+    concrete = at_evidence(result, sizes)
     if concrete is None or concrete.shape is None:
         return ()
     shape = concrete.shape
@@ -167,23 +173,25 @@ def _working(result: Call, sizes: Mapping[str, int]) -> Line:
 def headline(result: Call, binding: Mapping[str, int] | None = None) -> Document:
     """Return the answer in the few lines of an exception's message; with ``binding``, why it fails at those sizes."""
     concrete = at_sizes(result, binding) if binding else None
-    table = brief_table(result if concrete is None else concrete, 4)
-    lines = Lines(tuple(words(text) for text in _headlines(result, binding) if text))
+    aligned = Alignment(result)
+    table = brief_table(aligned if concrete is None else Alignment(concrete), 4)
+    lines = Lines(tuple(words(text) for text in _headlines(aligned, binding) if text))
     return Document(words(_head(result, binding)), TONES[result.verdict], (table, lines))
 
 
-def _headlines(result: Call, binding: Mapping[str, int] | None) -> Iterator[str]:
+def _headlines(aligned: Alignment, binding: Mapping[str, int] | None) -> Iterator[str]:
+    result = aligned.result
     if binding:
-        yield failure_at(result, binding, 3)
+        yield failure_at(aligned, binding, 3)
     elif result.verdict is Verdict.NEVER:
-        yield from conflict_lines(result, 3)
-    condition = _formula(result)
+        yield from conflict_lines(aligned, 3)
+    condition = _formula(result, aligned.namer)
     yield f"valid when {condition}" if condition else ""
     yield f"undecided: {result.reason}" if result.reason else ""
     counterexample = result.counterexample()
     if not binding and result.verdict is Verdict.SOMETIMES and counterexample:
-        yield f"fails at {sizes_text(counterexample)}: {failure_at(result, counterexample)}"
-    change = _fix(result)
+        yield f"fails at {sizes_text(counterexample)}: {failure_at(aligned, counterexample)}"
+    change = _fix(aligned)
     yield f"fix: {change}" if change else ""
 
 
@@ -192,7 +200,7 @@ def _head(result: Call, binding: Mapping[str, int] | None) -> str:
     if binding:
         return f"{rule} cannot broadcast these shapes at {sizes_text(binding)}"
     match result.verdict:
-        case Verdict.NEVER if result.scope is not None and result.scope.symbols:
+        case Verdict.NEVER if result.shown:
             return f"{rule} cannot broadcast these shapes at any sizes"
         case Verdict.NEVER:
             return f"{rule} cannot broadcast these shapes"
@@ -203,9 +211,9 @@ def _head(result: Call, binding: Mapping[str, int] | None) -> str:
     return f"{rule} can broadcast these shapes"
 
 
-def _formula(result: Call) -> str:
+def _formula(result: Call, namer: Namer) -> str:
     clauses = _left(result)
-    return Namer(result).formula(all_of(clauses)) if clauses else ""
+    return namer.formula(all_of(clauses)) if clauses else ""
 
 
 def with_condition(text: str, condition: str, clauses: int) -> str:
@@ -229,7 +237,7 @@ def summary(result: Call) -> str:
     text = f"{rule_text(result.rule)}: {verdict.value}"
     if result.shape is not None:
         text = f"{text} {clipped(namer.shape(result.shape), 70)}"
-    condition = _formula(result)
+    condition = _formula(result, namer)
     if condition:
         text = with_condition(text, condition, len(_left(result)))
     if verdict is Verdict.UNKNOWN:

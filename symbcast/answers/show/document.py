@@ -43,29 +43,25 @@ class Room(Enum):
     PAGE = auto()
 
 
-@dataclass(frozen=True)
-class Conjunction:
+class Conjunction(NamedTuple):
     """Formulas that hold together; their sizes have their display names."""
 
     clauses: tuple[Formula, ...]
 
 
-@dataclass(frozen=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Sizes by name."""
 
     values: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Dims:
+class Dims(NamedTuple):
     """A shape."""
 
     dims: tuple[Dim, ...]
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(NamedTuple):
     """Dimensions side by side; dimensions without a mathematical form are text."""
 
     pieces: tuple[Dim | str, ...]
@@ -232,7 +228,7 @@ def heading(subject: str, statement: str) -> Line:
 
 def field(label: str, *lines: Line, most: int = 0, lead: str = "") -> Field:
     """Return a field with the non-empty lines."""
-    return Field(label, tuple(line for line in lines if line), most, lead)
+    return Field(label, tuple([line for line in lines if line]), most, lead)
 
 
 def fields(found: Iterable[Field]) -> Fields:
@@ -246,4 +242,4 @@ def fields(found: Iterable[Field]) -> Fields:
 
 def plain(line: Line) -> str:
     """Return a line as plain text."""
-    return "".join(span.text for span in line)
+    return "".join([span.text for span in line])

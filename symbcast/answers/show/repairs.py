@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from symbcast.answers.explanation.alignment import Alignment
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.explanation.surprises import surprises
 from symbcast.answers.show.call import verdict_words
@@ -50,7 +51,7 @@ def document(result: Call, repairs: Sequence[Repair]) -> Document:
                  b_1 = Squeeze (b, b_1_axes)
     """
     title = heading(rule_text(result.rule), verdict_words(result))
-    return Document(title, TONES[result.verdict], (operand_table(result), fields(_fields(result, repairs))))
+    return Document(title, TONES[result.verdict], (operand_table(Alignment(result)), fields(_fields(result, repairs))))
 
 
 class RepairsData(TypedDict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from textwrap import wrap
 
 from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Part, Records, Row, Table, plain
@@ -91,12 +92,13 @@ def _table(table: Table, indent: int) -> Iterator[str]:
         yield f"{' ' * indent}{table.legend_text}"
 
 
-def _row_lines(row: Row) -> Iterator[tuple[str, list[str]]]:
-    """Yield the label and the cells of each line of a row; cells that are too wide continue below."""
-    cells = [_wrapped(cell.text, CELL) for cell in row.cells]
-    for n in range(max(map(len, cells), default=1)):
-        label = "" if n or row.part is Part.MARKS else row.label
-        yield label, [parts[n] if n < len(parts) else "" for parts in cells]
+def _row_lines(row: Row) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the label and the cells of each line of a row; cells that are too wide continue below."""
+    label, texts = "" if row.part is Part.MARKS else row.label, tuple([cell.text for cell in row.cells])
+    if max(map(len, texts), default=0) <= CELL and "".join(texts).isprintable():
+        return [(label, texts)]
+    first, *below = zip_longest(*[_wrapped(text, CELL) for text in texts], fillvalue="")
+    return [(label, first), *[("", cells) for cells in below]]
 
 
 def aligned(rows: Sequence[tuple[str, Sequence[str]]], align: str = "", indent: int = 2) -> list[str]:
@@ -105,12 +107,14 @@ def aligned(rows: Sequence[tuple[str, Sequence[str]]], align: str = "", indent: 
     >>> aligned([("A", ("2", "N")), ("long", ("", "13"))])
     ['  A     2   N', '  long     13']
     """
-    label_width = max((len(label) for label, _ in rows), default=0)
-    columns = max((len(cells) for _, cells in rows), default=0)
-    widths = [max(len(cells[n]) for _, cells in rows if n < len(cells)) for n in range(columns)]
-    sides = [">" if align[n : n + 1] in ("", "r") else "<" for n in range(columns)]
-    lines = []
-    for label, cells in rows:
-        found = "".join(f"  {c:{side}{w}}" for c, side, w in zip(cells, sides, widths, strict=False))
-        lines.append(f"{' ' * indent}{label:<{label_width}}{found}".rstrip())
-    return lines
+    columns = [_justified([label for label, _ in rows], is_right=False)]
+    for n, column in enumerate(zip_longest(*[cells for _, cells in rows], fillvalue="")):
+        columns.append(_justified(column, is_right=align[n : n + 1] in ("", "r")))
+    before = " " * indent
+    return [(before + "  ".join(cells)).rstrip() for cells in zip(*columns, strict=True)]
+
+
+def _justified(texts: Sequence[str], *, is_right: bool) -> list[str]:
+    """Return the texts of a column, padded to the width of the longest."""
+    width = max(map(len, texts), default=0)
+    return [text.rjust(width) if is_right else text.ljust(width) for text in texts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.sequences import (
@@ -40,16 +41,25 @@ def bind(result: Call, given: Sizes | None, named: Mapping[str, int]) -> Bound:
     Raises `BindingError` for a missing size, for an unknown name, for a value that is not a size, and for sizes that
     the assumptions exclude.
     """
-    names = result.shown
-    if not result.is_plain and result.scope is not None and result.scope.unrolled is not None:
+    if result.is_open:
+        assert result.scope is not None
         return _bind_open(result, result.scope, given, named)
+    names = result.shown
     sizes = read_sizes(names, given, named)
-    check_all_given([names[s] for s in symbols_of(d for o in result.operands for d in o.dims)], sizes, "evaluate")
-    if result.is_plain:  # nothing is assumed, and every name has all sizes
-        found = ([sizes[d.name] if isinstance(d, Symbol) else d for d in o.dims] for o in result.operands)
-        return Bound(tuple(map(shape_of, found)), sizes)
-    _check_assumptions(result, sizes)
-    return Bound(_shapes(result, sizes), sizes)
+    check_all_given([names[s] for s in symbols_of(chain.from_iterable(result.dims))], sizes, "evaluate")
+    if not result.is_plain:
+        _check_assumptions(result, sizes)
+    return Bound(operands_at(result, sizes), sizes)
+
+
+def operands_at(result: Call, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
+    """Return the operands at valid sizes by name, such as those of evidence; None if a dimension is no size there."""
+    if result.is_open:
+        return bind(result, sizes, {}).shapes
+    if not result.is_plain:
+        return _shapes(result, sizes)
+    at = [[sizes[d.name] if isinstance(d, Symbol) else d for d in dims] for dims in result.dims]
+    return tuple(map(shape_of, at))
 
 
 def _bind_open(result: Call, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> Bound:

@@ -14,6 +14,7 @@ from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import FALSE, all_of, holds
 from symbcast.core.program.calls.operands import plain_dims
 from symbcast.core.program.calls.points import points_of
+from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
 from symbcast.core.reasons import SIZE
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.answer import Tier
@@ -46,8 +47,6 @@ SIZES, JOINS, GENERAL = range(3)
 
 
 def _assumptions(assume: Assumptions, min_size: int) -> tuple[list[Assumption], int]:
-    from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
-
     return read_assumptions(assume), check_min_size(min_size)
 
 
@@ -87,7 +86,7 @@ class Call:
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
-        self._dims = tuple(s.dims for s in operands)
+        self._dims = tuple([s.dims for s in operands])
         if scope is not None:
             self._read(scope, operands)
         rule.check_shapes(self._dims)
@@ -135,7 +134,7 @@ class Call:
         if made is not None:
             if all(s.is_concrete for s in operands):
                 return made
-            if found.is_join(made._dims) and all(plain_dims(s) is not None for s in operands):
+            if all(plain_dims(s) is not None for s in operands) and found.is_join(made._dims):
                 made._tier = JOINS
                 return made
         assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
@@ -152,7 +151,8 @@ class Call:
     @property
     def operands(self) -> tuple[Shape, ...]:
         """The shapes, in the order of the rule's operands."""
-        return self.laid if self._open is None else self._open.operands
+        known = self._open
+        return self.laid if known is None else known.operands
 
     @property
     def is_plain(self) -> bool:
@@ -170,11 +170,17 @@ class Call:
             self._open.check(question)
 
     @property
+    def dims(self) -> tuple[tuple[Dim, ...], ...]:
+        """The sizes of the operands as the rule lays them."""
+        if self._later is not None:
+            self._settle()
+        return self._dims
+
+    @property
     def laid(self) -> tuple[Shape, ...]:
         """The operands as the rule lays them: an operand of unknown rank has a single axis for all its unknown axes."""
-        self._settle()
-        if self._laid is None:
-            self._laid = tuple(map(shape_of, self._dims))
+        if self._laid is None or self._later is not None:
+            self._laid = tuple(map(shape_of, self.dims))
         return self._laid
 
     @property
@@ -328,6 +334,11 @@ class Call:
             return {s: s.name for s in self.masks.names}
         return {} if self.scope is None else self.scope.names
 
+    @property
+    def min_size(self) -> int:
+        """The least size of all symbols, whatever is assumed."""
+        return 0 if self._tier != GENERAL or self.scope is None else self.scope.min_size
+
     def guarded(self, with_assumptions: bool) -> Formula:
         """Return the condition; together with the assumptions, it gives all that holds where the shapes broadcast."""
         if not with_assumptions or self._tier != GENERAL:
@@ -335,7 +346,7 @@ class Call:
         assert self.scope is not None
         from symbcast.core.program.sizes.premises import assumed
 
-        known = assumed(self.shown, self.assumptions, self.scope.min_size)
+        known = assumed(self.shown, self.assumptions, self.min_size)
         if self.scope.unrolled is not None:
             known += self.scope.links
         return all_of([*known, *self.clauses])
@@ -431,7 +442,7 @@ class Call:
         scope = None if self._tier == JOINS else self.scope
         assumed = () if scope is None else tuple(a.formula for a in scope.assumptions)
         operands = tuple(s.dims for s in self.operands)
-        return self.rule, self.rule.called, operands, assumed, 0 if scope is None else scope.min_size, self.budget
+        return self.rule, self.rule.called, operands, assumed, self.min_size, self.budget
 
     def __eq__(self, other: object) -> bool:
         """Return whether the question is the same. Each ``?`` in text is a separate size."""
@@ -450,9 +461,10 @@ class Call:
     @property
     def emission(self) -> Emission:
         """The rule's emission: its constraints, and the output dimensions as joins of their members."""
-        self._settle()
+        dims = self.dims
         if self._emission is None:
-            self._emission = self.rule.emit([tuple(map(value_of, dims)) for dims in self._dims])
+            is_plain = self._tier != GENERAL
+            self._emission = self.rule.emit(dims if is_plain else [tuple(map(value_of, sizes)) for sizes in dims])
         return self._emission
 
     def size_constraints(self) -> list[Constraint]:

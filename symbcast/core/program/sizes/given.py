@@ -88,11 +88,11 @@ def read_sizes(
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
     wanted = dict.fromkeys(names.values())
-    by_form = {normalize("NFKC", name): name for name in wanted}
     sizes: dict[str, int] = {}
     for key, value in (*(given or {}).items(), *named.items()):
         name = key if isinstance(key, str) else _name_of(key, names)
-        name = name if name in wanted else by_form.get(name, name)
+        if name not in wanted:
+            name = next((n for n in wanted if normalize("NFKC", n) == name), name)
         if name not in wanted:
             raise unknown_name(name, [*wanted, *others])
         size = read_size(name, value)

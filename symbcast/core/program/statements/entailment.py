@@ -49,7 +49,7 @@ def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
     """Return where an answer is valid and a relation does not hold, and the names of sizes there."""
     # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
-    return refuted(Statement(answer), relation, _known(answer), 0, _least_size(answer))
+    return refuted(Statement(answer), relation, _known(answer), 0, answer.min_size)
 
 
 @one_call
@@ -108,15 +108,10 @@ def _equivalent(first: Answer, second: Answer) -> bool:
 
 def _least_of_both(first: Answer, second: Answer) -> int:
     """Return the minimum size of axes of sequences, which must be the same in both answers."""
-    least = _least_size(first)
-    if _least_size(second) != least:
+    least = first.min_size
+    if second.min_size != least:
         raise UnknownRankError("equivalent", "answers with two min_size", "give both the same min_size")
     return least
-
-
-def _least_size(answer: Answer) -> int:
-    scope = answer if isinstance(answer, Program) else answer.scope
-    return 0 if scope is None else scope.min_size
 
 
 def _never(decision: Decision) -> bool:
@@ -135,11 +130,8 @@ def _beside(theirs: Names, ours: Names) -> Names:
 
 def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
     """Return all assumptions of an answer: those implied for each size, and the explicit ones."""
-    scope = answer if isinstance(answer, Program) else answer.scope
-    if scope is None:
-        return []
     renamed = _renamed(names)
-    return [put_in(formula, renamed) for formula in assumed(names, scope.assumptions, scope.min_size)]
+    return [put_in(formula, renamed) for formula in assumed(names, answer.assumptions, answer.min_size)]
 
 
 def _known(answer: Answer) -> list[Statement]:

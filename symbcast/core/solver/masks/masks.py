@@ -7,7 +7,7 @@ conditions are exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.logic.formulas import FALSE, Formula
@@ -73,6 +73,19 @@ class Masks:
     def names(self) -> list[Name]:
         """The symbols, in order of first appearance."""
         return self._names_and_places()[0]
+
+    def verdict_at(self, axis: int) -> Verdict:
+        """Return the verdict on the sizes of one axis.
+
+        >>> question = Masks((("N", 3, 4), ("M", 1, 5)))
+        >>> [question.verdict_at(axis).value for axis in range(3)]
+        ['sometimes', 'always', 'never']
+        """
+        back = len(self._numbers) - axis
+        met = {shape[-back] for shape in self.shapes if len(shape) >= back} - {1}
+        if sum([type(size) is int for size in met]) > 1:
+            return _NEVER
+        return _SOMETIMES if len(met) > 1 else _ALWAYS
 
     def clauses(self) -> list[Formula]:
         """Return the conjuncts of the condition, irredundant; only `FALSE` if no sizes broadcast.
@@ -164,18 +177,6 @@ class Masks:
         if 1 in held.values():
             return [{place: name for place, name in column.items() if held.get(place) != 1} for column in found]
         return found
-
-
-def joint_verdict(joins: Iterable[Sequence[Size]]) -> Verdict:
-    """Return the verdict of some joins of names and integers together.
-
-    >>> joint_verdict([("N", 1), (3, 1, 3)]), joint_verdict([("N", 3)]), joint_verdict([("N", "M"), (3, 4)])
-    (<Verdict.ALWAYS: 'always'>, <Verdict.SOMETIMES: 'sometimes'>, <Verdict.NEVER: 'never'>)
-    """
-    found = [{size for size in sizes if size != 1} for sizes in joins]
-    if any(sum(type(size) is int for size in sizes) > 1 for sizes in found):
-        return _NEVER
-    return _SOMETIMES if any(len(sizes) > 1 for sizes in found) else _ALWAYS
 
 
 def _meet_number(names: list[Name], numbers: list[int]) -> bool:
