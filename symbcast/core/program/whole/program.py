@@ -418,7 +418,7 @@ class Program:
     @property
     def length(self) -> int:
         """The number of operations, including assumptions."""
-        return len(self._recording.ops)
+        return self._recording.length
 
     _length = length
 

@@ -128,6 +128,11 @@ class Recording:
         return self.trace.ops if self.plain is None else self.plain.ops
 
     @property
+    def length(self) -> int:
+        """The number of operations; unlike `ops`, it builds none of them."""
+        return len(self.trace.ops) if self.plain is None else len(self.plain)
+
+    @property
     def shown(self) -> Mapping[Symbol, str]:
         """The display name of each size, in order of appearance."""
         return self.trace.names.shown if self.plain is None else self.plain.shown
@@ -162,13 +167,13 @@ class Recording:
         """Return an answer; answers that the caller's clock stopped are recomputed for the next question."""
         with self._lock:
             self._stopped = ""
-            return asked(self.budget, lambda: question(self.short_answers), self._forget, len(self.ops))
+            return asked(self.budget, lambda: question(self.short_answers), self._forget, self.length)
 
     def ask_all(self, question: Callable[[Answers], T]) -> T:
         """Return an answer, which may also be about the operations."""
         with self._lock:
             self._stopped = ""
-            return asked(self.budget, lambda: question(self.answers), self._forget, len(self.ops))
+            return asked(self.budget, lambda: question(self.answers), self._forget, self.length)
 
     def generic(self, work: Callable[[], Generic[Any] | None]) -> Generic[Any] | None:
         """Return the answer for generic sizes, computed once for a state of the program; None for masks."""
