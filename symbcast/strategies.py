@@ -30,6 +30,7 @@ if find_spec("hypothesis") is None:
 
 from hypothesis import strategies as st
 
+from symbcast.core.guesses import guessed
 from symbcast.core.signatures import with_advice
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
 
 __all__ = ["arrays", "failing_arrays", "failing_sizes", "sizes"]
+__getattr__ = guessed(
+    __name__,
+    __all__,
+    "shapes shape array tensors tensor -> arrays('N, 3', 'M, 1', condition='N == M')",
+    "dims dim symbols integers -> sizes('N == M')",
+)
 
 _KNOWN_RANK = "write a shape for each rank"
 

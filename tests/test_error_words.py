@@ -237,6 +237,14 @@ MISUSES = [
     ("sb.broadcast('N', 'M')[0]", TypeError, "'Result' object has no items: use shape[0]"),
     ("sb.trace(lambda x: x, ('N', 3))", sb.ShapeTypeError, "write the shape as text, 'N, 3'"),
     ("sb.trace(sum, ['N, 3', 'M, 3'])", sb.ShapeTypeError, "write [array('N, 3'), array('M, 3')]"),
+    ("sb.broadcast('N', 'M', rule=['numpy', 'pdpd'])", sb.RuleArgumentError, "rules=['numpy', 'pdpd']"),
+    ("sb.broadcast('N', 'M', out='3')", sb.RuleArgumentError, "symbcast.solve(..., out='3')"),
+    ("sb.broadcast('N', 'M', assume=('N', 2))", sb.ShapeTypeError, "write 'N == 2'"),
+    ("sb.Condition('N == M').contract(N='1-8')", sb.ShapeTypeError, 'write "1..8"'),
+    ("sb.broadcast('N', 'M').to_rust()", AttributeError, "use to_cpp(), to_dict(), to_mlir()"),
+    ("sb.symbol('N', 'M')", sb.CallError, "write symbol('N') and symbol('M')"),
+    ("sb.trace(lambda x: x, 'N', dtype='int64')", sb.BindingError, "array('N, 3', dtype='int64')"),
+    ("sb.ShapeEnv(rule='pdpd')", sb.CallError, "env.broadcast('N', 'M', rule='pdpd')"),
     ("sb.explore_paths('N', len)", sb.ShapeTypeError, "explore_paths(f, 'N')"),
 ]
 

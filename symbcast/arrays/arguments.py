@@ -221,7 +221,7 @@ def _advice(
     if isinstance(only, (tuple, list)) and only and all(isinstance(s, (str, Shape, ArrayArgument)) for s in only):
         with suppress(TypeError):
             taken.bind(*only, **named)
-            return "give the arguments one by one, not in a tuple"
+            return f"give the arguments one by one, not in a {type(only).__name__}"
     unknown = [name for name in named if name not in taken.parameters]
     if not unknown:
         return ""

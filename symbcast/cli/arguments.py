@@ -234,6 +234,8 @@ def _check(option: Option, value: str, command: str, options: Options) -> None:
     if option.choices and value not in option.choices:
         close = meant_choice(value, option.choices)
         other = next((o.names[0] for o in options if value in o.choices and not close), "")
+        if f"--{value}" in [n for o in options for n in o.names]:
+            raise UsageError(f"{name} {shown(value)}: did you mean --{value}?")
         if other:
             raise UsageError(f"{name} {shown(value)}: did you mean {other} {value}?")
         hint = f"did you mean {close}? It is one of" if close else "it is one of"

@@ -120,7 +120,8 @@ def _written(rule: str) -> str:
     if found is None or not own:
         return ""
     rest = found[2].strip()
-    return f"{found[1]}({rest})" if "=" in rest else f"{found[1]}({own[0].name}={rest})"
+    listed_axes = f"({rest})" if "," in rest else rest
+    return f"{found[1]}({rest})" if "=" in rest else f"{found[1]}({own[0].name}={listed_axes})"
 
 
 def _attributes_of(rule: str, given: Mapping[str, Given]) -> dict[str, AttributeValue]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from symbcast.core.characters import closest
+from symbcast.core.characters import closest, listed
 from symbcast.core.signatures import advise_methods
 
 
@@ -39,6 +39,9 @@ class MissingAttributeError(AttributeError):
     def __str__(self) -> str:
         meant = self._meant.get(self._guess) or self._meant.get(self._guess.lower())
         close = None if meant else closest(self._guess, [n for n in self._known if not n.startswith("_")])
+        if not meant and self._guess.startswith("to_"):
+            meant = listed([f"{n}()" for n in sorted(self._known) if n.startswith("to_")], "or")
+            close = None
         named = ", ".join(f"{size}=..." for size in self._sizes if size.isidentifier())
         hint = f": use {meant.replace('{sizes}', named)}" if meant else f": did you mean {close!r}?" if close else ""
         return f"{self._owner} has no attribute {self._guess!r}{hint}"

@@ -40,7 +40,9 @@ def _not_written(text: str) -> SymbcastError:
         return UnknownRuleError(text, [info.name for info in listed_rules()])
     if rest.startswith("(") and ")" not in rest:
         return RuleArgumentError(name, f"no ')' ends its attributes {rest!r:.60}", f"write '{name}{rest.strip()})'")
-    return RuleArgumentError(name, f"{rest!r:.60} is not a list of attributes in parentheses", _example(name))
+    inside = rest.strip(" :,")
+    hint = f"write '{name}({inside})'" if re.fullmatch(r"\w+\s*=[^()]*", inside) else _example(name)
+    return RuleArgumentError(name, f"{rest!r:.60} is not a list of attributes in parentheses", hint)
 
 
 def _example(name: str) -> str:

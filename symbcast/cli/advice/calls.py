@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from symbcast.cli.advice.paths import file_of_module, functions_in, is_file, module_of, source_with
@@ -102,6 +103,9 @@ def call_fault(function: Callable[..., Any], text: str, arguments: Sequence[str]
             shapes = [part.strip("()[] ") for part in parts]
             own = [shape for a in arguments for shape in (shapes if a == argument else [a])]
             return f"{shown(argument)} is one argument: quote each shape: {line('trace', text, own)}"
+    for kind, shape in pairwise(arguments):
+        if re.fullmatch(r"(?:u?int|float|complex)\d*|bool", kind) and not re.match(r"[^\W\d]\w*[:=]|=", shape):
+            return f"{kind} belongs to the shape after it; write one argument: {shown(f'{kind}:{shape}')}"
     try:
         taken = inspect.signature(function).parameters
     except (TypeError, ValueError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.cli.advice.paths import module_of
 from symbcast.cli.advice.synonyms import OPERATIONS, OTHER_WORDS, OUTPUTS, noted
-from symbcast.cli.advice.values import is_relation, separated, several_rules
+from symbcast.cli.advice.values import EQUALS, is_relation, separated, several_rules, sign_among
 from symbcast.cli.advice.words import CHOICES, OF_SHAPES, is_numbers, line, repeated, shown
 from symbcast.cli.shapes import is_shape
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from symbcast.cli.option import Options
 
 _SIZES = ("size", "sizes", "dim", "dims", "batch", "set", "with", "at", "d", "bind", "range", "fix")
+_ANSWERS = {"json": "json", "sarif": "sarif", "txt": "", "log": ""}
+"""Endings of files for answers, with their format."""
 _SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:(?:\.\.|-|:)[0-9]+)?)\s*")
+_ABOUT_SIZES = ("set", "fix", "fixed", "freeze", "size", "dim", "num", "n", "static")
+"""Words around the name of a size, as in ``--batch-size`` and ``--set-batch``."""
 _RANGE = re.compile(r"([0-9]+)(?:\.\.|-|:)([0-9]+)")
 _ARGUMENTS = ("arg", "args", "argument", "arguments", "input", "inputs", "shape", "shapes", "input-shape")
 """Options that people try in order to give the arguments of a traced function."""
-_NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind")
+_NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind", "timeout", "jobs", "runtime")
 """Options of other commands that are seldom parameters of functions."""
 _LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTALL)
 """Text that Python reads as a value, and that a shape of one axis is seldom written as."""
@@ -62,6 +66,8 @@ def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
     command, name = found.command, found.name
     what = "shape" if command in OF_SHAPES else "file"
     behind = f'write a {what} that begins with "-" after "--"'
+    if not name and found.argument in EQUALS and found.following:
+        return sign_among(command, [*found.others, found.argument, found.following], ())
     if not name:
         said = shown(found.argument)
         return f"{said} looks like an option; {behind}: symbcast {command} -- {said}"
@@ -154,6 +160,7 @@ def _is_about(word: str, text: str) -> bool:
 
 
 _BOUNDS = {"min": ">=", "opt": "==", "max": "<=", "least": ">=", "most": "<=", "minimum": ">=", "maximum": "<="}
+_COMMON_SIZES = ("batch", "height", "width", "seq", "sequence", "length", "time")
 _BOUND = re.compile(r"([^\W\d][\w.]*)\s*[=:]\s*([0-9]+)")
 
 
@@ -161,6 +168,9 @@ def _bounds_meant(found: Unknown) -> str:
     """Return what to write for an option that gives one end of the range of a size; empty for any other."""
     ends = [word for word in found.words if word in _BOUNDS]
     given = _BOUND.fullmatch(found.following)
+    named = next((word for word in found.words[1:] if word in _COMMON_SIZES), "")
+    if ends and named and found.following.isdecimal() and found.command in ("model", "contract"):
+        given = _BOUND.fullmatch(f"{named}={found.following}")
     if found.command == "contract" and ends and "x" in found.following and ":" in found.following:
         return 'give the range of each size by its name, as in --range "H=64..1280"; --to trtexec writes such shapes'
     if not ends or given is None:
@@ -170,6 +180,8 @@ def _bounds_meant(found: Unknown) -> str:
         relation = shown(f"{size} {_BOUNDS[ends[0]]} {value}")
         return f"write --assume {relation}"
     text = " ".join(found.arguments)
+    if named:
+        return f"write --range {size}={f'1..{value}' if _BOUNDS[ends[0]] == '<=' else f'{value}..4096'}"
     low, high = (re.search(rf"--?{end}\w*[ =]{re.escape(size)}\s*[=:]\s*([0-9]+)", text) for end in ("min", "max"))
     typical = re.search(rf"--?opt\w*[ =]{re.escape(size)}\s*[=:]\s*([0-9]+)", text)
     ended = f"--range {size}={low[1] if low else 1}..{high[1] if high else 4096}"
@@ -182,6 +194,10 @@ def _other_command(found: Unknown) -> str:
     is_output = found.word in OUTPUTS and ("," in wanted or is_numbers(wanted)) and is_shape(wanted)
     if found.command in OF_SHAPES and found.command != "solve" and is_output:
         return f"write {line('solve', found.others, '--out', found.following)}"
+    ending = found.following.rpartition(".")[2].casefold() if "." in found.following else ""
+    if found.command == "model" and ending in _ANSWERS:
+        form = f" --format {_ANSWERS[ending]}" if _ANSWERS[ending] else ""
+        return f"the answer goes to standard output: add{form} > {shown(found.following)}"
     if found.command in ("contract", "trace", "lint") and found.word in ("o", "output", "out", "save"):
         return "the answer goes to standard output: add > FILE"
     is_source = any(a.partition("=")[0] in ("--guard", "--format") for a in found.arguments)
@@ -195,7 +211,7 @@ def _other_command(found: Unknown) -> str:
         return f"the answer goes to standard output: add > {shown(found.following)}"
     is_shape_given = any(word in _ARGUMENTS for word in found.words[-2:]) and not {*found.words} & {*OUTPUTS}
     is_letter = len(found.word) == 1 and found.name.startswith("--") and is_shape(found.following)
-    is_letter = is_letter and not _is_size(found.name[2:], found.others)
+    is_letter = is_letter and not _is_size(found.name[2:], found.others) and not is_known(found.following)
     if found.command in OF_SHAPES and (is_shape_given or is_letter):
         return f"shapes are arguments: leave {found.name} out"
     if found.command == "trace" and found.name == "-m" and found.following:
@@ -214,8 +230,9 @@ def _other_command(found: Unknown) -> str:
 def _size_meant(found: Unknown) -> str:
     """Return what to write instead of an option that is named by a size, or that gives sizes; empty for any other."""
     command, following = found.command, found.following
-    pair = _pair(found)
-    written = found.name.lstrip("-")
+    pair = _SIZE.fullmatch(following) if command != "trace" else _pair(found)
+    parts = re.split("[-_]", found.name.lstrip("-"))
+    written = "-".join(part for part in parts if part not in _ABOUT_SIZES) if parts[1:] else parts[0]
     size, value = (pair[1], pair[2]) if pair else (written, following)
     if command == "trace" and size.isidentifier() and following and (following[0] != "-" or _LITERAL.match(following)):
         if pair is not None:
@@ -305,6 +322,7 @@ def _meant(found: Unknown, options: Options, is_elsewhere: bool = False) -> list
         if short:
             return [o.names[0] for o in ([o for o in short if following in o.choices] or short)][:3]
     near = _misspelt(found.name, options)
+    following = following if any(following in o.choices for o in options) else CHOICES.get(following, following)
     taking = [o.names[0] for o in options if following and following in o.choices]
     is_near = any(o.names[0] in near and (following in o.choices or not o.choices) for o in options)
     if taking and not is_near:

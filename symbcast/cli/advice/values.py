@@ -10,6 +10,7 @@ from symbcast.cli.advice.words import SIGNS, is_number, line, repeated, shown
 from symbcast.cli.files import is_there
 from symbcast.cli.option import Option
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
+from symbcast.core.text.slips import correction
 from symbcast.errors import SymbcastError
 
 RELATIONS = ("--assume", "--that")
@@ -79,6 +80,8 @@ def _several(name: str, value: str, words: Sequence[str]) -> list[str]:
         return [*found, *_leading(words, lambda w: bool(_PAIR.fullmatch(w)) and not is_there(w))]
     if name in _LISTS:
         found = [part for part in (_BETWEEN_RULES if name == "--rule" else _COMMA).split(value) if part]
+        if name == "--rule" and not all(is_known(part.partition("(")[0]) for part in found[1:]):
+            found = [value]
         is_alike = is_known if name == "--rule" else lambda w: bool(_CODE.fullmatch(w))
         return [*found, *_leading(words, lambda w: is_alike(w.partition("(")[0]))]
     return [value]
@@ -140,7 +143,11 @@ def _relation(value: str, words: Sequence[str]) -> str:
         text = " ".join([value, *words[:count]])
         if is_relation(text):
             return text
-    is_cut = _TERM.fullmatch(value) and re.fullmatch(r"\w+", words[0])
+    for count in range(len(words), 0, -1):
+        meant = correction(" ".join([value, *words[:count]]), True, is_relation)
+        if meant:
+            return meant
+    is_cut = _TERM.fullmatch(value) and re.fullmatch(r"\d+|[^\W\d]\w?", words[0])
     return f"{value} >= {words[0]}" if is_cut else ""
 
 
@@ -150,15 +157,15 @@ def sign_among(command: str, shapes: Sequence[str], options: Sequence[str]) -> s
     >>> sign_among("solve", ["N, 3", "M, 1", "=", "5, 3"], [])
     '= precedes an output: symbcast solve "N, 3" "M, 1" --out "5, 3"'
     """
-    sign = next((text.strip() for text in shapes if text.strip() in (*SIGNS, *_EQUALS)), "")
-    own = [text for text in shapes if text.strip() not in (*SIGNS, *_EQUALS)]
-    if sign in _EQUALS and shapes[-2:-1] == [sign] and len(own) > 1:
+    sign = next((text.strip() for text in shapes if text.strip() in (*SIGNS, *EQUALS)), "")
+    own = [text for text in shapes if text.strip() not in (*SIGNS, *EQUALS)]
+    if sign in EQUALS and shapes[-2:-1] == [sign] and len(own) > 1:
         return f"{sign} precedes an output: {line('solve', own[:-1], '--out', own[-1])}"
     given = [part for option in options for part in option.split("=", 1)]
     return f"shapes are separate arguments: leave {sign} out: {line(command, own, given)}" if sign and own else ""
 
 
-_EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")
+EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")
 """What people write before an output."""
 
 

@@ -133,7 +133,10 @@ def answered(asked: Asked) -> Answer:
     """Return the verdict on a function and the displayed answer. This runs in a process that the function may kill."""
     with redirect_stdout(sys.stderr):
         function = _found(asked.function)
-        call = asked.call()
+        try:
+            call = asked.call()
+        except UsageError as error:
+            raise UsageError(call_fault(function, asked.function, asked.arguments) or str(error)) from error
         try:
             report = call.of(function)
         except BindingError as error:
@@ -251,12 +254,10 @@ def _named(name: str, text: str) -> Any:
     """Return an argument that is passed by name: text is a shape here, as it is without a name."""
     from symbcast.arrays.arguments import array
 
-    if re.fullmatch(r"\s*[0-9]+\s*", text):
+    if re.fullmatch(r"\s*-?[0-9]+\s*", text):
         number = text.strip()
-        raise UsageError(
-            f'{name}={number}: write {name}=={number} for the number, or "{name}={number}," for an array of {number} '
-            "elements"
-        )
+        array_of = "" if number.startswith("-") else f', or "{name}={number}," for an array of {number} elements'
+        raise UsageError(f"{name}={number}: write {name}=={number} for the number{array_of}")
     if _VALUE.fullmatch(text):
         raise UsageError(f"{name}={text}: {text} is no shape; for a value, write {name}=={text.strip()}")
     found = _argument(text)

@@ -349,7 +349,8 @@ def _unknown_rule(name: object) -> SymbcastError:
         if is_known(before.strip()):
             hint = f"write rule={before.strip()!r} and {inside.rstrip(') ')}"
             return RuleArgumentError(before.strip(), "its attributes are given separately from its name", hint)
-    several = parts_of_list(name) if isinstance(name, str) else []
+    listed_ones = name if isinstance(name, list | tuple) and all(isinstance(part, str) for part in name) else []
+    several = parts_of_list(name) if isinstance(name, str) else list(listed_ones)
     if len(several) > 1 and all(is_known(part.partition("(")[0]) for part in several):
         hint = f"one call answers by one; to compare them: symbcast.compare(..., rules={several})"
         return RuleArgumentError("", f"rule={name!r} names {len(several)} rules", hint)

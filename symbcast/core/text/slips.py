@@ -31,6 +31,7 @@ LOOKALIKES = {
     "\u2265": ">=",
     "\u2264": "<=",
     "\u2260": "!=",
+    "\u2208": "in",
     "\u2227": "and",
     "\u2228": "or",
     "\u00ac": "not",
@@ -68,6 +69,12 @@ def _alternatives(found: re.Match[str]) -> str:
     return text if is_whole or is_negated else f"({text})"
 
 
+def _others(found: re.Match[str]) -> str:
+    """Return numbers after a size and a relation as relations of their own: ``N == 3 or 4``."""
+    numbers = re.findall(r"\d+", found[2])
+    return " or ".join(f"{found[1]} == {n}" for n in numbers)
+
+
 def _range(found: re.Match[str]) -> str:
     return f"{found[1]}..{found[2]}" if int(found[1]) < int(found[2]) else found[0]
 
@@ -95,6 +102,7 @@ _OF_SHAPES = (
     _slip(r"^\s*[\w.]*[A-Za-z][\w.]*\(\s*([\[(][^()]*[\])])\s*\)\s*$", r"\1"),  # torch.Size([2, 3])
     _slip(r"^\s*[A-Za-z]+\d+\s*(?=\[)", ""),  # f32[2,3]
     _slip(r"^\s*<([^<>]*)>\s*$", r"(\1)"),
+    _slip(r"\]\s*\[", ", "),
     _slip(r"<=\s*(?=\d)", ".."),  # ... with a bounded size
     _slip(r"(?<![\w.])(?:\d+|\?)(?:x(?:\d+|\?))+(?!\w)", lambda found: found[0].replace("x", ", ")),
     _slip(r"(?<=[\w?)])\s+[xX]\s+(?=[\w?(])", ", "),
@@ -132,6 +140,7 @@ _OF_WORDS = (
     _slip(rf"\b({_NAME})\s+not\s+(?:equals?\s+(?:to\s+)?)?(?=\w+\s*$)", r"\1 != "),
     _slip(rf"\b({_NAME})\s+not\s+(\d+)\b", r"\1 != \2"),
     _slip(rf"\b{_IS}(?:equal\s+to|the\s+same\s+as)\b", "=="),
+    _slip(rf"\b({_NAME})\s*(?:={{1,2}}|\bis|\bequals)\s*(\d+(?:\s*(?:,|,?\s*or)\s*\d+)+)\s*$", _others),
 )
 """Relations as people say them."""
 _OF_FORMULAS = (

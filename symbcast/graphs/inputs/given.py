@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -81,6 +82,9 @@ def _items(argument: str, given: Any, example: str) -> list[tuple[str, Any]]:
     if given is None:
         return []
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        pair = re.fullmatch(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*(.+)", given, re.DOTALL) if isinstance(given, str) else None
+        if pair is not None:
+            example = repr({pair[1]: int(pair[2]) if pair[2].strip().isdecimal() else pair[2].strip()})
         raise ShapeTypeError(given, f"a mapping of names for {argument}=", f"write {argument}={example}")
     return list(given.items())
 
