@@ -156,8 +156,6 @@ def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
     if not isinstance(quotient, Operation) or quotient.kind != "//" or not all(a.is_total for a in quotient.args):
         return None
     above, below = quotient.args
-    if below.is_constant:
-        return None
     at_least = partial(_quotient_at_least, above, below)
     if operator in ("==", "!="):
         wanted, rest = divmod(number, factor)
