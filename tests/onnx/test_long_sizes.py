@@ -66,7 +66,7 @@ def test_a_chain_without_an_answer_for_all_sizes_ends():
     assert report.verdict is sb.Verdict.SOMETIMES and report.guard()(**report.witness())
 
 
-@pytest.mark.parametrize(("levels", "base"), [(1, 2), (2, 2), (3, 2), (5, 2), (2, 3), (5, 3)])
+@pytest.mark.parametrize(("levels", "base"), [(1, 2), (2, 2), (3, 2), (5, 2), (2, 3), (7, 3), (6, 5)])
 def test_the_condition_of_a_chain_is_short_and_exact(levels, base):
     model = chain(levels, base)
     report = sb.onnx.check(model, runtime="onnxruntime")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.logic.formulas import Formula, equal, negate
+from symbcast.graphs.requirements.refuted_cases import learn_positive
 from symbcast.graphs.values.contents import Content, Element, Elements, Ramp, as_ramp, is_size
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
@@ -70,7 +71,11 @@ def _reshaped_to(call: NodeCall, data: Dims, wanted: Wanted, settled: frozenset[
                     return _reshaped_to(call, data, worked_out, settled | {n})
                 case None:
                     return _by_unknown(call, is_unknown, data, (worked_out, wanted), settled | {n})
-    return reshape(call, data, _dims_wanted(call, wanted, data), wanted.inferred)
+    shape = reshape(call, data, _dims_wanted(call, wanted, data), wanted.inferred)
+    return tuple(
+        item if is_size(item) and size != item and learn_positive(call.asker, item, call.place) else size
+        for size, item in zip(shape, wanted.sizes, strict=True)
+    )
 
 
 def _by_unknown(

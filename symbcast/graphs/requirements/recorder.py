@@ -144,6 +144,8 @@ class Asker:
         """Sizes that equal one dimension if a formula holds, and another if it does not."""
         self.zeros: dict[Dim, Place] = {}
         """Sizes that select a rare case where they are 0, each with the node to which it matters."""
+        self.refutes_zeros = True
+        """Whether the requirements may still be asked if they refute such a case."""
         self.turns: dict[Symbol, Dim] = {}
         """The symbols for the iteration numbers of loops, each with the number of the last iteration."""
         self.unfollowed: dict[str, str] = {}

@@ -20,8 +20,24 @@ if TYPE_CHECKING:
     from symbcast.graphs.requirements.recorder import Asker, Place
 
 _REFUTED = 600_000
-"""Units of effort for one question without a walk for it."""
+_REFUTED_AT_NODE = 300_000
+"""Units of effort for one question at the end of a walk, and for one at a node."""
 _REASON = "the model runs at no smaller sizes"
+
+
+def learn_positive(asker: Asker, size: Dim, place: Place) -> bool:
+    """Return whether the requirements so far show that a size, which selects a case where it is 0, is not 0.
+
+    Nodes that follow have a short size then. A question that little effort does not decide is the last one.
+    """
+    bounds = _open_bounds(asker, size) if size in asker.zeros and asker.refutes_zeros else []
+    if not bounds:
+        return False
+    verdict = _verdict_where(asker, equal(size, 0), _REFUTED_AT_NODE)
+    asker.refutes_zeros = verdict is not Verdict.UNKNOWN
+    if verdict is Verdict.NEVER:
+        asker.learn(place, bounds, _REASON)
+    return verdict is Verdict.NEVER
 
 
 def learn_from_refuted(asker: Asker, runs_nowhere: Callable[[Assumption], bool]) -> None:
@@ -67,10 +83,10 @@ def _open_bounds(asker: Asker, size: Dim) -> list[tuple[Symbol, int]]:
     return [] if asker.bounds.is_at_least(size, 1) else positive_sizes(size, asker.bounds, asker.given)
 
 
-def _verdict_where(asker: Asker, formula: Formula) -> Verdict:
+def _verdict_where(asker: Asker, formula: Formula, effort: int = _REFUTED) -> Verdict:
     """Return whether a model runs where a formula holds, as far as little effort decides that."""
     env = asker.env.fork()
-    with suppress(EffortSpentError), share(_REFUTED):
+    with suppress(EffortSpentError), share(effort):
         env.require(Assumption(formula))
         return env.decided_verdict
     return Verdict.UNKNOWN
