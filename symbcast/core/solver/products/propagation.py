@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join, join_members, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
-from symbcast.core.algebra.operations import Substitution
+from symbcast.core.algebra.operations import Substitution, operate
 from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import (
@@ -94,21 +94,22 @@ def _with_coarse_quotients(constraints: Sequence[Formula], known: Sequence[Formu
 
 
 def _shares_operations(constraints: Sequence[Formula]) -> bool:
-    """Return whether an equation states the value of an operation that occurs in other constraints too."""
+    """Return whether a constraint states the value of an operation in other ones, or that a quotient there is whole."""
     stated = {
-        side: n
+        (operation, n)
         for n, c in enumerate(constraints)
         if isinstance(c, Comparison) and c.operator == "=="
-        for side in (c.left, c.right)
-        if isinstance(side, Operation)
+        for operation in (c.left, c.right, quotient_asked_whole(c))
+        if isinstance(operation, Operation)
     }
-    return bool(stated) and any(
-        stated.get(operation, n) != n
-        for n, c in enumerate(constraints)
+    met = {
+        (operation, n)
+        for n, c in enumerate(constraints if stated else ())
         for dim in dims_of(c)
         if not isinstance(dim, int)
         for operation in _operations(dim)
-    )
+    }
+    return any(operation == other and n != m for operation, n in stated for other, m in met)
 
 
 def _is_involved(formula: Formula) -> bool:
@@ -240,7 +241,7 @@ class _Facts:
     Attributes:
         values: terms that replace an atom, by that atom.
         onto: pairs of sizes of which the first is 1 or the second.
-        whole: quotients that are whole; `quotients` are those of them that are at least 1.
+        whole: quotients that are whole, and `quotients` what operations on them are.
         joined: sets of sizes that have a join.
     """
 
@@ -254,8 +255,7 @@ class _Facts:
         self._constraints = constraints
         for constraint in constraints:
             self._take(constraint)
-        positive = {o for o in self.whole if all(bounds.is_at_least(arg.dim(), 1) for arg in o.args)}
-        self.quotients = WholeQuotients(positive, bounds)
+        self.quotients = WholeQuotients(self.whole, bounds)
 
     def _take(self, constraint: Formula) -> None:
         match constraint:
@@ -312,7 +312,7 @@ class _Facts:
         if not isinstance(found, Comparison):
             return found
         if found.operator in ("==", "!="):
-            found = cleared(found, self.whole, self.bounds, self)
+            found = self.quotients.merged(cleared(found, self.whole, self.bounds, self))
         decided = self._decided(found)
         if decided is None:
             decided = normal(_ones(_members(found)))
@@ -369,6 +369,10 @@ class _Facts:
 
     def _evaluated(self, operation: Operation) -> Term:
         """Return the simpler term that an operation equals by the facts, or itself."""
+        if self.whole:
+            args = tuple(map(self.quotients.multiplied_out, operation.args))
+            if args != operation.args:
+                return operate(operation.kind, args)
         whole = self.quotients.evaluated(operation)
         if whole is not None:
             return whole

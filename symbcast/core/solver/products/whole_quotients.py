@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.algebra.bounds import exact_quotient
-from symbcast.core.algebra.operations import monomial_quotient, operate
+from symbcast.core.algebra.operations import divided, monomial_quotient, operate
 from symbcast.core.algebra.terms import Operation, Term, constant, term
+from symbcast.core.logic.formulas import Comparison, equal
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class WholeQuotients:
-    """What operations are where some quotients, of sizes from 1 on, are known to be whole: then they are at least 1.
+    """What operations are where some quotients are known to be whole; those of sizes from 1 on are then at least 1.
 
     >>> from symbcast.core.algebra.bounds import Bounds
     >>> from symbcast.core.algebra.symbols import symbol
@@ -27,35 +30,40 @@ class WholeQuotients:
     3*a*b + c
     """
 
-    def __init__(self, quotients: Collection[Operation], bounds: Bounds) -> None:
-        self._quotients = quotients
+    def __init__(self, whole: Collection[Operation], bounds: Bounds) -> None:
+        self._whole = whole
+        self._quotients = {o for o in whole if all(bounds.is_at_least(arg.dim(), 1) for arg in o.args)}
         self._bounds = bounds
 
     def evaluated(self, operation: Operation) -> Term | None:
         """Return the simpler term that an operation equals; None if these quotients do not decide it."""
-        if not self._quotients:
-            return None
         match operation.kind:
             case "min" | "max":
                 return self._extreme(operation)
+            case "%" if any(map(partial(_is_multiple, operation), self._whole)):
+                return constant(0)
             case "//" | "%":
                 return self._divided(operation)
         return None
 
+    def merged(self, found: Comparison) -> Comparison:
+        """Return a comparison in which ``(n//d) % m == 0`` is ``n % (d*m) == 0``."""
+        match found:
+            case Comparison("==", Operation(kind="%", args=(Operation() as quotient, divisor)), 0):
+                if quotient in self._whole:
+                    above, below = quotient.args
+                    return equal(modulo(above.dim(), (below * divisor).dim()), 0)
+        return found
+
     def multiplied_out(self, value: Term) -> Term:
         """Return a term in which a quotient times its divisor is the dividend."""
-        if not self._quotients:
-            return value
-        for monomial, factor in value.coefficients.items():
-            for quotient in (a for a in monomial if a in self._quotients and isinstance(a, Operation)):
-                dividend, divisor = quotient.args
-                if len(divisor.coefficients) != 1:
-                    continue
-                ((atoms, number),) = divisor.coefficients.items()
-                others = monomial_quotient(monomial, (quotient, *atoms))
-                if others is not None and factor % number == 0:
-                    rest = Term({m: c for m, c in value.coefficients.items() if m != monomial})
-                    return self.multiplied_out(rest + Term({others: factor // number}) * dividend)
+        for quotient in [o for o in value.operations() if o in self._whole]:
+            above, below = quotient.args
+            parts = ((monomial_quotient(m, (quotient,)), c) for m, c in value.coefficients.items())
+            times = Term({rest: c for rest, c in parts if rest is not None})
+            factor, left = _divided_by_number(times, below.constant) if below.is_constant else divided(times, below)
+            if factor.coefficients:
+                return self.multiplied_out(value + (left - times) * quotient + above * factor)
         return value
 
     def _extreme(self, operation: Operation) -> Term | None:
@@ -89,3 +97,15 @@ class WholeQuotients:
 
     def _is_positive(self, atom: Atom) -> bool:
         return atom in self._quotients or self._bounds.is_at_least(atom.dim(), 1)
+
+
+def _is_multiple(remainder: Operation, whole: Operation) -> bool:
+    """Return whether a remainder has the dividend of a whole quotient, and as divisor a factor of the one there."""
+    (dividend, divisor), (above, below) = remainder.args, whole.args
+    return above == dividend and exact_quotient((below.dim(),), (divisor.dim(),)) is not None
+
+
+def _divided_by_number(value: Term, number: int) -> tuple[Term, Term]:
+    """Return what monomials with a multiple of a number are divided by it, and the other monomials."""
+    quotient = {m: c // number for m, c in value.coefficients.items() if c % number == 0}
+    return Term(quotient), Term({m: c for m, c in value.coefficients.items() if c % number})

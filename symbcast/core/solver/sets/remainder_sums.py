@@ -119,18 +119,22 @@ def _grouped(tables: Sequence[Values]) -> list[Values]:
 def congruence(operation: Operation, wanted: int) -> Pattern | None:
     """Return where a remainder ``(a*n + b) % m`` is ``wanted``; None if it is not a remainder of a linear term.
 
-    The modulus may be large: a congruence splits into one for each of its prime powers.
+    The modulus may be large: a congruence splits into one for each of its prime powers. ``(a*n + b)//c % m`` is a
+    remainder by ``c*m``, which does not split.
     """
-    dividend, by = operation.args[0], operation.args[1].constant
+    by, step = operation.args[1].constant, 1
+    dividend: Term = operation.args[0]
+    if isinstance(dividend, Operation) and dividend.kind == "//" and dividend.args[1].is_constant:
+        step, dividend = dividend.args[1].constant, dividend.args[0]
     slope_and_offset = linear(dividend)
-    if slope_and_offset is None:
+    if slope_and_offset is None or step < 1 or (step > 1 and len(prime_powers(abs(step * by))) > 1):
         return None
     if not (0 <= wanted < by or by < wanted <= 0):
         return False
     slope, offset = slope_and_offset
     found: Pattern = True
-    for _, power in reversed(prime_powers(abs(by))):
-        own = of_mask(power, _mask(n for n in range(power) if (slope * n + offset - wanted) % power == 0))
+    for _, power in reversed(prime_powers(abs(step * by))):
+        own = of_mask(power, _mask(n for n in range(power) if (slope * n + offset - step * wanted) % power < step))
         found = meet(own, found)
     return found
 
