@@ -314,6 +314,7 @@ def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
         "a network": _network,
         "attention over batches": _attention,
         "tokens per image": _tokens,
+        "at most two patches": lambda env: env.require("min(H*W, 1) == 0 or H*W == min(H*W, 1) + 1 or H*W == 1"),
         "a cropped table": _cropped,
         "patches of two images": _patches,
         "names in a program": _names,

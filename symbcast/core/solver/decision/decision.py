@@ -19,6 +19,7 @@ from symbcast.core.solver.budget import DECIDED, once, reason, share, was_stoppe
 from symbcast.core.solver.decision.boxes import divided
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.components import Alone, Part, Plain, Undecided
+from symbcast.core.solver.groups.composite_sizes import solved_composites
 from symbcast.core.solver.groups.connectivity import Ties
 from symbcast.core.solver.groups.decided_terms import DecidedTerms
 from symbcast.core.solver.groups.normal_form import as_relation, flattened, put_in, symbols_in
@@ -273,9 +274,12 @@ class Decision:
             # What is assumed word for word holds: that is not for a solver to find out.
             tied = [clause for clause in tied if clause not in knowledge.given]
             pending = divided(tied, self.wanted, self._where) or flattened(map(DecidedTerms(self.wanted).formula, tied))
+            least = {s: wanted.least() or 0 for s, wanted in self.wanted.items()} if pending == tied else {}
+            if pending == tied:
+                pending = solved_composites(tied, least)
             if pending == tied:
                 known = [formula for asked in self.asked.values() for formula in asked]
-                pending = propagated(tied, {s: wanted.least() or 0 for s, wanted in self.wanted.items()}, known)
+                pending = propagated(tied, least, known)
             if pending == tied:
                 return tied
 
