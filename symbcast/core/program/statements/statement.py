@@ -395,7 +395,9 @@ def refuted(
     said = [theirs.formula] if min_axis is not None else [ours.formula, theirs.formula]
     asked = [ours.formula] if min_axis is not None else []
     sizes = both._sizes(said, assume, min_size, min_axis, asked)
-    return Refutation(sizes, ours.formula, theirs.formula), both._shown
+    # A conjunct of both does not fail where the condition holds; negated, many conjuncts are as many cases.
+    known = set(ours.clauses)
+    return Refutation(sizes, ours.formula, all_of(c for c in theirs.clauses if c not in known)), both._shown
 
 
 _HINT = "ask about ranks and named axes, such as rank(batch) and batch[-1]"

@@ -2,7 +2,8 @@
 
 If a symbol occurs in only one formula and that formula defines it, the formula can be satisfied or broken whatever the
 other sizes are. So the condition needs it, but it does not constrain the rest. Setting it aside may reveal another such
-symbol: a long chain of definitions leaves nothing to decide.
+symbol: a long chain of definitions leaves nothing to decide. That two sizes differ defines one of them as well: the
+other one and 1 more will do.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.core.algebra.terms import Operation, Term
-from symbcast.core.logic.formulas import Comparison, Formula, literals
+from symbcast.core.algebra.terms import Operation, Term, constant
+from symbcast.core.logic.formulas import Comparison, Formula, equal, literals
 from symbcast.core.solver.evaluation.equations import can_fall_below_0, solved_for
 from symbcast.core.solver.evaluation.evaluation import size_at
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -89,11 +90,19 @@ def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet]) 
     True only in clear cases: an alternative gives the symbol's value, and the symbol may have that value.
     """
     for literal in literals(clause):
-        solved = None if can_fall_below_0(literal, symbol) else solved_for(literal, symbol)
+        solved = None if can_fall_below_0(literal, symbol) else _value(literal, symbol)
         least = None if solved is None else _least(solved, domains)
         if least is not None and least >= 0 and SizeSet.interval(least, None) <= domains.get(symbol, ALL):
             return True
     return False
+
+
+def _value(literal: Formula, symbol: Symbol) -> Term | None:
+    """Return a value of a symbol at which a literal holds, if it is defined everywhere."""
+    if isinstance(literal, Comparison) and literal.operator == "!=":
+        other = _value(equal(literal.left, literal.right), symbol)
+        return None if other is None else other + constant(1)
+    return solved_for(literal, symbol)
 
 
 def _least(value: Term, domains: Mapping[Any, SizeSet]) -> int | None:
@@ -112,7 +121,7 @@ def completed(definitions: Sequence[Definition], sizes: Mapping[Symbol, int]) ->
     """Return sizes extended by the symbols of definitions, as `set_aside` returned them."""
     found = dict(sizes)
     for symbol, formula in reversed(definitions):
-        value = solved_for(formula, symbol)
+        value = _value(formula, symbol)
         assert value is not None
         found[symbol] = size_at(value.dim(), found)
     return found
