@@ -22,6 +22,7 @@ from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
 a, b, c = map(to_sympy_dim, SYMBOLS)
 X, Y, Z = SYMBOLS
+SEVEN = tuple(symbol(f"s{n}") for n in range(7))
 POINTS = points(3, 4)
 dims = expressions(3, divisors=(2, 3, -2), functions=("min", "max"))
 formulas = statements(dims, most=5)
@@ -135,8 +136,10 @@ def test_what_is_no_assumption_is_refused(written, error):
         (Comparison("<=", 2, X), "a >= 2"),
         (Comparison("<", 2, X), "a > 2"),
         (Compatible((X, Y)), "Eq(a, 1) | Eq(a, b) | Eq(b, 1)"),
-        (Compatible((X, Y, Z)), "compatible(a, b, c)"),
-        (Clashing((X, Y, Z)), "~compatible(a, b, c)"),
+        (Clashing((X, Y)), "Ne(a, 1) & Ne(a, b) & Ne(b, 1)"),
+        (Compatible((X, Y, 3)), "(Eq(a, 1) | Eq(a, 3)) & (Eq(b, 1) | Eq(b, 3)) & (Eq(a, 1) | Eq(a, b) | Eq(b, 1))"),
+        (Compatible(SEVEN), "compatible(s0, s1, s2, s3, s4, s5, s6)"),
+        (Clashing(SEVEN), "~compatible(s0, s1, s2, s3, s4, s5, s6)"),
         (AllOf((equal(X, 2), equal(Y, 3))), "Eq(a, 2) & Eq(b, 3)"),
         (TRUE, "True"),
         (FALSE, "False"),

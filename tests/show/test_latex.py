@@ -136,6 +136,6 @@ def test_our_terms_are_typeset_by_sympy_too():
         "2*(N % M)": r"$\displaystyle 2 \left(N \bmod M\right)$",
         "(N//M)**2": r"$\displaystyle \left\lfloor{\frac{N}{M}}\right\rfloor^{2}$",
     }
-    condition = sb.broadcast("a", "b", "c").condition.sympy
-    assert condition._repr_latex_() == r"$\displaystyle \operatorname{compatible}\left(a, b, c\right)$"
+    condition = sb.broadcast(*"abcdefg").condition.sympy
+    assert condition._repr_latex_() == r"$\displaystyle \operatorname{compatible}\left(a, b, c, d, e, f, g\right)$"
     assert r"\text{?0}" in sb.broadcast("?", "3").condition.sympy._repr_latex_()

@@ -15,6 +15,7 @@ from sympy.logic.boolalg import Boolean, BooleanFunction
 from symbcast.core.algebra import door
 from symbcast.core.algebra.sympy_functions import SympyDim, broadcast, guarded_broadcast
 from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.logic.definedness import each_member
 from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
@@ -64,6 +65,8 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
         return self.rewrite(sympy.And).to_nnf(simplify=simplify)
 
 
+_SPELLED_OUT = 6
+"""The most sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate."""
 _TO_RELATION: dict[Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
 
 
@@ -80,10 +83,11 @@ def to_sympy(formula: Formula) -> Boolean:
         case AnyOf(parts):
             return _lattice(sympy.Or, parts)
         case Comparison(operator, left, right):
-            return _relation(operator, left, right)
-        case Compatible(dims) if len(dims) > 2:
+            spelled = each_member(formula)
+            return _relation(operator, left, right) if spelled is formula else to_sympy(spelled)
+        case Compatible(dims) if len(dims) > _SPELLED_OUT:
             return _compatible(dims)
-        case Clashing(dims) if len(dims) > 2:
+        case Clashing(dims) if len(dims) > _SPELLED_OUT:
             return sympy.Not(_compatible(dims))
         case Compatible((left, right)):
             return _lattice(sympy.Or, (equal(left, right), equal(left, 1), equal(right, 1)))

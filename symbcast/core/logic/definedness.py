@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from symbcast.core.algebra.arithmetic import join_members
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
 from symbcast.core.logic.formulas import (
     AllOf,
@@ -21,6 +22,7 @@ from symbcast.core.logic.formulas import (
     at_most,
     different,
     dims_of,
+    one_or_equal,
 )
 
 
@@ -84,3 +86,12 @@ def _operation_needs(value: Term, seen: set[Operation]) -> Iterator[Formula]:
         if operation.kind == "join":
             yield Compatible(tuple(arg.dim() for arg in operation.args))
             yield from (at_most(0, arg.dim()) for arg in operation.args if _may_be_negative(arg))
+
+
+def each_member(found: Comparison) -> Formula:
+    """Return the equality of a join and one of its members as one for each other member: it is 1 or the same."""
+    for joined, size in ((found.left, found.right), (found.right, found.left)):
+        members = join_members(joined)
+        if found.operator == "==" and len(members) > 1 and size in members:
+            return all_of(one_or_equal(m, size) for m in members if m != size)
+    return found

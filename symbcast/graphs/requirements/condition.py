@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.public.conditions import Condition
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.core.logic.formulas import Formula, all_of
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.statements.statement import of_answer
 from symbcast.core.program.whole.program import Program
@@ -17,11 +17,7 @@ from symbcast.errors import UndecidedError
 from symbcast.graphs.requirements.settled import without_whole_quotients
 
 if TYPE_CHECKING:
-    from symbcast.core.program.whole.generic import Generic
     from symbcast.graphs.requirements.recorder import Asker
-
-_SPELLED_OUT = 6
-"""The maximum number of sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate."""
 
 
 class _Split(NamedTuple):
@@ -77,7 +73,7 @@ class Conditions:
         return self._with_generic_sizes(_Split(inputs, found.data, found.is_whole))
 
     def _with_generic_sizes(self, found: _Split) -> _Split:
-        """Have questions about generic sizes answered by a walk in which these make sizes short."""
+        """Have questions about large sizes answered by a walk in which these make sizes short."""
         if self._asker.zeros:
             found.inputs.answer_under(self._under)
         return found
@@ -110,11 +106,6 @@ class Conditions:
         return bool(self.undecided) or self.inputs.is_open
 
     @property
-    def generic(self) -> Generic[Program] | None:
-        """The answer for sizes from some bounds on, if the one for all sizes is undecided or long."""
-        return self.inputs.generic
-
-    @property
     def condition(self) -> Condition:
         """The condition on the inputs' sizes: necessary, and sufficient with suitable data."""
         return self._condition("inputs", self.inputs.clauses, self.inputs)
@@ -128,18 +119,6 @@ class Conditions:
         """Return clauses as a condition, made once; other clauses replace those that a budget cut short."""
         known = self._kept.get(kind)
         if known is None or known[0] != clauses:
-            known = clauses, of_answer(Condition, all_of(map(_spelled_out, clauses)), program)
+            known = clauses, of_answer(Condition, all_of(clauses), program)
             self._kept[kind] = known
         return known[1]
-
-
-def _spelled_out(formula: Formula) -> Formula:
-    match formula:
-        case Compatible(dims) | Clashing(dims) if len(dims) <= _SPELLED_OUT:
-            return expand(formula)
-        case AllOf(parts):
-            return all_of(map(_spelled_out, parts))
-        case AnyOf(parts):
-            return any_of(map(_spelled_out, parts))
-        case _:
-            return formula

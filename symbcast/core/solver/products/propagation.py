@@ -17,6 +17,7 @@ from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.operations import Substitution, operate
 from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.logic.definedness import each_member
 from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
@@ -32,7 +33,6 @@ from symbcast.core.logic.formulas import (
     expand,
     literals,
     negate,
-    one_or_equal,
     with_dims,
 )
 from symbcast.core.logic.whole_quotients import cleared, quotient_asked_whole
@@ -315,7 +315,7 @@ class _Facts:
             found = self.quotients.merged(cleared(found, self.whole, self.bounds, self))
         decided = self._decided(found)
         if decided is None:
-            decided = normal(_ones(_members(found)))
+            decided = normal(_ones(each_member(found)))
         return found if decided == TRUE and not self.defines(found) else decided
 
     def _decided(self, found: Comparison) -> Formula | None:
@@ -416,15 +416,6 @@ def _replacement(left: Term, right: Term, is_case: bool) -> tuple[Term, Term] | 
             if is_case or is_simpler:
                 return atom, value
     return None
-
-
-def _members(found: Comparison) -> Formula:
-    """Return the equality of a join and one of its members as one for each other member: it is 1 or the same."""
-    for joined, size in ((found.left, found.right), (found.right, found.left)):
-        members = join_members(joined)
-        if found.operator == "==" and len(members) > 1 and size in members:
-            return all_of(one_or_equal(m, size) for m in members if m != size)
-    return found
 
 
 def _each_one(found: Formula) -> Formula:
