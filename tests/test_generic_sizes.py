@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.core.program.whole.exceptions import joint_verdict
+from symbcast.core.program.parts.small_sizes import joint_verdict
 from symbcast.core.verdicts import Verdict
 
 SHORTER = re.compile(r"shorter if (.+?) may be assumed: (.+?) (?:together|condition) ")

@@ -9,6 +9,7 @@ from symbcast.core.logic.formulas import all_of
 from symbcast.core.program.statements.statement import of_answer
 
 if TYPE_CHECKING:
+    from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.whole.program import Program
     from symbcast.core.verdicts import Verdict
 
@@ -44,17 +45,18 @@ class GenericAnswer(NamedTuple):
 
 def generic_of(program: Program) -> GenericAnswer | None:
     """Return the answer of a program for large sizes; None if that for all sizes is decided and short."""
-    found, rest = program.generic, program.exceptions
-    if found is None or rest is None:
+    parts = program.parts
+    if parts is None:
         return None
-    clauses = all_of(found.program.clauses)
-    large = PartialCase(
-        of_answer(Condition, all_of(found.bounds), program),
-        of_answer(Condition, clauses, program),
-        found.program.decided_verdict,
+
+    def condition(formula: Formula) -> Condition:
+        return of_answer(Condition, formula, program)
+
+    large, small = parts.large, parts.small
+    return GenericAnswer(
+        PartialCase(
+            condition(all_of(large.bounds)), condition(all_of(large.program.clauses)), large.program.decided_verdict
+        ),
+        tuple(PartialCase(condition(c.where), condition(all_of(c.clauses)), c.verdict) for c in small.cases),
+        tuple(map(condition, small.unanalysed)),
     )
-    cases = (
-        PartialCase(of_answer(Condition, c.where, program), of_answer(Condition, all_of(c.clauses), program), c.verdict)
-        for c in rest.cases
-    )
-    return GenericAnswer(large, tuple(cases), tuple(of_answer(Condition, w, program) for w in rest.unanalysed))

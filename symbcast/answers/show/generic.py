@@ -12,7 +12,7 @@ from symbcast.core.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.answers.explanation.names import Namer
     from symbcast.core.logic.formulas import Formula
-    from symbcast.core.program.whole.exceptions import Exceptions
+    from symbcast.core.program.parts.small_sizes import Small
     from symbcast.core.program.whole.program import Program
 
 _CASES = 6
@@ -23,23 +23,27 @@ def generic_field(program: Program, namer: Namer, *, is_open: bool) -> Field:
     """Return what holds from some sizes on; ``is_open`` says that the answer for all sizes at once is undecided.
 
     Then the answers for smaller sizes follow, as far as they are known. Otherwise the answer for all sizes is exact but
-    long, and the assumption that makes it short is suggested.
+    long, and the assumption that makes it short is suggested; smaller sizes follow if all parts together are shorter.
     """
-    found = program.generic
-    if found is None:
+    parts = program.parts
+    if parts is None:
         return field("")
-    clauses = found.program.clauses
+    clauses = parts.large.program.clauses
     short = Span(namer.formula(all_of(clauses)), True, math=Conjunction(tuple(map(namer.renamed_formula, clauses))))
-    where = Span(namer.formula(all_of(found.bounds)), True)
+    where = Span(namer.formula(all_of(parts.large.bounds)), True)
     if is_open:
-        large = (Span("for "), where, Span(": exact: "), short)
-        return field("large sizes", large, *_smaller(program.exceptions, namer))
-    return field("shorter", (Span("if "), where, Span(" may be assumed: "), short))
+        return field("large sizes", (Span("for "), where, Span(": exact: "), short), *_smaller(parts.small, namer))
+    large = (Span("if "), where, Span(" may be assumed: "), short)
+    smaller = list(_smaller(parts.small, namer))
+    written = sum(len(span.text) for line in (large, *smaller) for span in line)
+    is_whole = parts.small.is_complete and len(parts.small.cases) <= _CASES
+    is_shorter = written < len(namer.formula(all_of(program.clauses)))
+    return field("shorter", large, *(smaller if is_whole and is_shorter else ()))
 
 
-def _smaller(found: Exceptions | None, namer: Namer) -> Iterator[Line]:
+def _smaller(found: Small, namer: Namer) -> Iterator[Line]:
     """Yield a line for each case of smaller sizes in which some work, and one for the others."""
-    if found is None or not found.cases:
+    if not found.cases:
         yield (Span("smaller sizes: not analysed"),)
         return
     working = [case for case in found.cases if case.verdict is not Verdict.NEVER]

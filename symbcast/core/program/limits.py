@@ -1,4 +1,4 @@
-"""The limit on the number of answers that a caller wants."""
+"""The number of answers that a caller wants, and the length of those that people read."""
 
 from __future__ import annotations
 
@@ -12,3 +12,7 @@ def check_limit(limit: object) -> int:
         hint = number_hint("limit", limit, "write the maximum number of answers, 1 or more")
         raise ShapeTypeError(limit, "a limit", hint)
     return limit
+
+
+LONG = 160
+"""Conditions of more characters are long: people do not read them."""

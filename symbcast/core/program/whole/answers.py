@@ -13,6 +13,7 @@ from symbcast.core.characters import visible
 from symbcast.core.effort import is_spent
 from symbcast.core.logic.formulas import FALSE, Compatible, Formula, all_of
 from symbcast.core.program.calls.expansion import ValidSizes
+from symbcast.core.program.limits import LONG
 from symbcast.core.program.operations.operation import Op
 from symbcast.core.program.sizes.premises import knowledge, own_set
 from symbcast.core.program.whole.origins import Origins, clash, clashing_clauses
@@ -23,6 +24,8 @@ from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.groups.normal_form import flattened, symbols_in
 from symbcast.core.solver.products.propagation import propagated
 from symbcast.core.solver.sets.smallest import smallest
+from symbcast.core.solver.simplification.candidates import without_extremes
+from symbcast.core.solver.simplification.factoring import factored
 from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict
 
@@ -65,6 +68,7 @@ class Answers:
         self.knowledge = self.view.knowledge
         self._decision: Kept[Decision] | None = None
         self._shortest: Kept[Decision] | None = None
+        self._written: Kept[Sequence[Formula]] | None = None
         self._conflict: tuple[Op, ...] | None = None
         self._clashes: tuple[Requirement, ...] | None = None
         self._origins: Origins | None = None
@@ -103,6 +107,19 @@ class Answers:
         return again if is_better else found
 
     @property
+    def _shown(self) -> Sequence[Formula]:
+        """The conjuncts of the condition; if they are long, in a form that writes once what they share."""
+        found, self._written = once(self._written, self._write)
+        return found
+
+    def _write(self) -> Sequence[Formula]:
+        found = self.shortest
+        if _length(found.clauses) <= LONG or found.unproven:
+            return found.clauses
+        shorter = factored(found.clauses, self.knowledge.domains)
+        return shorter if _length(shorter) <= LONG else without_extremes(shorter, self.knowledge)
+
+    @property
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown."""
         found = self.decision.verdict
@@ -111,7 +128,7 @@ class Answers:
     @property
     def clauses(self) -> Sequence[Formula]:
         """The conjuncts of the condition; none when it is true."""
-        return self.shortest.clauses if not self.view.bound else flattened(_in_order(self.trace))
+        return self._shown if not self.view.bound else flattened(_in_order(self.trace))
 
     @property
     def unproven(self) -> Collection[Formula]:
@@ -204,20 +221,16 @@ class Answers:
         """Return the smallest sizes at which a conjunct fails while all others hold, if possible."""
         if is_spent():
             return None
-        return self.named(breaking(self.shortest, clause))
+        return self.named(breaking(self.shortest, clause, [c for c in self._shown if c != clause]))
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """The conjuncts of the condition with the operations that they come from, ordered by their first operation."""
         if self._requirements is None:
-            clauses = [] if self.verdict is Verdict.NEVER else self.shortest.clauses
+            clauses = [] if self.verdict is Verdict.NEVER else self._shown
             found = map(self.requirement, clauses)
             self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
         return self._requirements
-
-
-LONG = 160
-"""Conditions of more characters are long: people do not read them."""
 
 
 def _length(clauses: Iterable[Formula]) -> int:

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.expansion import Stretch
+    from symbcast.core.program.parts.large_sizes import Ask
+    from symbcast.core.program.parts.parts import Parts
     from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
     from symbcast.core.program.whole.answers import Answers, Requirement
-    from symbcast.core.program.whole.exceptions import Exceptions
-    from symbcast.core.program.whole.generic import Ask, Generic
-    from symbcast.core.program.whole.parts import Parts
     from symbcast.core.program.whole.recording import OnConflict
     from symbcast.core.program.whole.trace import Trace
     from symbcast.core.solver.answer import Tier
@@ -208,7 +207,7 @@ class Program:
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes or never, or whether that is unknown (`reason` says why)."""
         found = self.decided_verdict
-        parts = self._parts if found is Verdict.UNKNOWN else None
+        parts = self._open_parts if found is Verdict.UNKNOWN else None
         return found if parts is None else parts.verdict
 
     @property
@@ -222,37 +221,19 @@ class Program:
         return self.decided_verdict is Verdict.UNKNOWN
 
     @property
-    def generic(self) -> Generic[Program] | None:
-        """The answer for sizes from some bounds on, if the one for all sizes is undecided or long."""
-        from symbcast.core.program.whole.generic import generic_answer
+    def parts(self) -> Parts[Program] | None:
+        """The answers for large and for smaller sizes, if the one for all sizes is undecided or long."""
+        from symbcast.core.program.parts.parts import parts_of
 
-        return self._recording.generic(lambda: generic_answer(self, self._recording.elsewhere))
-
-    @property
-    def exceptions(self) -> Exceptions | None:
-        """The answers for sizes below those of `generic`, as far as effort sufficed; None if it is None."""
-        return None if self.generic is None else self._exceptions
+        return self._recording.parts(lambda: parts_of(self, self._recording.elsewhere))
 
     @property
-    def _exceptions(self) -> Exceptions:
-        from symbcast.core.program.whole.exceptions import Subject, exceptions
-
-        assert self.generic is not None
-        least = self.generic.least
-        subject = Subject(self.clauses, tuple(self.shown), self.assumptions, self.min_size)
-        return self._recording.exceptions(lambda: exceptions(subject, least))
-
-    @property
-    def _parts(self) -> Parts[Program] | None:
+    def _open_parts(self) -> Parts[Program] | None:
         """The answer in parts, if the one for all sizes at once is undecided."""
-        if not self.is_open or self.generic is None:
-            return None
-        from symbcast.core.program.whole.parts import Parts
-
-        return Parts(self.generic, self._exceptions, self.shown)
+        return self.parts if self.is_open else None
 
     def answer_under(self, ask: Ask[Program]) -> None:
-        """Answer for generic sizes by another program, which ``ask`` returns under assumptions."""
+        """Answer for large sizes by another program, which ``ask`` returns under assumptions."""
         self._recording.elsewhere = ask
 
     @property
@@ -269,7 +250,7 @@ class Program:
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
         found = self.decided_reason
-        parts = self._parts if found else None
+        parts = self._open_parts if found else None
         return found if parts is None else parts.reason(found)
 
     @property
@@ -292,13 +273,13 @@ class Program:
             return answers.evidence_reason
 
         reason = "" if self._recording.plain is not None else self._recording.ask_all(found)
-        parts = None if reason else self._parts
+        parts = None if reason else self._open_parts
         return reason if parts is None else parts.evidence_reason
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid; None if there are none."""
         found = self._recording.ask(lambda answers: answers.witness())
-        parts = self._parts if found is None else None
+        parts = self._open_parts if found is None else None
         return found if parts is None else parts.witness()
 
     def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
@@ -309,7 +290,7 @@ class Program:
         if clause is not None:
             return self._recording.ask_all(lambda answers: answers.breaking(clause))
         found = self._recording.ask(lambda answers: answers.counterexample())
-        parts = self._parts if found is None else None
+        parts = self._open_parts if found is None else None
         return found if parts is None else parts.counterexample()
 
     def mistyped_assumptions(self) -> dict[str, str]:

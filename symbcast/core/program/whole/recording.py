@@ -36,9 +36,9 @@ from symbcast.errors import ConcurrentUseError
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol, Unknown
     from symbcast.core.broadcasting import Demand, Rule
+    from symbcast.core.program.parts.large_sizes import Ask
+    from symbcast.core.program.parts.parts import Parts
     from symbcast.core.program.sizes.assumptions import Assumption
-    from symbcast.core.program.whole.exceptions import Exceptions
-    from symbcast.core.program.whole.generic import Ask, Generic
     from symbcast.core.solver.decision.decision import Decision
 
 T = TypeVar("T")
@@ -71,8 +71,7 @@ class Recording:
         """Returns another program that answers under assumptions, if this one cannot take them."""
         self.known: Decision | None = None
         """A decision that was made of the same question, if nothing is recorded after it."""
-        self._generic: tuple[object, Generic[Any] | None] = (None, None)
-        self._exceptions: tuple[object, Exceptions | None] = (None, None)
+        self._parts: tuple[object, Parts[Any] | None] = (None, None)
         # Reentrant: an operand's `__index__`, called while it is read, may also use the program.
         self._lock = RLock()
         self._take, self.end = partial(self._lock.acquire, blocking=False), self._lock.release
@@ -175,31 +174,18 @@ class Recording:
             self._stopped = ""
             return asked(self.budget, lambda: question(self.answers), self._forget, self.length)
 
-    def generic(self, work: Callable[[], Generic[Any] | None]) -> Generic[Any] | None:
-        """Return the answer for generic sizes, computed once for a state of the program; None for masks."""
+    def parts(self, work: Callable[[], Parts[Any] | None]) -> Parts[Any] | None:
+        """Return the answer in parts, computed once for a state of the program; None for masks."""
         if self.plain is not None:
             return None
         with self._lock:
             answers = self.answers
-            if self._generic[0] is not answers:
+            if self._parts[0] is not answers:
                 found = work()
                 if was_stopped():
                     return found
-                self._generic = answers, found
-            return self._generic[1]
-
-    def exceptions(self, work: Callable[[], Exceptions]) -> Exceptions:
-        """Return the answers for sizes below the generic ones, computed once for a state of the program."""
-        with self._lock:
-            answers = self.answers
-            known = self._exceptions[1] if self._exceptions[0] is answers else None
-            if known is not None:
-                return known
-            with limited(self.budget):
-                found = work()
-                if not was_stopped():
-                    self._exceptions = answers, found
-            return found
+                self._parts = answers, found
+            return self._parts[1]
 
     @property
     def reason(self) -> str:

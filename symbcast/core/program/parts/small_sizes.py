@@ -1,4 +1,4 @@
-"""The answers for small sizes, next to the one for generic sizes: see `symbcast.core.program.whole.generic`.
+"""The answers for small sizes, next to the one for large sizes: see `symbcast.core.program.parts.parts`.
 
 Sizes below the bounds are divided into bands, each decided by itself: first all sizes below a bound, then parts of
 them as long as the answer is undecided or long, in the end single values. Bands with one answer are put together.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.sequences import sequences_of
 from symbcast.core.effort import Effort, EffortSpentError, counting, is_spent
-from symbcast.core.logic.formulas import Formula, all_of, at_most, equal
+from symbcast.core.logic.formulas import Formula, all_of, at_most
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import knowledge, own_set
 from symbcast.core.solver.budget import share
@@ -58,7 +58,7 @@ class Case(NamedTuple):
         return smallest(self.decisions[0].knowledge.symbols, (d.counterexample() for d in self.decisions))
 
 
-class Exceptions(NamedTuple):
+class Small(NamedTuple):
     """The answers for small sizes; ``unanalysed`` are the sizes for which effort did not suffice."""
 
     cases: tuple[Case, ...]
@@ -78,6 +78,11 @@ class Subject(NamedTuple):
     assumptions: Sequence[Assumption]
     min_size: int
 
+    def domain(self, size: Symbol) -> SizeSet:
+        """Return the set of values that assumptions about a size alone allow."""
+        known = knowledge(self.symbols, self.assumptions, self.min_size)
+        return known.domains.get(size) or own_set(size, self.min_size)
+
     def decided(self, region: Iterable[Formula]) -> Decision | None:
         """Return the decision about the sizes in a region; None if it has no sizes."""
         try:
@@ -87,19 +92,19 @@ class Subject(NamedTuple):
         return Decision(known, self.clauses)
 
 
-def exceptions(subject: Subject, least: Mapping[Symbol, int]) -> Exceptions:
+def small_sizes(subject: Subject, least: Mapping[Symbol, int]) -> Small:
     """Return the answers for all sizes of which one is below its bound. The search counts as a call of its own."""
     if sequences_of(subject.symbols):
         return nothing_analysed(least)
     search = _Search(subject, list(least.items()), [], [])
     with counting(Effort(_EFFORT, is_call=True)):
-        search.divide((), 0, is_generic=True)
-    return Exceptions(tuple(search.cases), tuple(search.unanalysed))
+        search.divide((), 0, is_large=True)
+    return Small(tuple(search.cases), tuple(search.unanalysed))
 
 
-def nothing_analysed(least: Mapping[Symbol, int]) -> Exceptions:
+def nothing_analysed(least: Mapping[Symbol, int]) -> Small:
     """Return that nothing is known about sizes below bounds."""
-    return Exceptions((), tuple(at_most(size, low - 1) for size, low in least.items()))
+    return Small((), tuple(at_most(size, low - 1) for size, low in least.items()))
 
 
 class _Band(NamedTuple):
@@ -132,21 +137,20 @@ class _Search(NamedTuple):
     cases: list[Case]
     unanalysed: list[Formula]
 
-    def divide(self, region: tuple[Formula, ...], position: int, *, is_generic: bool) -> None:
+    def divide(self, region: tuple[Formula, ...], position: int, *, is_large: bool) -> None:
         """Answer for a region, divided by the sizes from a position on.
 
-        ``is_generic`` says that its sizes from all bounds on are those of the generic answer.
+        ``is_large`` says that its sizes from all bounds on are those of the answer for large sizes.
         """
         if position == len(self.bounds):
-            if not is_generic:
+            if not is_large:
                 self._whole(region)
             return
         size, low = self.bounds[position]
-        first = own_set(size, self.subject.min_size).least() or 0
+        first = self.subject.domain(size).least() or 0
         bands = self._bands(region, position, first, low - 1) if first < low else []
-        for case in _together(size, region, bands):
-            self.cases.append(case)
-        self.divide((*region, at_most(low, size)), position + 1, is_generic=is_generic)
+        self.cases.extend(_together(size, region, bands, self.subject.domain(size)))
+        self.divide((*region, at_most(low, size)), position + 1, is_large=is_large)
 
     def _whole(self, region: tuple[Formula, ...]) -> None:
         """Answer for a region in one piece."""
@@ -159,7 +163,7 @@ class _Search(NamedTuple):
     def _bands(self, region: tuple[Formula, ...], position: int, low: int, high: int) -> list[_Band]:
         """Return what was decided about the values of a size from one to another."""
         size = self.bounds[position][0]
-        here = (equal(size, low),) if low == high else (at_most(low, size), at_most(size, high))
+        here = (describe(size, SizeSet.interval(low, high), self.subject.domain(size)),)
         found, is_decided = self._asked((*region, *here))
         if found is None and is_decided:
             return []
@@ -180,7 +184,7 @@ class _Search(NamedTuple):
         if position == len(self.bounds):
             self.unanalysed.append(all_of(region))
         else:
-            self.divide(region, position, is_generic=False)
+            self.divide(region, position, is_large=False)
 
     def _divided(
         self, region: tuple[Formula, ...], position: int, low: int, high: int, band: _Band | None
@@ -192,7 +196,8 @@ class _Search(NamedTuple):
         for first, after in pairwise([*starts, high + 1]):
             if is_spent() and band is None:
                 size = self.bounds[position][0]
-                self.unanalysed.append(all_of((describe(size, SizeSet.interval(first, high)), *region)))
+                left = describe(size, SizeSet.interval(first, high), self.subject.domain(size))
+                self.unanalysed.append(all_of((left, *region)))
                 break
             parts += self._bands(region, position, first, after - 1)
         if band is None:
@@ -241,14 +246,16 @@ def _middles(low: int, high: int) -> list[int]:
     return [-(-(low + 1) // power) * power]
 
 
-def _together(size: Symbol, region: tuple[Formula, ...], bands: Sequence[_Band]) -> Iterator[Case]:
+def _together(size: Symbol, region: tuple[Formula, ...], bands: Sequence[_Band], domain: SizeSet) -> Iterator[Case]:
     """Yield one case for all bands with the same answer."""
     alike: dict[tuple[Verdict, tuple[Formula, ...]], list[_Band]] = {}
     for band in bands:
         alike.setdefault((band.verdict, band.clauses), []).append(band)
     for (verdict, clauses), same in alike.items():
         members = SizeSet.union([SizeSet.interval(b.low, b.high) for b in same])
-        yield Case(all_of((describe(size, members), *region)), verdict, clauses, tuple(b.decision for b in same))
+        yield Case(
+            all_of((describe(size, members, domain), *region)), verdict, clauses, tuple(b.decision for b in same)
+        )
 
 
 def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:

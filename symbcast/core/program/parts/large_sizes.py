@@ -1,4 +1,4 @@
-"""The answer for generic sizes: those from some bounds on, where the rare cases of a program are decided one way.
+"""The answer for large sizes: those from some bounds on, where the rare cases of a program are decided one way.
 
 An axis of size 0, a window that does not fit, an end that is clipped, a join with 1: each ends at a small size. If the
 answer for all sizes is undecided or long, the one for sizes from there on can still be decided and short. It is
@@ -8,8 +8,7 @@ exact there, and says nothing about smaller sizes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeAlias, TypeVar
-from typing import Generic as GenericType
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.terms import Operation, symbols_of
@@ -24,8 +23,8 @@ from symbcast.core.logic.formulas import (
     dims_of,
     literals,
 )
+from symbcast.core.program.limits import LONG
 from symbcast.core.program.sizes.assumptions import Assumption
-from symbcast.core.program.whole.answers import LONG
 from symbcast.core.solver.groups.normal_form import normal, symbols_in
 from symbcast.core.solver.sets.congruences import PeriodTooLongError
 from symbcast.core.solver.sets.piecewise import NotPeriodicError
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
     from symbcast.core.program.sizes.assumptions import Assumptions
 
 _SHORTER = 4
-"""If the answer for generic sizes is long too, it is at most this part of the one for all sizes."""
+"""If the answer for large sizes is long too, it is at most this part of the one for all sizes."""
 _LARGEST = 1 << 16
-"""Bounds above this are not generic sizes."""
+"""Bounds above this are not tried."""
 _DROPPED = 4
 """With more bounds, none of them is tried to be left out."""
 
@@ -69,7 +68,7 @@ Ask: TypeAlias = Callable[[Sequence[Assumption]], P]
 """Returns a program whose answer holds under assumptions."""
 
 
-class Generic(NamedTuple, GenericType[P]):
+class Large(NamedTuple, Generic[P]):
     """The answer of a program for sizes from some bounds on.
 
     Attributes:
@@ -91,8 +90,8 @@ class Generic(NamedTuple, GenericType[P]):
         return formula_text(all_of(self.bounds), self.program.shown)
 
 
-def generic_answer(program: P, ask: Ask[P] | None = None) -> Generic[P] | None:
-    """Return the answer for generic sizes, if that for all sizes is undecided or long, and this one is not.
+def large_sizes(program: P, ask: Ask[P] | None = None) -> Large[P] | None:
+    """Return the answer for large sizes, if that for all sizes is undecided or long, and this one is not.
 
     ``ask`` returns the program under assumptions, if it cannot take them itself. The search counts as a call of its
     own: it depends on no other question.
@@ -122,23 +121,23 @@ def _stated(least: Bounds) -> tuple[Comparison, ...]:
     return tuple(at_most(low, size) for size, low in least.items())
 
 
-class _Search(NamedTuple, GenericType[P]):
+class _Search(NamedTuple, Generic[P]):
     """A search for bounds: how the program is asked under them, and the most characters of its condition there."""
 
     ask: Ask[P]
     most: int
 
-    def asked(self, least: Bounds) -> Generic[P] | None:
+    def asked(self, least: Bounds) -> Large[P] | None:
         """Return the answer under bounds; None if it is undecided, long, or that no sizes work."""
         try:
-            found = Generic(least, self.ask([Assumption(f) for f in _stated(least)]))
+            found = Large(least, self.ask([Assumption(f) for f in _stated(least)]))
         except SymbcastError:  # no sizes are that large
             return None
         if found.program.decided_verdict in (Verdict.NEVER, Verdict.UNKNOWN):
             return None
         return found if len(text_of(found.program)) <= self.most else None
 
-    def with_fewest(self, found: Generic[P]) -> Generic[P]:
+    def with_fewest(self, found: Large[P]) -> Large[P]:
         """Return the same answer under fewer bounds, if it holds there too."""
         wanted = set(found.program.clauses)
         for size in list(found.least) if 1 < len(found.least) <= _DROPPED else ():
