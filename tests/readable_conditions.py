@@ -44,6 +44,8 @@ def conditions() -> Iterator[tuple[str, Callable[[], sb.Condition]]]:
     for path in sorted((DATA / "onnx" / "models").glob("*.onnx.gz")):
         for runtime in ("spec", "onnxruntime"):
             yield f"{path.name.partition('.')[0]} {runtime}", lambda p=path, r=runtime: _of_model(p, r)
+    for path in sorted((DATA / "onnx" / "long_conditions").glob("*.onnx.gz")):
+        yield f"{path.name.partition('.')[0]} onnxruntime", lambda p=path: _of_model(p, "onnxruntime")
     for levels in range(1, 5):
         yield f"chain of {levels} reshapes", lambda n=levels: sb.onnx.check(chain(n)).condition
     for name, record in ledger_questions.recorded_programs().items():

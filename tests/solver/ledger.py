@@ -109,6 +109,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "conflicts/hitting_set": {"smallest_hitting_set": _none},
     "decision/boxes": {"divided": _none},
     "decision/isomorphism": {"Likenesses.decide": _alone},
+    "groups/composite_sizes": {"solved_composites": lambda constraints, *_: list(constraints)},
     "linear/all_different": {"cliques": _nothing, "crowds": _nothing},
     "linear/branch_and_bound": {"Search.at_level": _given_up},
     "linear/integers": {"some_point": _given_up, "smallest_point": _given_up},
@@ -120,6 +121,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "products/propagation": {"propagated": lambda constraints, *_: list(constraints)},
     "products/whole_quotients": {
         "WholeQuotients.evaluated": _none,
+        "WholeQuotients.merged": lambda _, found: found,
         "WholeQuotients.multiplied_out": lambda _, value: value,
     },
     "satisfiability/definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
@@ -128,8 +130,10 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "satisfiability/local_search": {"Near.possible": _none, "Near.ask": lambda *_: (None, {})},
     "satisfiability/samples": {"_points": _one_point},
     "sets/monotone": {"by_thresholds": _none},
+    "simplification/candidates": {"without_extremes": lambda conjuncts, _: conjuncts},
     "simplification/decided_operations": {"decided": list},
     "simplification/difference_constraints": {"Region.point": _none},
+    "simplification/factoring": {"factored": lambda conjuncts, *_: list(conjuncts)},
     "simplification/grids": {"complete_axes": _none},
 }
 """For each module that is a shortcut: what its functions are replaced by. The functions of others raise an error."""

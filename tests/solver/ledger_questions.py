@@ -315,6 +315,7 @@ def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
         "attention over batches": _attention,
         "tokens per image": _tokens,
         "at most two patches": lambda env: env.require("min(H*W, 1) == 0 or H*W == min(H*W, 1) + 1 or H*W == 1"),
+        "windows of an image": _windows,
         "a cropped table": _cropped,
         "patches of two images": _patches,
         "names in a program": _names,
@@ -324,6 +325,14 @@ def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
             env.require(t) for t in ("a + b == 5", "b + c == 6", "a + c == 8", "a <= b")
         ],
     }
+
+
+def _windows(env: sb.ShapeEnv) -> None:
+    """Record that an image has 14 windows along each side, and half as many where it is halved; never less than one."""
+    env.assume("H >= 1", "W >= 1")
+    env.require("(H % 8 == 0 or H % 8 == 7) and (W % 8 == 0 or W % 8 == 7)")
+    env.require("max((H + 7)//16, 1)*max((W + 7)//16, 1) == 196")
+    env.require("max(max((H + 7)//16, 1)//2, 1)*max(max((W + 7)//16, 1)//2, 1) == 49")
 
 
 def _tokens(env: sb.ShapeEnv) -> None:

@@ -86,7 +86,8 @@ def findings_of(paths: Conclusions) -> Iterator[PathFinding]:
     """Yield the findings of a run: each conjunct, with the line that fails first where it does not hold."""
     namer = Namer.of(paths.names)
     for decision, clause in conjuncts_of(paths):
-        sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause)
+        others = [c for c in decision.clauses if c != clause]
+        sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause, others)
         branch = None if sizes is None else paths.failing_at(sizes)
         if branch is not None or paths.exploration.is_complete:
             yield _finding(paths, clause, sizes, branch, namer)

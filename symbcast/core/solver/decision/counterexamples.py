@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from symbcast.core.solver.decision.knowledge import Knowledge
 
 
-def breaking(decision: Decision, clause: Formula) -> dict[Symbol, int] | None:
+def breaking(decision: Decision, clause: Formula, others: Iterable[Formula]) -> dict[Symbol, int] | None:
     """Return the smallest sizes that satisfy the assumptions and break a conjunct of the condition.
 
-    The other conjuncts hold there, unless it can fail only together with some of them; then they are ignored. None if
+    The ``others`` hold there, unless it can fail only together with some of them; then they are ignored. None if
     there are no such sizes, or none were found.
     """
     own = symbols_in(clause)
     part = next((p for p in decision.parts if not own.keys().isdisjoint(p.symbols)), None)
     if part is None:
         return None
-    others = [c for c in part.clauses if c != clause]
+    others = [c for c in others if symbols_in(c).keys() <= set(part.symbols)]
     knowledge = decision.knowledge
     found = _alone(knowledge, clause, others, part.symbols)
     for beside in ([],) if _is_needed(clause, others) else (others, []):

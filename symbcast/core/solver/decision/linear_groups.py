@@ -16,6 +16,7 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Formula, equal, literals,
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
+from symbcast.core.solver.groups.normal_form import with_larger_joins
 from symbcast.core.solver.satisfiability.definitions import Definition, completed, set_aside
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered
@@ -78,7 +79,8 @@ class Compound:
     def clauses(self) -> list[Formula]:
         """The reduced formulas."""
         defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
-        return [*defining, *self._in_cases(self._reduction.result.clauses)]
+        found = self._in_cases(self._reduction.result.clauses)
+        return [*defining, *(found if self.unproven else with_larger_joins(found))]
 
     def _in_cases(self, found: Sequence[Formula]) -> list[Formula]:
         """Return conjuncts in which a given disjunction of cases replaces those made of it, if it is shorter."""
@@ -148,11 +150,16 @@ class Compound:
         return self.implies(one_or_equal(data, target))
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return the smallest sizes at which assumptions and formulas hold; for very many symbols, any such sizes."""
-        if self._definitions and len(self.symbols) > _SMALLEST_OF:
+        """Return the smallest sizes at which assumptions and formulas hold.
+
+        For very many symbols, and where the smallest are not found, they are the smallest of symbols not defined.
+        """
+        is_large = bool(self._definitions) and len(self.symbols) > _SMALLEST_OF
+        found = None if is_large else self._evidence.satisfying(self.formulas)
+        if found is None and self._definitions:
             sizes = self._evidence.satisfying(self._rest)
             return None if sizes is None else completed(self._definitions, sizes)
-        return self._evidence.satisfying(self.formulas)
+        return found
 
     def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold and some formula does not."""

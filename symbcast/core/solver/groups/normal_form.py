@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import join_members, replacing, value_of
@@ -178,3 +179,25 @@ def flattened(formulas: Iterable[Formula]) -> list[Formula]:
         for clause in clauses(normal(formula)):
             found[clause] = None
     return list(found)
+
+
+def with_larger_joins(known: Sequence[Formula]) -> Iterator[Formula]:
+    """Yield conjuncts in which joins of all pairs of some sizes are replaced by the equivalent join of all of them."""
+    joins = {clause: found.dims for clause in known if isinstance(found := with_joins(clause), Compatible)}
+    ahead = {frozenset(pair): None for dims in joins.values() for pair in combinations(dims, 2)}
+    beside: dict[Dim, dict[Dim, None]] = {}
+    for one, other in map(tuple, ahead):
+        beside.setdefault(one, {})[other] = None
+        beside.setdefault(other, {})[one] = None
+    for clause in known:
+        members = list(joins.get(clause, ()))
+        if not members:
+            yield clause
+        elif any(frozenset(pair) in ahead for pair in combinations(members, 2)):
+            common = dict.fromkeys(dim for dims in joins.values() for dim in dims)
+            for dim in common:
+                if dim not in members and all(dim in beside[member] for member in members):
+                    members.append(dim)
+            for pair in combinations(members, 2):
+                ahead.pop(frozenset(pair), None)
+            yield Compatible(tuple(members)) if len(members) > 2 else clause

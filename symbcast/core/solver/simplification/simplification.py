@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import EffortSpentError, Stage
@@ -31,6 +30,7 @@ from symbcast.core.solver.groups.normal_form import (
     standard_names,
     symbols_in,
     with_joins,
+    with_larger_joins,
 )
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.sets.literals import canonical
@@ -40,7 +40,6 @@ from symbcast.core.solver.simplification.disjunctions import Cases
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.solver.sets.size_sets import SizeSet
 
 _ROUNDS = 12
@@ -75,29 +74,7 @@ def _simplified(formula: Formula, knowledge: Knowledge) -> Formula:
         again = groups(knowledge.domains, known, knowledge.others)
         if [all_of(group.formulas) for group in again] == [form for form in found if form != TRUE]:
             break
-    return all_of(_with_larger_joins(known))
-
-
-def _with_larger_joins(known: Sequence[Formula]) -> Iterator[Formula]:
-    """Yield conjuncts in which joins of all pairs of some sizes are replaced by the equivalent join of all of them."""
-    joins = {clause: found.dims for clause in known if isinstance(found := with_joins(clause), Compatible)}
-    ahead = {frozenset(pair): None for dims in joins.values() for pair in combinations(dims, 2)}
-    beside: dict[Dim, dict[Dim, None]] = {}
-    for one, other in map(tuple, ahead):
-        beside.setdefault(one, {})[other] = None
-        beside.setdefault(other, {})[one] = None
-    for clause in known:
-        members = list(joins.get(clause, ()))
-        if not members:
-            yield clause
-        elif any(frozenset(pair) in ahead for pair in combinations(members, 2)):
-            common = dict.fromkeys(dim for dims in joins.values() for dim in dims)
-            for dim in common:
-                if dim not in members and all(dim in beside[member] for member in members):
-                    members.append(dim)
-            for pair in combinations(members, 2):
-                ahead.pop(frozenset(pair), None)
-            yield Compatible(tuple(members)) if len(members) > 2 else clause
+    return all_of(with_larger_joins(known))
 
 
 def _of_group(group: Group, domains: Mapping[Symbol, SizeSet]) -> Formula:
