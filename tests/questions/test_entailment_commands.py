@@ -51,7 +51,7 @@ def test_relations_as_data(capsys):
         (["prove", "N", "M", "--that"], '--that needs a value; write --that "N == M"'),
         (["expand"], "give one shape or more"),
         (["expand", "2", "3", "--format", "stablehlo"], "numpy cannot broadcast these shapes"),
-        (["expand", "2", "3", "--format", "mlir"], "it is one of text, json or stablehlo"),
+        (["expand", "2", "3", "--format", "mlir"], "It is one of text, json or stablehlo"),
     ],
 )
 def test_wrong_usage(capsys, arguments, message):
