@@ -114,16 +114,14 @@ def apart(op):
 
 def summary(lines):
     """Return what rows come to, as text."""
-    from exported.count_operators import kind_of
-
     rows = [json.loads(line) for line in lines]
-    kinds, where, outcomes, notes = {}, Counter(), Counter(), Counter()
+    kinds, outcomes, notes = {}, Counter(), Counter()
     for found in rows:
         outcomes.update(found.get("counts", {}))
         notes.update({n[:110] for n in found.get("notes", ())})
         for op in found.get("ops", ()):
             if op.startswith("aten."):
-                kinds.setdefault(kind_of(op.removeprefix("aten.") + ".default"), Counter())[op] += 1
+                kinds.setdefault(kind_of_any(op.removeprefix("aten.")), Counter())[op] += 1
     parts = [f"{len({r['name'] for r in rows})} functions, {sum('counts' in r for r in rows)} graphs, {dict(outcomes)}"]
     parts.append(f"not exported: {sum('unexported' in r for r in rows)}")
     parts += [f"{kind}: {len(ops)}" + ("" if kind == "with a rule" else f" {dict(ops)}") for kind, ops in kinds.items()]
@@ -133,7 +131,15 @@ def summary(lines):
         if r.get("faults") or "error" in r
     ]
     parts += [f"{count:5d} {text}" for text, count in notes.most_common(150)]
-    return "\n".join(map(str, parts)) + ("\n" + str(where) if where else "")
+    return "\n".join(map(str, parts))
+
+
+def kind_of_any(name):
+    """Return how an operator is analysed, by the overload that is known best."""
+    from exported.count_operators import kind_of
+
+    kinds = {kind_of(f"{name}.{overload}") for overload in getattr(torch.ops.aten, name).overloads()}
+    return next(kind for kind in ("with a rule", "by decomposition", "unknown") if kind in kinds)
 
 
 def main(names):

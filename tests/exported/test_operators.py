@@ -71,6 +71,17 @@ def test_an_operator_that_is_not_known_has_the_shape_that_torch_recorded():
     assert report.verdict is not sb.Verdict.ALWAYS
 
 
+def test_operators_in_place_are_those_whose_result_they_write():
+    def written(x, y):
+        return (x * 1).abs_().addmm_(x, y).masked_fill_(x > 0, 1.0).clamp_(min=y[0])
+
+    report = checked(written, torch.randn(4, 4), torch.randn(4, 4), shapes=dynamic(2, 2), min_size=2)
+    assert not report.unanalysed
+    assert str(report.condition) == "args_0_dim_1 == args_1_dim_0 and args_0_dim_1 == args_1_dim_1"
+    limited = checked(lambda x, y: (x * 1).clamp_(min=y), torch.randn(4, 5), torch.randn(5), shapes=dynamic(2, 1))
+    assert str(limited.condition) == "args_1_dim_0 == 1 or args_1_dim_0 == args_0_dim_1"
+
+
 def test_strides_beyond_a_part_of_a_tensor_are_left_open():
     """A part of a tensor shares the storage of the whole tensor."""
     report = checked(lambda x: x[1:].as_strided((4,), (2,)), torch.ones(9), shapes=dynamic(1))

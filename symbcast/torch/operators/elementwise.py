@@ -47,10 +47,7 @@ if TYPE_CHECKING:
     "_prelu_kernel",
     "_masked_scale",
     "binomial",
-    *(f"{name}_" for name in ("eq", "ne", "ge", "gt", "le", "lt", "copysign", "gcd", "lcm", "heaviside", "xlogy")),
-    *(f"{name}_" for name in ("greater", "greater_equal", "less", "less_equal", "not_equal", "true_divide")),
-    *(f"{name}_" for name in ("multiply", "subtract", "divide", "arctan2", "negative", "fix", "absolute")),
-    *(f"arc{name}{end}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh") for end in ("", "_")),
+    *(f"arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh")),
     *(f"__i{name}__" for name in ("and", "or", "xor", "lshift", "rshift")),
 )
 def pointwise(call: TorchCall) -> Value:
@@ -62,9 +59,11 @@ def pointwise(call: TorchCall) -> Value:
     if call.node.op_type in ("aten.masked_fill", "aten.masked_fill_") and call.maybe_dims("value"):
         call.refuse("the value to fill with must have no axes")
     if _is_in_place(call):
-        for other in given[1:]:
-            call.broadcast(other, given[0], rule="unidirectional")
-        return Value(given[0])
+        dims = call.dims("self", "input")  # its position among the arguments differs: defaults come first
+        for value in call.arguments.values():
+            if isinstance(value, Value) and value is not call.given("self", "input"):
+                call.broadcast(value.shape or (), dims, rule="unidirectional")
+        return Value(dims)
     return Value(call.broadcast(*given) if len(given) > 1 else given[0])
 
 

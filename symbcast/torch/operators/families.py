@@ -28,6 +28,7 @@ from symbcast.torch.operators import (
     statistics,
     windows,
 )
+from symbcast.torch.reading.library import load
 from symbcast.torch.registry import OPERATORS
 
 __all__ = [
@@ -63,12 +64,25 @@ def by_tag(target: Any) -> Operator[TorchCall] | None:
 
     It is elementwise if torch tags it as pointwise; or it writes the result of another operator into its tensor.
     """
-    if any(tag.name == "pointwise" for tag in getattr(target, "tags", ())):
+    if _is_pointwise(target):
         return elementwise.pointwise
-    return in_place(str(getattr(getattr(target, "_schema", None), "name", "")).replace("::", "."))
+    namespace, _, name = str(getattr(getattr(target, "_schema", None), "name", "")).partition("::")
+    if not _is_in_place(name):
+        return None
+    packet = getattr(getattr(load().ops, namespace), name[:-1], None)
+    is_elementwise = _is_pointwise(getattr(packet, target._overloadname, None))
+    return elementwise.pointwise if is_elementwise else in_place(f"{namespace}.{name}")
 
 
 def in_place(name: str) -> Operator[TorchCall] | None:
     """Return the operator that writes the result of another one, named without the last ``_``, into its tensor."""
-    rule = OPERATORS.get(("", name[:-1])) if name.endswith("_") and not name.endswith("__") else None
+    rule = OPERATORS.get(("", name[:-1])) if _is_in_place(name) else None
     return None if rule is None else elementwise.written(rule)
+
+
+def _is_pointwise(target: Any) -> bool:
+    return any(tag.name == "pointwise" for tag in getattr(target, "tags", ()))
+
+
+def _is_in_place(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import minimum
-from symbcast.core.logic.formulas import all_of, equal
+from symbcast.core.logic.formulas import all_of, any_of, equal
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.matmul import matmul
@@ -42,11 +42,19 @@ def square_of(call: TorchCall, *names: str) -> Dims:
     "linalg_matrix_power",
     "matrix_power",
     "inverse",
-    "cholesky",
 )
 def of_square(call: TorchCall) -> Value:
     """A square matrix computed from one of the same size."""
     return Value(square_of(call, "self", "A"))
+
+
+@operator("cholesky")
+def triangle_of(call: TorchCall) -> Value:
+    """The triangular factor of a matrix, which must be square unless it is empty."""
+    dims = call.dims("self")
+    is_square = [equal(dims[-1], dims[-2])] if len(dims) > 1 else []
+    call.require(any_of([call.empty(dims), *is_square]), "the matrix must be square")
+    return Value(dims)
 
 
 @operator("linalg_det", "det", "logdet")
