@@ -84,7 +84,7 @@ def test_other_symbols_are_put_in():
 def test_symbols_are_kept_and_their_assumptions_honoured():
     n = sympy.Symbol("n", integer=True, positive=True)
     shape = adapter.read([n, sympy.floor(n / 2), sympy.Integer(3), 4])
-    assert shape[0] is n
+    assert shape[0] == n  # sympy makes equal symbols anew when its cache is full
     assert shape == sb.shape((n, sympy.floor(n / 2), 3, 4))
     assert sb.broadcast(shape[:1], (5,), assume=sympy.Le(n, 1)).verdict is sb.Verdict.ALWAYS
 
