@@ -11,6 +11,7 @@ import numpy as np
 
 from symbcast.arrays.arguments import WITHOUT_CHECKS, Arguments, check_call, check_dtypes
 from symbcast.arrays.functions import iterators  # noqa: F401 - it registers stand-ins
+from symbcast.arrays.functions.packages import Jitted
 from symbcast.arrays.functions.replacements import STANDINS
 from symbcast.arrays.loops.loop import check_ended, check_value
 from symbcast.arrays.loops.rewriting import loops_of
@@ -55,8 +56,9 @@ def trace(
     (Condition('N == M or N == 1 or M == 1'), Shape('(broadcast(M, N), 3)'))
     """
     function = getattr(function, WITHOUT_CHECKS, function)
+    called = function
     if type(function).__module__.partition(".")[0] == "numba":  # it must not be compiled from code with stand-ins
-        function = getattr(function, "py_func", function)
+        called, function = Jitted(function), getattr(function, "py_func", function)
     check_call(function, arguments, named)
     given = Arguments(arguments, named)
     check_dtypes(given)
@@ -76,9 +78,7 @@ def trace(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = STANDINS.of(function)(
-                    *map(STANDINS.of, args), **{k: STANDINS.of(v) for k, v in options.items()}
-                )
+                found = STANDINS.of(called)(*map(STANDINS.of, args), **{k: STANDINS.of(v) for k, v in options.items()})
             except Exception as error:
                 check_ended(path, error)
                 raise
@@ -110,6 +110,11 @@ def trace(
         with loops_of(function):
             found = followed()
         if has_followed_loops and not found.is_complete:  # one iteration may not represent the others
-            found = followed()
+            found = min(followed(), found, key=_left)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return TraceReport(scope, found, name, given.texts())
+
+
+def _left(found: Exploration) -> int:
+    """Return how many paths were not followed to their end."""
+    return len(found.pending) + sum(o.untraced is not None for o in found.outcomes)

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 
 import symbcast as sb
+from symbcast.answers.explanation.names import Namer
 from symbcast.arrays.arguments import Arguments
 from symbcast.arrays.returned import told
 from symbcast.batch.endings import DiedError, TimedOutError
@@ -121,7 +122,7 @@ def _holds(value, finding, signature, sizes):
 def _text(value):
     if isinstance(value, Raised):
         return f"{type(value.error).__name__}: {' '.join(str(value.error).split())[:160]}"
-    return value_text(value)
+    return value_text(value, Namer.of({}))
 
 
 def confirmation(child, finding):

@@ -82,10 +82,10 @@ def traced(job):
         return row(f"{module}.{name}", function, shapes(count, rank), sizes=range(6))
 
 
-def asked(child, function, job, default):
+def asked(child, function, job, default, seconds=SECONDS):
     """The answer of a child process and no reason; or the default, and why there is no answer."""
     try:
-        return child.ask(function, job, SECONDS), ""
+        return child.ask(function, job, seconds), ""
     except (DiedError, TimedOutError) as error:
         return default, reason(error)
 
@@ -98,7 +98,7 @@ def outcome(child, job):
 def chosen(child, package):
     """The jobs of a package. What cannot be imported is printed."""
     jobs, seen = [], set()
-    (names, failed), why = asked(child, modules, package, ([], {}))
+    (names, failed), why = asked(child, modules, package, ([], {}), 10 * SECONDS)  # some compile when imported
     for module in names:
         (found, failed[module]), died = asked(child, names_of, module, ([], ""))
         failed[module] = failed[module] or died

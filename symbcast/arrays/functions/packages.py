@@ -18,6 +18,7 @@ from symbcast.arrays.symbolic.dims import axes_of, common_dtype, dims_of, dtype_
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.logic.formulas import Comparison, any_of, equal
+from symbcast.errors import SymbcastError
 from symbcast.paths.runs.path import current
 from symbcast.paths.values.size import dim_of, sized
 
@@ -58,18 +59,28 @@ class Jitted:
     """A function that Numba compiles: in a trace, its Python code; the compiled one elsewhere.
 
     The Python code also runs where a path is confirmed: compiled code does not check whether an index is within its
-    axis, and would write outside of the array.
+    axis, and would write outside of the array. So an error of the Python code says nothing about the compiled one.
 
     Attributes:
         real: the compiled function.
     """
 
     def __init__(self, real: Any) -> None:
-        self.real, self.py_func, self.__module__ = real, real.py_func, real.__module__
+        self.real, self.py_func, self.__module__ = real, getattr(real, "py_func", real), real.__module__
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        is_tracing = current.get() is not None or confirming.get()
-        return (self.py_func if is_tracing else self.real)(*args, **options)
+        path = current.get()
+        if path is None:
+            return (self.py_func if confirming.get() else self.real)(*args, **options)
+        before, path.is_guarded = path.is_guarded, True
+        try:
+            return self.py_func(*args, **options)
+        except SymbcastError:
+            raise
+        except Exception as error:
+            path.fail_to_trace(f"code compiled by Numba need not raise {type(error).__name__}, as its Python code does")
+        finally:
+            path.is_guarded = before
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)

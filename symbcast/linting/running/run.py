@@ -144,6 +144,8 @@ def _asked(child: Child, asked: Asked, timeout: float) -> Checked | None:
         return Checked(asked.path, name, place.line, "finding", findings=(finding,))
     except TimedOutError as error:
         return Checked(asked.path, name, place.line, "unknown", str(error))
+    except Exception as error:  # an unforeseen error leaves this function unknown, and not all others
+        return Checked(asked.path, name, place.line, "unknown", f"{type(error).__name__}: {error}")
 
 
 def _is_by_clock(found: Checked) -> bool:

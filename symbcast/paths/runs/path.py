@@ -60,6 +60,7 @@ class Path(Numbers):
         untraced: why the path is unknown; None if it was traced.
         hashes: whether sizes can be hashed as numbers; False if libraries might keep sizes in their caches.
         has_told: whether an error with a size in its message may have been caught.
+        is_guarded: whether the tracer itself catches errors of the running code.
         diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not differ.
         room: the number of alternatives that may still be followed.
         numbers: the places where sizes had to become numbers.
@@ -85,7 +86,7 @@ class Path(Numbers):
         self.loops = Loops()
         self.takes_opaque = False
         self.opaque_sizes = OpaqueSizes(self.loops)
-        self.has_told = False
+        self.has_told = self.is_guarded = False
         self._handled = sys.exc_info()[1]
         self.hashes = True
         self.size_class: Callable[..., Any] | None = None
@@ -212,7 +213,7 @@ class Path(Numbers):
             if not self.implies(formula):
                 self.opaque_sizes.refuse(formula)
             return
-        if would_be_caught(sys._getframe(1), self.root):
+        if self.is_guarded or would_be_caught(sys._getframe(1), self.root):
             if not self.ask(formula):
                 raise error(reason)
             return
