@@ -183,7 +183,10 @@ class Call:
 
 
 def told(value: Any) -> Any:
-    """Return a function's result with each array replaced by its shape, in the same structure."""
+    """Return a function's result with each array replaced by its shape, in the same structure.
+
+    If a class of users does not take shapes for arrays, its parts are a list.
+    """
     import jax
 
     def leaf(found: Any) -> Any:
@@ -192,7 +195,12 @@ def told(value: Any) -> Any:
             return found
         return shape_of(tuple(dim_of(d) for d in dims))
 
-    return jax.tree.map(leaf, value)
+    leaves, structure = jax.tree.flatten(value)
+    found = list(map(leaf, leaves))
+    try:
+        return jax.tree.unflatten(structure, found)
+    except Exception:  # the constructor is users' code
+        return found
 
 
 def _is_shape(value: Any) -> bool:

@@ -248,13 +248,26 @@ def test_promises_are_checked_as_annotations_are(tmp_path):
 KEYS = """import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+class Checked:
+    def __init__(self, x):
+        assert x.shape, "no array"
+        self.x = x
+
+jax.tree_util.register_pytree_node(Checked, lambda c: ((c.x,), None), lambda _, children: Checked(*children))
+
+def square(x: Float[Array, "n 1"]) -> Float[Array, "n n"]:
+    return x @ x.T
+
+def kept(x: Float[Array, "n"]) -> Checked:
+    return Checked(x)
+
 def draw(key: PRNGKeyArray, x: Float[Array, "n"]) -> Float[Array, "n"]:
     return x + jax.random.normal(jax.random.split(key, 2)[0], x.shape)
 """
 
 
-def test_a_raw_key_that_another_generator_needs_is_no_finding(tmp_path):
+def test_keys_products_and_classes_of_users_are_no_findings(tmp_path):
     pytest.importorskip("jaxtyping")
     (tmp_path / "keys.py").write_text(KEYS)
     report = sb.lint(tmp_path / "keys.py", cache=False)
-    assert [c.status for c in report.functions] == ["partly"] and not report.findings
+    assert [c.status for c in report.functions] == ["proved", "proved", "partly"] and not report.findings

@@ -25,6 +25,7 @@ from symbcast.linting.annotations.specs import (
     UnionSpec,
     UnknownSpec,
     ValueSpec,
+    arrays_in,
 )
 
 MAX_FORMS = 24
@@ -98,8 +99,10 @@ class _Maker:
         self.made = Form(sizes={n: (str(size),) for n, size in numbers.items()})
         self._fresh = 0
         self._prefix = ""
+        self._axes: set[str] = set()
 
     def form(self, specs: Mapping[str, Spec]) -> Form:
+        self._axes = {a.text for s in specs.values() for array in arrays_in(s) for a in array.axes if a.kind == "name"}
         # Expressions of axes may mention integers and objects, which therefore come first.
         for name, spec in sorted(specs.items(), key=lambda item: not isinstance(item[1], (SizeSpec, ObjectSpec))):
             self.made.arguments[name] = self._made(spec, name)
@@ -115,9 +118,7 @@ class _Maker:
             case ArraySpec():
                 return ArrayArgument(", ".join(self._dims(spec, place)), self.dtypes(spec.dtype))
             case SizeSpec():
-                text = self.made.written[place] = name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
-                self.made.integers.add(text)
-                return SizeArgument(text)
+                return SizeArgument(self._integer(place))
             case ValueSpec(values, is_sample):
                 if is_sample:
                     self.made.samples.append(place)
@@ -140,6 +141,16 @@ class _Maker:
             case ObjectSpec():
                 return BuiltArgument(spec.make, {n: self._made(s, f"{place}.{n}") for n, s in spec.fields.items()})
         raise NoArgumentError(f"{place}: {spec.text}")
+
+    def _integer(self, place: str) -> str:
+        """Return the name of an integer; a field that is called like an axis is the size of that axis."""
+        field = place.rpartition(".")[2]
+        if "." in place and field in self._axes:
+            text = self.made.written[place] = name_for(field)
+            return text
+        text = self.made.written[place] = name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
+        self.made.integers.add(text)
+        return text
 
     def _sequence(self, spec: TupleSpec, place: str) -> Any:
         if spec.rest is None:

@@ -56,6 +56,8 @@ def _pairs(call: Call, names: Mapping[Symbol, str]) -> Iterator[tuple[Place, tup
     except Exception:
         return  # these sizes need not satisfy the function's condition
     for equation in closed.jaxpr.eqns:
+        if equation.primitive.name == "dot_general":  # a product of a column and a row: x @ x.T
+            continue
         operands = [tuple(v.aval.shape) for v in equation.invars if hasattr(v.aval, "shape")]
         if len(operands) != 2 or len(equation.outvars) != 1 or len({len(o) for o in operands}) != 1:
             continue
