@@ -114,9 +114,10 @@ class Walk:
         """Walk through the nodes from ``start`` on."""
         for position in range(start, len(nodes)):
             self.node(nodes[position], scope)
-            fork = self.fork
-            self.fork = None
-            if fork is not None and self._forks < MAX_FORKS and len(nodes) - position <= MAX_FORKED_NODES:
+            if self.fork is None:
+                continue
+            fork, self.fork = self.fork, None
+            if self._forks < MAX_FORKS and len(nodes) - position <= MAX_FORKED_NODES:
                 self._both(fork, nodes, position, scope)
                 return
 
