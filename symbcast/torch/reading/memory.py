@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from symbcast.torch.reading.library import load
 
@@ -39,13 +40,11 @@ def _memories(module: Any) -> tuple[dict[Any, Any], dict[Any, int]]:
 
 def _shared(module: Any, node: Any) -> Iterator[tuple[Any, bool]]:
     """Yield the arguments whose memory a node returns or writes to, and whether it writes."""
-    schema = getattr(node.target, "_schema", None)
-    if schema is not None:
-        given = dict(zip((a.name for a in schema.arguments), node.args, strict=False)) | dict(node.kwargs)
-        changes = schema.name.partition("::")[2] not in _WITHOUT_WRITING
-        for argument in schema.arguments:
-            if argument.alias_info is not None and argument.name in given:
-                yield from ((n, changes and argument.alias_info.is_write) for n in _nodes_in(given[argument.name]))
+    aliased = _aliased(node.target)
+    if aliased is not None:
+        for argument in aliased:
+            given = node.args[argument.place : argument.place + 1] or (node.kwargs.get(argument.name),)
+            yield from ((n, argument.is_written) for n in _nodes_in(given))
         return
     name = getattr(node.target, "__name__", "")
     if name == "getitem":
@@ -58,6 +57,31 @@ def _shared(module: Any, node: Any) -> Iterator[tuple[Any, bool]]:
         for outer, own in zip(node.args[start + 1 :], placeholders, strict=False):
             if hasattr(outer, "op") and (own in last or any(o is own for n, o in owners.items() if n is not own)):
                 yield outer, own in last
+
+
+class _Aliased(NamedTuple):
+    """An argument whose memory an operator returns or writes to."""
+
+    place: int
+    name: str
+    is_written: bool
+
+
+@lru_cache(maxsize=1024)
+def _aliased(target: Any) -> tuple[_Aliased, ...] | None:
+    """Return the arguments whose memory an operator returns or writes to; None for other functions.
+
+    It is read once for all nodes: most operators have no such argument, and their schemas take long to read.
+    """
+    schema = getattr(target, "_schema", None)
+    if schema is None:
+        return None
+    changes = schema.name.partition("::")[2] not in _WITHOUT_WRITING
+    return tuple(
+        _Aliased(place, argument.name, changes and argument.alias_info.is_write)
+        for place, argument in enumerate(schema.arguments)
+        if argument.alias_info is not None
+    )
 
 
 def _nodes_in(value: Any) -> Iterator[Any]:
