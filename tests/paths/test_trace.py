@@ -350,7 +350,7 @@ def test_the_text_of_a_run_is_the_same_before_and_after_all_its_findings():
             x = np.maximum(x @ w, 0) + x
         return x
 
-    first, second = (sb.trace(steps, *(f"A{n}, C{n}" for n in range(3))) for _ in range(2))
+    first, second = (sb.trace(steps, *(f"A{n}, C{n}" for n in range(5))) for _ in range(2))
     before = len(second.findings), len(second.cases), second.implies("A1 == C0")
     assert str(first) == str(second)
     assert f"{before[0] - 4} more; .findings has them all" in str(first)
