@@ -78,6 +78,8 @@ def test_operators_in_place_are_those_whose_result_they_write():
     report = checked(written, torch.randn(4, 4), torch.randn(4, 4), shapes=dynamic(2, 2), min_size=2)
     assert not report.unanalysed
     assert str(report.condition) == "args_0_dim_1 == args_1_dim_0 and args_0_dim_1 == args_1_dim_1"
+    strided = checked(lambda x: (x * 1).as_strided_((2, 2), (1, 2)), torch.randn(3, 3), shapes=dynamic(2))
+    assert str(strided.condition) == "args_0_dim_0*args_0_dim_1 >= 4" and not strided.unanalysed
     limited = checked(lambda x, y: (x * 1).clamp_(min=y), torch.randn(4, 5), torch.randn(5), shapes=dynamic(2, 1))
     assert str(limited.condition) == "args_1_dim_0 == 1 or args_1_dim_0 == args_0_dim_1"
 

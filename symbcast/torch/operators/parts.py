@@ -143,7 +143,7 @@ def part_of_gradient(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("as_strided", "as_strided_copy")
+@operator("as_strided", "as_strided_", "as_strided_copy")
 def strided(call: TorchCall) -> Value:
     """The elements of a tensor's storage at given strides; unless there are none, all must be in the storage."""
     sizes, strides, offset = call.known_sizes("size"), call.known_sizes("stride"), call.size("storage_offset", 0)
