@@ -65,8 +65,11 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
         return self.rewrite(sympy.And).to_nnf(simplify=simplify)
 
 
-_SPELLED_OUT = 6
-"""The most sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate."""
+_SPELLED_OUT = 3
+"""The most sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate.
+
+Four sizes have six pairs of three alternatives: sympy takes long to make them, and people to read them.
+"""
 _TO_RELATION: dict[Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
 
 
