@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import subprocess
 import sys
 
 import pytest
+
+import symbcast as sb
 
 MEGABYTE = 2**20
 ALLOWED = 10 * MEGABYTE
@@ -60,3 +64,20 @@ def test_new_names_leave_bounded_memory(kind):
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < ALLOWED
+
+
+def test_a_dropped_program_needs_no_search_for_cycles():
+    """Its shapes do not keep it: its memory is free at once, and Python's collector has nothing to find."""
+    names = sb.shape(", ".join(f"d{n}" for n in range(100)))
+    gc.collect()
+    gc.disable()
+    try:
+        env = sb.ShapeEnv()
+        outputs = [env.broadcast((left, 3), (right, 1)) for left, right in itertools.pairwise(names)]
+        del env
+        assert gc.collect() == 0
+        assert outputs[0] == sb.broadcast("d0, 3", "d1, 1").shape
+        del outputs
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

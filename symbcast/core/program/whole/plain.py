@@ -7,6 +7,7 @@ Shapes seen before cost one look-up, whatever form they have. Operations that th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import join, join_members
@@ -45,10 +46,12 @@ class Plain:
     size but 1, so an unused size can replace it, and evidence avoids it.
     """
 
-    def __init__(self, rule: Rule, min_size: int) -> None:
+    def __init__(self, rule: Rule, min_size: int, joins: Joins | None = None) -> None:
         self.rule = rule
         self.min_size = min_size
-        self.joins = Joins()
+        self.joins = Joins() if joins is None else joins
+        # Not a method: output shapes hold it, and must not keep the program that holds them.
+        self._join = partial(_join, self.joins)
         self.assumptions: list[Assumption] = []
         self._records: list[tuple[Done, str | None] | Assumption] = []
         self._has_zero = False
@@ -63,8 +66,7 @@ class Plain:
 
     def copy(self) -> Plain:
         """Return an independent copy."""
-        made = Plain(self.rule, self.min_size)
-        made.joins = self.joins.copy()
+        made = Plain(self.rule, self.min_size, self.joins.copy())
         made._records, made._ops, made._ones = self._records.copy(), self._ops.copy(), self._ones
         made.assumptions, made._has_zero = self.assumptions.copy(), self._has_zero
         for name in ("_done", "_shapes", "_codes", "_sizes", "_sized"):
@@ -234,9 +236,6 @@ class Plain:
             self._sizes[code] = found
         return found
 
-    def _join(self, code: int) -> Dim:
-        return join(self.joins.members(code))
-
     @property
     def ops(self) -> list[Op]:
         """The operations, in order."""
@@ -254,6 +253,10 @@ class Plain:
     def shown(self) -> dict[Symbol, str]:
         """The display name of each size, in order of appearance."""
         return {s: s.name for s in self.joins.names}
+
+
+def _join(joins: Joins, code: int) -> Dim:
+    return join(joins.members(code))
 
 
 _ITS_OWN_KEY = frozenset({str, tuple})
