@@ -51,14 +51,10 @@ _CLOSING = {"(": ")", "[": "]"}
 
 
 class Slip(NamedTuple):
-    """A common mistake, and its correction."""
+    """A common mistake, and its correction; patterns are compiled at the first error, for most texts have none."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     meant: str | Callable[[re.Match[str]], str]
-
-
-def _slip(pattern: str, meant: str | Callable[[re.Match[str]], str]) -> Slip:
-    return Slip(re.compile(pattern), meant)
 
 
 def _alternatives(found: re.Match[str]) -> str:
@@ -80,37 +76,37 @@ def _range(found: re.Match[str]) -> str:
 
 
 _FIRST = (
-    _slip(r"(?<=\])\s*\{[\d,\s]*\}\s*$", ""),  # the layout of XLA's f32[2,3]{1,0}
-    _slip("[\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb]", ""),
-    _slip(f"[{''.join(SUPERSCRIPTS)}]+", lambda found: f"**{found[0].translate(_POWERS)}"),
+    Slip(r"(?<=\])\s*\{[\d,\s]*\}\s*$", ""),  # the layout of XLA's f32[2,3]{1,0}
+    Slip("[\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb]", ""),
+    Slip(f"[{''.join(SUPERSCRIPTS)}]+", lambda found: f"**{found[0].translate(_POWERS)}"),
 )
 """Mended before characters are replaced one by one."""
 _ANYWHERE = (
-    _slip(r"\^", "**"),
-    _slip(r"(?<=\d)_(?=\d)", ""),
-    _slip(r"(?<![\w.])(\d+)\.0*(?![\w.])", r"\1"),
-    _slip(rf"\bceil(?:div)?\(\s*({_NAME})\s*(?:/+|,)\s*(\d+)\s*\)", r"-(-\1//\2)"),
-    _slip(rf"\b(?:math\.)?floor\(\s*({_NAME})\s*(?:/+|,)\s*(\d+)\s*\)", r"\1//\2"),
-    _slip(r"(?<!/)/(?!/)", "//"),
-    _slip(r"(?<=[\w)])\s+mod\s+(?=[\w(])", " % "),
-    _slip(r"(?<![\w.?])(\d+)\s*(?=\()", r"\1*"),
-    _slip(r"\)\s*(?=\()", ")*"),
+    Slip(r"\^", "**"),
+    Slip(r"(?<=\d)_(?=\d)", ""),
+    Slip(r"(?<![\w.])(\d+)\.0*(?![\w.])", r"\1"),
+    Slip(rf"\bceil(?:div)?\(\s*({_NAME})\s*(?:/+|,)\s*(\d+)\s*\)", r"-(-\1//\2)"),
+    Slip(rf"\b(?:math\.)?floor\(\s*({_NAME})\s*(?:/+|,)\s*(\d+)\s*\)", r"\1//\2"),
+    Slip(r"(?<!/)/(?!/)", "//"),
+    Slip(r"(?<=[\w)])\s+mod\s+(?=[\w(])", " % "),
+    Slip(r"(?<![\w.?])(\d+)\s*(?=\()", r"\1*"),
+    Slip(r"\)\s*(?=\()", ")*"),
 )
-_OF_PRODUCTS = (_slip(r"(?<![\w.?])(\d+)(?=(?!(?:and|or|not|mod|[eE]\d+)\b)[^\W\d])", r"\1*"),)
+_OF_PRODUCTS = (Slip(r"(?<![\w.?])(\d+)(?=(?!(?:and|or|not|mod|[eE]\d+)\b)[^\W\d])", r"\1*"),)
 _OF_SHAPES = (
-    _slip(r"^\s*!torch\.v?tensor\s*<\s*(\[[^\[\]]*\]).*>\s*$", r"\1"),
-    _slip(r"^\s*[\w.]*[A-Za-z][\w.]*\(\s*([\[(][^()]*[\])])\s*\)\s*$", r"\1"),  # torch.Size([2, 3])
-    _slip(r"^\s*[A-Za-z]+\d+\s*(?=\[)", ""),  # f32[2,3]
-    _slip(r"^\s*<([^<>]*)>\s*$", r"(\1)"),
-    _slip(r"\]\s*\[", ", "),
-    _slip(r"<=\s*(?=\d)", ".."),  # ... with a bounded size
-    _slip(r"(?<![\w.])(?:\d+|\?)(?:x(?:\d+|\?))+(?!\w)", lambda found: found[0].replace("x", ", ")),
-    _slip(r"(?<=[\w?)])\s+[xX]\s+(?=[\w?(])", ", "),
-    _slip(r"(?<=[\w?)])\s+by\s+(?=[\w?(])", ", "),
-    _slip(r"(?<![\w?])(\d+)\s*:\s*(?=\d)", r"\1.."),
-    _slip(r"(?:(?<=^)|(?<=[,(\[])|(?<=[,(\[]\s))(\d+)\s*(?:-|\bto\b)\s*(\d+)(?=\s*(?:[,)\]]|$))", _range),
-    _slip(r"(^|[,(\[])(\s*):(?=\s*(?:[,)\]]|$))", r"\1\2?"),
-    _slip(r"\.\.\s*(?:inf\b|\u221e)", ".."),
+    Slip(r"^\s*!torch\.v?tensor\s*<\s*(\[[^\[\]]*\]).*>\s*$", r"\1"),
+    Slip(r"^\s*[\w.]*[A-Za-z][\w.]*\(\s*([\[(][^()]*[\])])\s*\)\s*$", r"\1"),  # torch.Size([2, 3])
+    Slip(r"^\s*[A-Za-z]+\d+\s*(?=\[)", ""),  # f32[2,3]
+    Slip(r"^\s*<([^<>]*)>\s*$", r"(\1)"),
+    Slip(r"\]\s*\[", ", "),
+    Slip(r"<=\s*(?=\d)", ".."),  # ... with a bounded size
+    Slip(r"(?<![\w.])(?:\d+|\?)(?:x(?:\d+|\?))+(?!\w)", lambda found: found[0].replace("x", ", ")),
+    Slip(r"(?<=[\w?)])\s+[xX]\s+(?=[\w?(])", ", "),
+    Slip(r"(?<=[\w?)])\s+by\s+(?=[\w?(])", ", "),
+    Slip(r"(?<![\w?])(\d+)\s*:\s*(?=\d)", r"\1.."),
+    Slip(r"(?:(?<=^)|(?<=[,(\[])|(?<=[,(\[]\s))(\d+)\s*(?:-|\bto\b)\s*(\d+)(?=\s*(?:[,)\]]|$))", _range),
+    Slip(r"(^|[,(\[])(\s*):(?=\s*(?:[,)\]]|$))", r"\1\2?"),
+    Slip(r"\.\.\s*(?:inf\b|\u221e)", ".."),
 )
 _SPACE = re.compile(r"(?<=[\w?)])\s+(?=[\w?(])")
 _CROSS = re.compile("(?<=[\\w?)])\\s*\u00d7\\s*(?=[\\w?(])")
@@ -119,46 +115,46 @@ _WORDS = re.compile(r"(?<![\w.?])([^\W\d]\w+)\s+(?!(?:by|to|mod|and|or|in)\b)(?=
 _IS = r"(?:is|are|must\s+be|should\s+be)\s+"
 _HAS = rf"(?:={{1,2}}|:|\b{_IS}|\b(?:is\s+)?in\b)"
 _OF_WORDS = (
-    _slip(rf"\b(?:len|size|dim|int|abs)\(\s*({_NAME})\s*\)", r"\1"),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:an?\s+)?even\b(?:\s+number)?", r"\1 % 2 == 0"),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:an?\s+)?odd\b(?:\s+number)?", r"\1 % 2 == 1"),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?(?:a\s+)?(?:multiple\s+of|divisible\s+by)\s+(\w+)", r"\1 % \2 == 0"),
-    _slip(rf"\b(\w+)\s+divides\s+({_NAME})", r"\2 % \1 == 0"),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?between\s+(\d+)\s+and\s+(\d+)", r"\2 <= \1 <= \3"),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?from\s+(\d+)\s+to\s+(\d+)", r"\2 <= \1 <= \3"),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?(not\s+)?in\s*[\[(]([\d\s,]+)[\])]", _alternatives),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*,\s*(\d+)\s*\)", r"\2 <= \1 < \3"),
-    _slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*\)", r"\1 < \2"),
-    _slip(rf"\b({_NAME})\s*{_HAS}\s*[\[(]?\s*(\d+)\s*(?:\.\.|-|:)\s*(\d+)[\])]?", r"\2 <= \1 <= \3"),
-    _slip(rf"\b(?:{_IS})?(?:strictly\s+)?(?:positive|non-?zero)\b", ">= 1"),
-    _slip(rf"\b(?:{_IS})?at\s+least\b", ">="),
-    _slip(rf"\b(?:{_IS})?at\s+most\b", "<="),
-    _slip(rf"\b(?:{_IS})?(?:greater|larger|bigger|more)\s+than\b", ">"),
-    _slip(rf"\b(?:{_IS})?(?:less|smaller|fewer)\s+than\b", "<"),
-    _slip(rf"\b{_IS}not(?:\s+equal\s+to)?\b", "!="),
-    _slip(rf"\b({_NAME})\s+and\s+({_NAME})\s+(?:are\s+)?(?:equal|the\s+same)\b", r"\1 == \2"),
-    _slip(rf"\b({_NAME})\s+not\s+(?:equals?\s+(?:to\s+)?)?(?=\w+\s*$)", r"\1 != "),
-    _slip(rf"\b({_NAME})\s+not\s+(\d+)\b", r"\1 != \2"),
-    _slip(rf"\b{_IS}(?:equal\s+to|the\s+same\s+as)\b", "=="),
-    _slip(rf"\b({_NAME})\s*(?:={{1,2}}|\bis|\bequals)\s*(\d+(?:\s*(?:,|,?\s*or)\s*\d+)+)\s*$", _others),
+    Slip(rf"\b(?:len|size|dim|int|abs)\(\s*({_NAME})\s*\)", r"\1"),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?(?:an?\s+)?even\b(?:\s+number)?", r"\1 % 2 == 0"),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?(?:an?\s+)?odd\b(?:\s+number)?", r"\1 % 2 == 1"),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?(?:a\s+)?(?:multiple\s+of|divisible\s+by)\s+(\w+)", r"\1 % \2 == 0"),
+    Slip(rf"\b(\w+)\s+divides\s+({_NAME})", r"\2 % \1 == 0"),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?between\s+(\d+)\s+and\s+(\d+)", r"\2 <= \1 <= \3"),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?from\s+(\d+)\s+to\s+(\d+)", r"\2 <= \1 <= \3"),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?(not\s+)?in\s*[\[(]([\d\s,]+)[\])]", _alternatives),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*,\s*(\d+)\s*\)", r"\2 <= \1 < \3"),
+    Slip(rf"\b({_NAME})\s+(?:{_IS})?in\s+range\(\s*(\d+)\s*\)", r"\1 < \2"),
+    Slip(rf"\b({_NAME})\s*{_HAS}\s*[\[(]?\s*(\d+)\s*(?:\.\.|-|:)\s*(\d+)[\])]?", r"\2 <= \1 <= \3"),
+    Slip(rf"\b(?:{_IS})?(?:strictly\s+)?(?:positive|non-?zero)\b", ">= 1"),
+    Slip(rf"\b(?:{_IS})?at\s+least\b", ">="),
+    Slip(rf"\b(?:{_IS})?at\s+most\b", "<="),
+    Slip(rf"\b(?:{_IS})?(?:greater|larger|bigger|more)\s+than\b", ">"),
+    Slip(rf"\b(?:{_IS})?(?:less|smaller|fewer)\s+than\b", "<"),
+    Slip(rf"\b{_IS}not(?:\s+equal\s+to)?\b", "!="),
+    Slip(rf"\b({_NAME})\s+and\s+({_NAME})\s+(?:are\s+)?(?:equal|the\s+same)\b", r"\1 == \2"),
+    Slip(rf"\b({_NAME})\s+not\s+(?:equals?\s+(?:to\s+)?)?(?=\w+\s*$)", r"\1 != "),
+    Slip(rf"\b({_NAME})\s+not\s+(\d+)\b", r"\1 != \2"),
+    Slip(rf"\b{_IS}(?:equal\s+to|the\s+same\s+as)\b", "=="),
+    Slip(rf"\b({_NAME})\s*(?:={{1,2}}|\bis|\bequals)\s*(\d+(?:\s*(?:,|,?\s*or)\s*\d+)+)\s*$", _others),
 )
 """Relations as people say them."""
 _OF_FORMULAS = (
-    _slip(r"([<>!=])\s+=(?!=)", r"\1="),
-    _slip(r"=>", ">="),
-    _slip(r"=<", "<="),
-    _slip(r"<>", "!="),
-    _slip(r"!==+", "!="),
-    _slip(r"={3,}", "=="),
-    _slip(r"(?<![=!<>])=(?!=)", "=="),
-    _slip(r"\s*&&?\s*", " and "),
-    _slip(r"\s*\|\|?\s*", " or "),
-    _slip(r"[!~]\s*(?!=)", "not "),
-    _slip(r"\b(?:AND|OR|NOT)\b", lambda found: found[0].lower()),
+    Slip(r"([<>!=])\s+=(?!=)", r"\1="),
+    Slip(r"=>", ">="),
+    Slip(r"=<", "<="),
+    Slip(r"<>", "!="),
+    Slip(r"!==+", "!="),
+    Slip(r"={3,}", "=="),
+    Slip(r"(?<![=!<>])=(?!=)", "=="),
+    Slip(r"\s*&&?\s*", " and "),
+    Slip(r"\s*\|\|?\s*", " or "),
+    Slip(r"[!~]\s*(?!=)", "not "),
+    Slip(r"\b(?:AND|OR|NOT)\b", lambda found: found[0].lower()),
     *_OF_WORDS,
-    _slip(r"\b(?:is|equals)\b", "=="),
-    _slip(rf"^\s*({_NAME})\s*,\s*({_NAME})\s*([<>=!]=|[<>])\s*(\d+)\s*$", r"\1 \3 \4 and \2 \3 \4"),
-    _slip(rf"^\s*({_NAME})\s+(and|or)\s+({_NAME})\s*([<>=!]=|[<>])\s*(\w+)\s*$", r"\1 \4 \5 \2 \3 \4 \5"),
+    Slip(r"\b(?:is|equals)\b", "=="),
+    Slip(rf"^\s*({_NAME})\s*,\s*({_NAME})\s*([<>=!]=|[<>])\s*(\d+)\s*$", r"\1 \3 \4 and \2 \3 \4"),
+    Slip(rf"^\s*({_NAME})\s+(and|or)\s+({_NAME})\s*([<>=!]=|[<>])\s*(\w+)\s*$", r"\1 \4 \5 \2 \3 \4 \5"),
 )
 
 
@@ -229,7 +225,7 @@ def _mended(text: str, is_formula: bool) -> str:
 
 def _applied(slips: tuple[Slip, ...], text: str) -> str:
     for slip in slips:
-        text = slip.pattern.sub(slip.meant, text)
+        text = re.sub(slip.pattern, slip.meant, text)
     return text
 
 
