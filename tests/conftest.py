@@ -28,6 +28,7 @@ if find_spec("torch") is None:  # scripts and helpers that load it as they are i
         "exported/record_guards.py",
         "exported/run_models.py",
         "exported/survey_models.py",
+        "exported/survey_functions.py",
         "training_graphs.py",
     ]
 if find_spec("onnx") is None:

@@ -327,3 +327,17 @@ def test_a_thousand_clauses_of_which_a_few_imply_the_rest():
     assert not made.unproven
     for pair in known:
         assert made.implies(equal(*pair))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(b == 4 or (b <= 3 and c <= d)) and c <= d", "b <= 4 and c <= d"),
+        ("(b == 1 or (b == 0 and c <= d)) and c <= d", "(b == 0 or b == 1) and c <= d"),
+        ("(b % 4 == 0 or (b % 4 == 2 and c <= d)) and c <= d", "b % 2 == 0 and c <= d"),
+    ],
+)
+def test_alternatives_that_are_left_for_one_size_are_its_set(text, expected):
+    env = sb.ShapeEnv()
+    env.require(text)
+    assert str(env.condition) == expected

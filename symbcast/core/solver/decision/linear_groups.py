@@ -16,14 +16,16 @@ from symbcast.core.logic.formulas import AllOf, AnyOf, Formula, equal, literals,
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
-from symbcast.core.solver.groups.normal_form import with_larger_joins
+from symbcast.core.solver.groups.normal_form import symbols_in, with_larger_joins
 from symbcast.core.solver.satisfiability.definitions import Definition, completed, set_aside
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered
 from symbcast.core.solver.satisfiability.ladder import is_linear
 from symbcast.core.solver.satisfiability.satisfiability import Questions
 from symbcast.core.solver.sets.literals import in_clauses
+from symbcast.core.solver.sets.set_formulas import shortest
 from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.solver.sets.univariate import narrow
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -80,7 +82,16 @@ class Compound:
         """The reduced formulas."""
         defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
         found = self._in_cases(self._reduction.result.clauses)
-        return [*defining, *(found if self.unproven else with_larger_joins(found))]
+        return [*defining, *(found if self.unproven else map(self._described, with_larger_joins(found)))]
+
+    def _described(self, clause: Formula) -> Formula:
+        """Return alternatives that the reduction left for one symbol as its set: ``N == 4 or N <= 3`` as ``N <= 4``."""
+        symbols = symbols_in(clause)
+        if len(symbols) != 1 or not isinstance(clause, AnyOf):
+            return clause
+        (symbol,) = symbols
+        members = narrow(self.domains[symbol], clause)
+        return clause if members is None else shortest(symbol, members, self.domains[symbol], [clause])
 
     def _in_cases(self, found: Sequence[Formula]) -> list[Formula]:
         """Return conjuncts in which a given disjunction of cases replaces those made of it, if it is shorter."""
