@@ -35,9 +35,6 @@ class _Foreseen(NamedTuple):
     """The number of steps of the outcome that lead here."""
     is_violated: bool = False
 
-    def step(self, outcomes: Sequence[Outcome]) -> Step:
-        return outcomes[self.outcome].steps[self.length]
-
 
 @dataclass
 class _Goal:
@@ -307,7 +304,7 @@ class _Confirming:
         """Return whether an error was predicted at its line and, unless a requirement is violated, of its type."""
         outcome = self.outcomes[foreseen.outcome]
         if foreseen.is_violated:
-            place = foreseen.step(self.outcomes).place
+            place = self._steps[foreseen.outcome][foreseen.length].place
         elif outcome.error is not None and _is_like(outcome.error, real.error, outcome.is_doubtful):
             place = outcome.place
         else:
@@ -318,7 +315,7 @@ class _Confirming:
         """Mark the predictions at some sizes as unknown, with the reason."""
         for foreseen in possible:
             error = self._otherwise(foreseen, real, at)
-            steps = self.outcomes[foreseen.outcome].steps
+            steps = self._steps[foreseen.outcome]  # as traced: another prediction here may have cut the outcome's
             if not foreseen.is_violated:
                 self._refuted.add(foreseen.outcome)
                 self._forget(foreseen.outcome, len(steps), error)
@@ -351,7 +348,7 @@ class _Confirming:
         else:
             did = f"returns {self.calls.text(real)}"
         if foreseen.is_violated:
-            step = foreseen.step(self.outcomes)
+            step = self._steps[foreseen.outcome][foreseen.length]
             was = f"{step.error} ({step.reason})"
             place = step.place
         elif outcome.error is not None:

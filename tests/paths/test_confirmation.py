@@ -205,6 +205,18 @@ def test_an_error_that_a_trace_made_is_not_confirmed_by_another_one_of_its_line(
     assert not report.complete
 
 
+def differs_in_a_trace(x, y):
+    if type(x) is not np.ndarray:
+        x = x + y
+    return x if x.sum() > 0 else x * 2
+
+
+def test_a_refuted_requirement_of_several_paths_leaves_all_of_them_unknown():
+    report = sb.trace(differs_in_a_trace, "N", "M")
+    assert report.verdict is sb.Verdict.UNKNOWN
+    assert "the function behaves differently when called: with N=2, M=3 it returns (2)" in report.reason
+
+
 def test_neither_a_comparison_nor_its_negation_holds_where_it_is_undefined():
     texts = ("broadcast((N + 1)//2, N//2) <= 1", "N % 2 == 0", "N <= 1")
     join, even, small = map(parse_formula, texts)
