@@ -25,7 +25,11 @@ class NotImportedError(ImportError):
 
 
 def prepare() -> None:
-    """Switch off run-time checkers of annotations before users' modules are imported: they cannot check a trace."""
+    """Switch off run-time checkers of annotations before users' modules are imported: they cannot check a trace.
+
+    No bytecode is written beside users' files: Python would take it for that of a file changed within the same second.
+    """
+    sys.dont_write_bytecode = True
     os.environ["JAXTYPING_DISABLE"] = "1"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     warnings.simplefilter("ignore")
