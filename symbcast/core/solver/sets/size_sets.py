@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice
 from math import lcm
+from typing import Any
 
 from symbcast.core.solver.sets.chinese_remainder import nearest
 from symbcast.core.solver.sets.congruences import (
@@ -103,6 +104,10 @@ class SizeSet:
     """
 
     segments: tuple[Segment, ...]
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # `ALL` is compared by identity: a symbol with all sizes has nothing that is known.
+        return "ALL" if self is ALL else (SizeSet, (self.segments,))
 
     @staticmethod
     def interval(low: int, high: int | None) -> SizeSet:
