@@ -71,8 +71,7 @@ def trace(
     def run(path: Any) -> Any:
         nonlocal has_followed_loops
         path.loops.tries, path.loops.choices = refused_loops, choices
-        path.takes_opaque = True
-        path.turns.state_of = State.of
+        path.takes_opaque, path.turns.state_of = True, State.of
         path.hashes = False  # libraries such as einops cache results by shape
         args, options = given.made(scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         with warnings.catch_warnings():
@@ -105,6 +104,7 @@ def trace(
                 continue
             if not choices.unskipped:
                 return confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home)
+            refused_loops.update(choices.unsettled)
 
     with STANDINS.acting(reach), np.errstate(all="ignore"):
         with loops_of(function):

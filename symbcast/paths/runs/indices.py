@@ -44,6 +44,14 @@ class Choices:
         """Where each path added an item, which earlier runs did not know."""
         return frozenset(self.items.keys() - self.skipped - self.always)
 
+    @property
+    def unsettled(self) -> set[Hashable]:
+        """The loops of which an earlier run did not know all places where each path adds an item.
+
+        Every run might find others: the next one iterates over numbers there.
+        """
+        return {where[0] for where in self.unskipped} & {where[0] for where in self.always}
+
 
 class Loops:
     """The loops over sizes of one run.
