@@ -302,7 +302,10 @@ def test_another_rule_is_compared_on_the_same_shapes(asked: Asked, other: str) -
     question = question_of(result)
     assumed = question.assume or ()
     again = sb.compare(*question.shapes, rules=[result.rule, other], assume=assumed, min_size=question.min_size)
-    assert shown == again._repr_html_()
+    drawn = again._repr_html_()
+    if any(region.reason for pair in again.pairs for region in pair.regions.values()):
+        reject()  # the effort of a call decides more or less of a comparison, as it asks for less or more
+    assert shown == drawn
     assert shown in explorer._repr_mimebundle_()[0]["text/html"]
 
 
