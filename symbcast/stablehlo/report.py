@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from symbcast.graphs.report.report import GraphReport
@@ -55,7 +54,7 @@ class HloReport(GraphReport):
             return found
         told = [field("assertions" if not n else "", words(str(gap)), most=2) for n, gap in enumerate(gaps[:_SHOWN])]
         more = f"{len(gaps) - _SHOWN} more; .gaps has them all" if len(gaps) > _SHOWN else ""
-        return replace(found, blocks=(*found.blocks, fields([*told, field("and", words(more), most=1)])))
+        return found.replace(blocks=(*found.blocks, fields([*told, field("and", words(more), most=1)])))
 
     @property
     def hints(self) -> tuple[Hint, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.core.algebra.sequences import is_sequence
 from symbcast.core.algebra.terms import stored
+from symbcast.core.structs import Struct
 from symbcast.core.text.printing import dim_text
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ _PERMUTED = 5
 """The order of more sizes than these is kept."""
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct):
     """A rearrangement of an operand: ``axes[i]`` is the axis that becomes axis ``i``, None for a new one of size 1.
 
     Removed axes have size 1. A sequence of axes stays in front; the others are then counted from the end.
@@ -127,8 +126,7 @@ def _onnx(view: View, name: str) -> Iterator[str]:
         operand = made
 
 
-@dataclass(frozen=True)
-class Slice:
+class Slice(Struct):
     """A slice of an operand: its first ``size`` elements along an axis."""
 
     dims: tuple[Dim, ...]

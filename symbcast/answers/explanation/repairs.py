@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -21,6 +20,7 @@ from symbcast.core.characters import clipped
 from symbcast.core.program.calls.call import Call
 from symbcast.core.program.limits import check_limit
 from symbcast.core.shapes import Shape, any_shape_of, is_open
+from symbcast.core.structs import Struct
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 
@@ -50,8 +50,7 @@ class RepairData(TypedDict):
     code: dict[str, str]
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(Struct):
     """A change, and the answer with it.
 
     Attributes:

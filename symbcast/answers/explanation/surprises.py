@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
@@ -12,6 +11,7 @@ from symbcast.core.algebra.sequences import Rest, axis_of, is_sequence, rank_of
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import Compatible, Formula, all_of, at_most, different, equal
 from symbcast.core.shapes import is_open
+from symbcast.core.structs import Struct
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ class SurpriseData(TypedDict):
     sizes: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Surprise:
+class Surprise(Struct):
     """An effect of a valid broadcast that is surely unintended.
 
     Attributes:

@@ -8,12 +8,12 @@ other than conditions; renderers lay out all of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.characters import clipped
 from symbcast.core.logic.formulas import all_of
+from symbcast.core.structs import Struct
 
 if TYPE_CHECKING:
     from symbcast.answers.explanation.names import Namer
@@ -103,15 +103,13 @@ class Field(NamedTuple):
     lead: str = ""
 
 
-@dataclass(frozen=True)
-class Fields:
+class Fields(Struct):
     """Fields, one below the other."""
 
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True)
-class Records:
+class Records(Struct):
     """Records of the same fields: a table with column heads if there is room, else all fields in order."""
 
     name: str
@@ -140,8 +138,7 @@ class Row(NamedTuple):
         return self.cells[column] if column < len(self.cells) else Span("")
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct):
     """Rows whose cells are aligned: at the right, or column by column as in ``align`` (``l``, ``r``).
 
     ``name`` describes the table for people who cannot see it; ``legend`` explains its marks.
@@ -167,8 +164,7 @@ class Table:
         return ", ".join(f"{mark.text} {meaning}" for mark, meaning in self.legend)
 
 
-@dataclass(frozen=True)
-class Lines:
+class Lines(Struct):
     """Lines of prose, which may be indented or faint."""
 
     lines: tuple[Line, ...]
@@ -179,8 +175,7 @@ class Lines:
 Block: TypeAlias = Fields | Records | Table | Lines
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct):
     """A title, the status of the subject, and the content."""
 
     title: Line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from textwrap import wrap
 
 from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Part, Records, Row, Table, plain
 from symbcast.core.characters import clipped, visible
@@ -69,6 +68,8 @@ def _wrapped(text: str, width: int) -> list[str]:
     """Return a text as lines that are at most ``width`` wide, or as one line if that is 0."""
     if len(text) <= width and text.isprintable() and text == text.strip():
         return [text]  # as `wrap` would, which takes a hundred times as long
+    from textwrap import wrap
+
     return wrap(text, width, break_on_hyphens=False) or [text] if width else [text]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
@@ -40,7 +39,7 @@ def shape_document(dims: Sequence[Dim]) -> Document:
 def with_tiers(document: Document, tiers: Mapping[Tier, Sequence[str]]) -> Document:
     """Return a document that also shows which tiers of the solver decided, and for which sizes."""
     said = (f"{tier.name}, {tier.value}{': ' if names else ''}{listed(names)}" for tier, names in tiers.items())
-    return replace(document, blocks=(*document.blocks, fields([field("decided by", *map(words, said))])))
+    return document.replace(blocks=(*document.blocks, fields([field("decided by", *map(words, said))])))
 
 
 def condition_document(condition: Formula) -> Document:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
@@ -128,7 +127,7 @@ def remark(outcome: FileOutcome) -> None:
 def _report(outcome: FileOutcome, document: Document) -> Document:
     """Return a report with the result of the real run at its end."""
     runs = field("runtime", *(words(c.text) for c in outcome.confirmed))
-    return replace(document, blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
+    return document.replace(blocks=(*document.blocks, Fields((runs,)))) if runs.lines else document
 
 
 def show_summary(outcomes: Sequence[FileOutcome]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
@@ -67,7 +66,7 @@ def document(report: GraphAnswer, room: Room = Room.SCREEN, more: tuple[Block, .
     while shown > 1 and room is Room.SCREEN and _lines(shortener.document(made)) > LINES:
         shown -= 1
         made = _document(report, shown, shortener)
-    return shortener.document(replace(made, blocks=(*made.blocks, *more)))
+    return shortener.document(made.replace(blocks=(*made.blocks, *more)))
 
 
 def _lines(document: Document) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -67,21 +66,21 @@ class Shortener:
         """Return a document with aliases, and their legend at its end."""
         if not self._aliases:
             return document
-        made = replace(document, blocks=tuple(map(self._block, document.blocks)))
+        made = document.replace(blocks=tuple(map(self._block, document.blocks)))
         legend = self.legend(span.text for line in _lines(made) for span in line)
         lines = legend if len(legend) <= _LINES else [", ".join(legend)]
-        return replace(made, blocks=(*made.blocks, Fields((field("names", *map(whole, lines)),)))) if legend else made
+        return made.replace(blocks=(*made.blocks, Fields((field("names", *map(whole, lines)),)))) if legend else made
 
     def _block(self, block: Block) -> Block:
         match block:
             case Fields(found):
                 return Fields(tuple(map(self._field, found)))
             case Records(_, _, records):
-                return replace(block, records=tuple(tuple(map(self._field, record)) for record in records))
+                return block.replace(records=tuple(tuple(map(self._field, record)) for record in records))
             case Lines(lines):
-                return replace(block, lines=tuple(map(self._line, lines)))
+                return block.replace(lines=tuple(map(self._line, lines)))
             case Table(_, rows):
-                return replace(block, rows=tuple(map(self._row, rows)))
+                return block.replace(rows=tuple(map(self._row, rows)))
 
     def _row(self, row: Row) -> Row:
         return row._replace(label=self.text(row.label), cells=self._line(row.cells))

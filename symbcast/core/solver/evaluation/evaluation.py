@@ -7,7 +7,6 @@ text. Other languages that write sums, products and comparisons like Python have
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from symbcast.core.logic.formulas import (
     with_dims,
 )
 from symbcast.core.logic.formulas import holds as holds_of_sizes
+from symbcast.core.structs import Struct
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -177,8 +177,7 @@ def python_call(function: str, args: Sequence[str]) -> str:
     return f"sum(({', '.join(args)}))" if function == "sum" else f"{function}({', '.join(args)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(Struct):
     """The parts of the notation that differ between languages; ``infix`` are the operations written as operators."""
 
     conjunction: str = " and "

@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.structs import Struct
 
 Node: TypeAlias = Any
 """A symbol, or a term treated as opaque: then all results are true, but more may hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct):
     """The join of ``members`` is defined."""
 
     members: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Onto:
+class Onto(Struct):
     """``data`` is 1 or equals ``target``."""
 
     data: Node
     target: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Same:
+class Same(Struct):
     """``left`` equals ``right``."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
+class Within(Struct):
     """``node`` lies in ``members``."""
 
     node: Node
     members: SizeSet
 
 
-@dataclass(frozen=True, slots=True)
-class EitherOne:
+class EitherOne(Struct):
     """``left`` or ``right`` is 1."""
 
     left: Node

@@ -8,7 +8,6 @@ modulus by modulus (`symbcast.core.solver.sets.congruences`), so a period may be
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice
 from math import lcm
@@ -29,12 +28,12 @@ from symbcast.core.solver.sets.congruences import (
     of_residue,
     period_of,
 )
+from symbcast.core.structs import Struct
 
 __all__ = ["ALL", "EMPTY", "MAX_PERIOD", "NOT_ONE", "ONE", "PeriodTooLongError", "Segment", "SizeSet", "normal"]
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct):
     """The sizes from ``low`` to ``high`` (None: no end) whose residues are in ``pattern``."""
 
     low: int
@@ -94,8 +93,7 @@ def _residues(pattern: Pattern) -> list[int]:
     return bits(mask_of(pattern, period_of(pattern)))
 
 
-@dataclass(frozen=True, slots=True)
-class SizeSet:
+class SizeSet(Struct):
     """A set of sizes: disjoint segments in ascending order.
 
     >>> evens = SizeSet.residues(2, [0])
