@@ -86,6 +86,17 @@ def test_the_command_line_loads_nothing_heavy(shapes, options):
     assert loaded(program) == []
 
 
+@pytest.mark.parametrize("shapes", [["N, 3", "M, 1"], ["4,3", "4,1"], ["N, 3", "M, 4"], ["N", "x"]], ids=str)
+def test_a_short_command_loads_nothing_that_takes_longer_than_its_answer(shapes):
+    """Neither dataclasses, which need `inspect`, nor paths, nor advice about other arguments."""
+    needless = {"dataclasses", "inspect", "pathlib", "symbcast.cli.arguments", "symbcast.core.text.slips", "textwrap"}
+    program = (
+        f"from symbcast.cli import run\nrun({['check', *shapes]!r})\nimport sys\nprint({needless} & {{*sys.modules}})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout.splitlines()[-1] == "set()") == ("x" not in shapes)
+
+
 def test_what_sympy_is_asked_for_loads_it():
     """The list of modules is looked at, and would tell."""
     assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition.sympy') == ["sympy"]

@@ -23,9 +23,10 @@ from symbcast.cli.advice.values import (
     unquoted_shapes,
 )
 from symbcast.cli.advice.words import OF_SHAPES, line, meant_choice, shown
-from symbcast.cli.files import STDIN, is_there
+from symbcast.cli.files import is_there
 from symbcast.cli.option import Option, Options
 from symbcast.cli.statuses import UsageError
+from symbcast.cli.stdin import STDIN
 from symbcast.core.characters import listed
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from symbcast.batch.interrupts import Undone
 from symbcast.cli.statuses import UsageError
+from symbcast.cli.stdin import STDIN, read_stdin
 from symbcast.core.characters import closest
 
-STDIN = "-"
-"""Stands for standard input where a shape or a file is expected."""
 ENDING = ".onnx"
 _MOST_BYTES = 1 << 31
 """One more byte than a model can have; reading the model reports this."""
@@ -43,16 +41,6 @@ def is_there(path: str) -> bool:
         return Path(path).exists()
     except (OSError, ValueError):  # the name is too long or invalid
         return False
-
-
-def read_stdin(limit: int = -1) -> bytes:
-    """Return up to ``limit`` bytes from standard input; raise `UsageError` if it cannot be read."""
-    try:
-        return sys.stdin.buffer.read(limit)
-    except (AttributeError, OSError, ValueError) as error:
-        raise UsageError(
-            f"standard input cannot be read: {getattr(error, 'strerror', None) or 'it is closed'}"
-        ) from None
 
 
 @contextmanager

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.cli.files import STDIN, read_stdin
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.stdin import STDIN, read_stdin
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.cli.advice.paths import module_of
 from symbcast.cli.advice.synonyms import OPERATIONS, OTHER_WORDS, OUTPUTS, noted
-from symbcast.cli.advice.values import EQUALS, is_relation, separated, several_rules, sign_among
-from symbcast.cli.advice.words import CHOICES, OF_SHAPES, is_numbers, line, repeated, shown
+from symbcast.cli.advice.values import is_relation, separated, several_rules, sign_among
+from symbcast.cli.advice.words import CHOICES, EQUALS, OF_SHAPES, is_numbers, line, repeated, shown
 from symbcast.cli.shapes import is_shape
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
 from symbcast.core.characters import closest, listed
@@ -346,6 +345,8 @@ def _is_for_rule(option: str, rule: str) -> bool:
 
 def _misspelt(name: str, options: Options) -> list[str]:
     """Return the option that an unknown name resembles."""
+    from difflib import SequenceMatcher
+
     names = [n for option in options for n in option.names if n.startswith("--")]
     word = name.lstrip("-").casefold()
     close = closest(word, [known[2:] for known in names])

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from symbcast.cli.advice.words import SIGNS, is_number, line, repeated, shown
+from symbcast.cli.advice.words import EQUALS, SIGNS, is_number, line, repeated, shown
 from symbcast.cli.files import is_there
 from symbcast.cli.option import Option
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
-from symbcast.core.text.slips import correction
 from symbcast.errors import SymbcastError
 
 RELATIONS = ("--assume", "--that")
@@ -143,6 +142,8 @@ def _relation(value: str, words: Sequence[str]) -> str:
         text = " ".join([value, *words[:count]])
         if is_relation(text):
             return text
+    from symbcast.core.text.slips import correction
+
     for count in range(len(words), 0, -1):
         meant = correction(" ".join([value, *words[:count]]), True, is_relation)
         if meant:
@@ -163,10 +164,6 @@ def sign_among(command: str, shapes: Sequence[str], options: Sequence[str]) -> s
         return f"{sign} precedes an output: {line('solve', own[:-1], '--out', own[-1])}"
     given = [part for option in options for part in option.split("=", 1)]
     return f"shapes are separate arguments: leave {sign} out: {line(command, own, given)}" if sign and own else ""
-
-
-EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")
-"""What people write before an output."""
 
 
 def _joined(words: Sequence[str]) -> tuple[str, int]:

@@ -11,6 +11,8 @@ OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
 """The commands that take shapes."""
 SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs", "vs.", "versus", "against", "with", ";", ",", "|")
 """What people write between shapes. A size with such a name can be written as ``(x,)``."""
+EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")
+"""What people write before an output."""
 _PLAIN = r"[\w.,/:=@%+-]+"
 CHOICES = {
     "c": "cpp",
@@ -30,6 +32,16 @@ CHOICES = {
     "mlir": "stablehlo",
 }
 """Other words for values of options."""
+
+
+def are_clear(arguments: Sequence[str]) -> bool:
+    """Return whether each argument is a name, a number or a list: no file, part of a shape, or sign between shapes."""
+    return all(
+        (argument.isidentifier() or argument.isdecimal() or "," in argument)
+        and not argument.rstrip().endswith(",")
+        and argument not in (*SIGNS, *EQUALS)
+        for argument in arguments
+    )
 
 
 def meant_choice(value: str, choices: Sequence[str]) -> str | None:

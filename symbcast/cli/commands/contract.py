@@ -13,11 +13,12 @@ from cyclopts import Parameter
 from symbcast.answers.contracts.wanted import range_meant, read_range
 from symbcast.cli.advice.words import shown
 from symbcast.cli.commands.model import check_front_ends
-from symbcast.cli.files import STDIN, model_on_stdin
+from symbcast.cli.files import model_on_stdin
 from symbcast.cli.models.knowledge import bound_sizes
 from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text
 from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.cli.stdin import STDIN
 from symbcast.core.characters import closest
 from symbcast.core.effort import call as counted_call
 from symbcast.core.program.sizes.assumptions import check_min_size

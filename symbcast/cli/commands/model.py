@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from cyclopts import Parameter
 
 from symbcast.cli.advice.words import meant_choice
-from symbcast.cli.files import STDIN, is_there, model_files, model_on_stdin, targets
+from symbcast.cli.files import is_there, model_files, model_on_stdin, targets
 from symbcast.cli.models.knowledge import bound_sizes, check_named, inputs_given
 from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.models.outcomes import Names
 from symbcast.cli.options import AGAIN, GuardIn
 from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.cli.stdin import STDIN
 from symbcast.core.program.sizes.assumptions import check_min_size
 from symbcast.errors import MissingExtraError, SymbcastError
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from symbcast.cli.advice.paths import is_model
 from symbcast.cli.advice.words import line, shown
-from symbcast.cli.files import STDIN, is_there, read_stdin
+from symbcast.cli.files import is_there
 from symbcast.cli.options import TextOrJson
 from symbcast.cli.output import harmless, print_json, print_wrapped
 from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.stdin import STDIN, read_stdin
 
 EPILOGUE = """Example: python export.py 2>&1 | symbcast torch-error
 
