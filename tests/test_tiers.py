@@ -71,3 +71,12 @@ def test_the_tiers_are_the_same_whatever_was_asked_before():
     before = plain_answer(env).tiers
     env.witness(), env.counterexample(), env.condition
     assert plain_answer(env).tiers == before == {Tier.F3: ["a0", "b0", "a1", "b1", "a2", "b2"]}
+
+
+def test_what_a_join_equals_needs_no_solver_if_it_is_a_part_of_it():
+    env = sb.ShapeEnv(assume="N >= 1 and A >= 1 and B >= 1")
+    env.broadcast("N, N", "A, B")
+    env.require("broadcast(B, N) == N")
+    env.require("broadcast(A, B, N) == broadcast(A, N)")
+    assert plain_answer(env).tiers == {Tier.F1: ["N", "A", "B"]}
+    assert env.condition.equivalent("compatible(A, N) and (B == 1 or B == N)")

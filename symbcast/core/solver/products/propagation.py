@@ -65,7 +65,7 @@ def propagated(
     [AnyOf((Comparison('==', b, 1), Comparison('==', b, a)))]
     """
     found = list(constraints)
-    if not any(map(_is_involved, found)) and not _shares_operations(found):
+    if not any(_is_involved(c) or _states_part(c) for c in found) and not _shares_operations(found):
         return found
     bounds = Bounds({s: low for s, low in least.items() if low})
     try:
@@ -110,6 +110,14 @@ def _shares_operations(constraints: Sequence[Formula]) -> bool:
         for operation in _operations(dim)
     }
     return any(operation == other and n != m for operation, n in stated for other, m in met)
+
+
+def _states_part(formula: Formula) -> bool:
+    """Return whether a formula is the equality of a join and a part of it, which bounds its other members."""
+    if not isinstance(formula, Comparison) or formula.operator != "==":
+        return False
+    left, right = (frozenset(join_members(d)) for d in (formula.left, formula.right))
+    return left < right or right < left
 
 
 def _is_involved(formula: Formula) -> bool:
