@@ -340,8 +340,10 @@ def _equal_products(found: Comparison, sets: Mapping[Symbol, SizeSet]) -> Formul
 
 def _by_symbol(less: Term, greater: Term, sets: Mapping[Symbol, SizeSet]) -> list[_Factor]:
     """Return the factors of two products by symbol; none if one of the lesser product may exceed its partner."""
+    if not (_has_operation(less) or _has_operation(greater)):
+        return []
     low, high = separated(less), separated(greater)
-    if low is None or high is None or not (_has_operation(less) or _has_operation(greater)):
+    if low is None or high is None:
         return []
     symbols = {**low.factors, **high.factors}
     pairs = [(low.factors.get(s, constant(1)), high.factors.get(s, constant(1))) for s in symbols]
