@@ -12,6 +12,7 @@ from symbcast.graphs.values.value import Constant
 from symbcast.openvino.element_types import number_of
 
 _REALS = frozenset({1, 10, 11})
+_READ = INTEGERS | _REALS | {BOOL}
 
 
 def shape_of(op: Any) -> tuple[int, ...]:
@@ -24,7 +25,9 @@ class Held(Constant):
     """The constant of a Constant node."""
 
     def __init__(self, op: Any) -> None:
-        super().__init__(op, shape_of(op), number_of(op.get_output_element_type(0)))
+        shape = shape_of(op)
+        super().__init__(op, shape, number_of(op.get_output_element_type(0)))
+        self._is_long = prod(shape) > MAX_ELEMENTS
 
     def read(self) -> Content | None:
         """Return the elements of short tensors, and of long integer tensors."""
@@ -35,13 +38,9 @@ class Held(Constant):
 
     def facts(self) -> Hashable | None:
         """Return the shape and type, and the data of a constant that is short enough to be listed."""
-        if self.dtype not in INTEGERS | _REALS | {BOOL}:
+        if self.dtype not in _READ:
             return None
         return Held, self.shape, self.dtype, None if self._is_long else self.raw.get_data().tobytes()
-
-    @property
-    def _is_long(self) -> bool:
-        return prod(shape_of(self.raw)) > MAX_ELEMENTS
 
     @property
     def array(self) -> Any:
