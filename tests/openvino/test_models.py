@@ -228,7 +228,7 @@ def test_an_operator_that_is_not_known_leaves_its_output_unknown():
 def test_the_output_of_a_result_is_its_input():
     x = parameter("x", -1, 3)
     twice = op.add(op.result(x).output(0), op.constant(np.float32(1)))
-    assert str(sb.openvino.check(ov.Model([twice], [x])).outputs[twice.get_friendly_name()]) == "(x_dim_0, 3)"
+    assert list(map(str, sb.openvino.check(ov.Model([twice], [x])).outputs.values())) == ["(x_dim_0, 3)"]
 
 
 def test_how_many_are_selected_is_data():
