@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import sympy
 from sympy.core.basic import Basic
@@ -33,6 +33,8 @@ from symbcast.core.logic.formulas import (
     negate,
 )
 from symbcast.errors import AssumptionError, ShapeTypeError
+
+T = TypeVar("T")
 
 
 class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this name
@@ -102,8 +104,9 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
     members = dict.fromkeys(map(_guarded, dims))
     if any(isinstance(m, int) for m in members):
         return compatible(*members)
+    ordered = _by_our_key([*members]) or sorted(members, key=default_sort_key)
     # In order and distinct: `eval` would change nothing.
-    made: Boolean = compatible(*sorted(members, key=default_sort_key), evaluate=len(members) < 2)
+    made: Boolean = compatible(*ordered, evaluate=len(members) < 2)
     return made
 
 
@@ -131,35 +134,49 @@ def _lattice(kind: Any, formulas: Iterable[Formula]) -> Boolean:
 def _sorted(parts: Iterable[Boolean]) -> list[Boolean]:
     """Return parts in the order of sympy: by size, and then by its own key."""
     found = list(parts)
-    keys = [_plain_key(part) for part in found]
-    if None in keys:
-        counts = [_nodes(part) for part in found]
-        if len(set(counts)) == len(counts):  # sympy's own key takes longest
-            return [part for _, part in sorted(zip(counts, found, strict=True), key=_first)]
-        return sorted(found, key=lambda part: (_nodes(part), default_sort_key(part)))
-    return [part for _, part in sorted(zip(keys, found, strict=True), key=_first)]
+    known = _by_our_key(found)
+    if known is not None:
+        return known
+    counts = [_nodes(part) for part in found]
+    if len(set(counts)) == len(counts):  # sympy's own key takes longest
+        return [part for _, part in sorted(zip(counts, found, strict=True), key=_first)]
+    return sorted(found, key=lambda part: (_nodes(part), default_sort_key(part)))
 
 
-def _first(pair: tuple[Any, Boolean]) -> Any:
+def _by_our_key(parts: Sequence[T]) -> list[T] | None:
+    """Return formulas or symbols in the order of sympy, whose own key takes ten times as long; None for others."""
+    keys = [_key(part) for part in parts]
+    return None if None in keys else [part for _, part in sorted(zip(keys, parts, strict=True), key=_first)]
+
+
+def _first(pair: tuple[Any, Basic]) -> Any:
     return pair[0]
 
 
-def _plain_key(part: Boolean) -> tuple[Any, ...] | None:
-    """Return a key of a relation of symbols and integers; None for any other part.
+_NUMBER, _SYMBOL, _COMPOUND = 1, 2, 5
+"""How sympy orders kinds of expressions: `class_key` of each begins with its number."""
+_COMPOUNDS = (*_TO_RELATION.values(), sympy.Ge, sympy.Gt, sympy.And, sympy.Or, sympy.Not, compatible)
 
-    It orders them as sympy's own key does, which takes ten times as long: by name of the class, numbers before symbols.
+
+def _key(part: Basic) -> tuple[int, tuple[Any, ...]] | None:
+    """Return the size of a formula of symbols and integers, and a key that orders it among others as sympy's own does.
+
+    Return None for any other part.
     """
-    if not isinstance(part, Relational):
+    if type(part) is sympy.Symbol:
+        return 1, (_SYMBOL, part.name)
+    if isinstance(part, sympy.Integer):
+        return 1, (_NUMBER, int(part))
+    if type(part) not in _COMPOUNDS:
         return None
-    key: list[object] = [type(part).__name__]
-    for side in part.args:
-        if type(side) is sympy.Symbol:
-            key.append((2, side.name))
-        elif isinstance(side, sympy.Integer):
-            key.append((1, int(side)))
-        else:
+    nodes, keys = 1, []
+    for arg in part.args:
+        found = _key(arg)
+        if found is None:
             return None
-    return tuple(key)
+        nodes += found[0]
+        keys.append(found[1])
+    return nodes, (_COMPOUND, type(part).__name__, len(keys), *keys)
 
 
 @lru_cache(maxsize=4096)
