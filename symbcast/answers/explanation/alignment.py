@@ -16,6 +16,7 @@ from symbcast.core.verdicts import Verdict
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.broadcasting.constraints import Constraint
+    from symbcast.core.broadcasting.placement import Places
     from symbcast.core.program.calls.call import Call
 
 
@@ -42,10 +43,22 @@ class Alignment:
     ``dims`` are the sizes of each operand as the rule lays them.
     """
 
+    result: Call
+    dims: tuple[tuple[Dim, ...], ...]
+    places: Places
+
     def __init__(self, result: Call) -> None:
         self.result = result
         self.dims = result.dims
         self.places = result.rule.places(list(map(len, self.dims)))
+
+    def at(self, concrete: Call) -> Alignment:
+        """Return the alignment of the operands at some sizes, given the result for these."""
+        if self.result.is_open:
+            return Alignment(concrete)
+        made = Alignment.__new__(Alignment)
+        made.result, made.dims, made.places = concrete, concrete.dims, self.places
+        return made
 
     @stored
     def names(self) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, permutations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations, zip_longest
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.core.algebra.sequences import is_sequence
@@ -162,30 +162,62 @@ class Slice(Struct):
 Edit: TypeAlias = View | Slice
 
 
-def views(dims: Sequence[Dim], rank: int, gain: Callable[[Sequence[Dim]], int]) -> Iterator[tuple[int, View]]:
+class Meeting:
+    """How often sizes of an operand other than 1 meet an equal size of another operand, aligned at the right."""
+
+    def __init__(self, shapes: Sequence[Sequence[Dim]], position: int) -> None:
+        others = [s[::-1] for n, s in enumerate(shapes) if n != position]
+        self._met = [{*sizes} for sizes in zip_longest(*others, fillvalue=1)]
+        """The sizes of the others, from the last axis on; 1 is not counted."""
+        self._now = 0
+        self.may_grow = False
+        """Whether some size meets none of its like now, but occurs in another operand: only then can an order gain."""
+        for back, size in enumerate(reversed(shapes[position])):
+            if self.meets(size, back):
+                self._now += 1
+            elif size != 1 and any(size in other for other in others):
+                self.may_grow = True
+
+    def meets(self, size: Dim, back: int) -> bool:
+        """Return whether a size would meet its like on an axis, counted from the last one, which is 0."""
+        return size != 1 and back < len(self._met) and size in self._met[back]
+
+    def gain(self, meetings: int) -> int:
+        """Return how much more often than now the operand's sizes meet their like if they do so this often."""
+        return meetings - self._now
+
+    def gain_of(self, dims: Sequence[Dim]) -> int:
+        """Return how much more often sizes meet their like if the operand gets these."""
+        return self.gain(sum([self.meets(size, back) for back, size in enumerate(reversed(dims))]))
+
+
+def views(dims: Sequence[Dim], rank: int, meeting: Meeting) -> Iterator[tuple[int, View]]:
     """Yield the ways to place an operand's sizes other than 1 on the axes of a shape of some rank, with 1 elsewhere.
 
-    Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end. ``gain``
-    rates the resulting sizes; views are yielded with their gain, if that is above 0.
+    Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end. Views are
+    yielded with their gain, if that is above 0.
     """
     found = tuple(dims)
     if any(map(is_sequence, found)):
         ends = _views_of_end(found, rank) if is_sequence(found[0]) else ()
-        yield from ((gained, view) for view in ends if (gained := gain(view.made)) > 0)
+        yield from ((gained, view) for view in ends if (gained := meeting.gain_of(view.made)) > 0)
         return
     real = [axis for axis, dim in enumerate(found) if dim != 1]
+    meets = [[meeting.meets(found[axis], back) for back in range(rank - 1, -1, -1)] for axis in real]
     met = {found}
     in_any_order = permutations if len(real) <= _PERMUTED else combinations
     for places in in_any_order(range(rank), len(real)):
-        start = min(places, default=rank)
+        gained = meeting.gain(sum([there[place] for there, place in zip(meets, places, strict=True)]))
+        if gained <= 0:
+            continue
+        start = min(places)
         axes: list[int | None] = [None] * (rank - start)
         for axis, place in zip(real, places, strict=True):
             axes[place - start] = axis
         made = tuple([1 if axis is None else found[axis] for axis in axes])
         if made not in met:
             met.add(made)
-            if (gained := gain(made)) > 0:
-                yield gained, View(found, tuple(_with_ones(found, axes)))
+            yield gained, View(found, tuple(_with_ones(found, axes)))
 
 
 def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[View]:

@@ -57,17 +57,16 @@ def failure_at(aligned: Alignment, sizes: Mapping[str, int], shown: int = 1) -> 
         return error.problem
     if concrete is None:
         return _no_size(aligned, sizes)
-    broken = failures(concrete, "would be")
+    broken = failures(aligned.at(concrete), "would be")
     more = len(broken) - shown
     if more > 0:
         broken = [*broken[:shown], f"{more} more {'axis fails' if more == 1 else 'axes fail'} too"]
     return "; ".join(broken)
 
 
-def failures(concrete: Call, verb: str = "has") -> list[str]:
+def failures(aligned: Alignment, verb: str = "has") -> list[str]:
     """Return for each broken constraint of integer shapes the sizes that clash."""
-    aligned = Alignment(concrete)
-    return [_failure(c, aligned, verb) for c in concrete.constraints if not holds(c.requirement)]
+    return [_failure(c, aligned, verb) for c in aligned.result.constraints if not holds(c.requirement)]
 
 
 def _failure(constraint: Constraint, aligned: Alignment, verb: str) -> str:
@@ -126,7 +125,7 @@ def conflict_lines(aligned: Alignment, shown: int = 4) -> list[str]:
     """Return why a broadcast is never valid: each clashing constraint's requirement, and the facts against it."""
     result = aligned.result
     if result.scope is None:
-        lines = failures(result)
+        lines = failures(aligned)
         return lines if len(lines) <= shown else [*lines[: shown - 1], f"and on {len(lines) - shown + 1} more axes"]
     asked = [_asked(c, aligned) for c in result.conflict]
     lines = [text for text, _ in asked]

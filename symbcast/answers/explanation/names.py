@@ -9,10 +9,10 @@ from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.sequences import Rest, SequenceSymbol
 from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
 from symbcast.core.algebra.terms import stored
-from symbcast.core.algebra.writer import name_text
+from symbcast.core.algebra.writer import TermWriter, name_text
 from symbcast.core.broadcasting import Rule
 from symbcast.core.shapes import Shape
-from symbcast.core.text.printing import dim_text, formula_text, labelled_text
+from symbcast.core.text.printing import dim_text, formula_text, labelled_text, written
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -83,6 +83,12 @@ class Namer:
     def _order(self) -> Mapping[Symbol, int]:
         return {self._renamed.get(s, s): n for n, s in enumerate(self._names)}
 
+    @stored
+    def _writer(self) -> TermWriter | None:
+        """Writes terms once for all texts; None if some size needs a label, which depends on the sizes beside it."""
+        is_plain = not self._renamed and all(type(s) is Symbol and not s.is_Dummy for s in self._names)
+        return TermWriter({}, self._order) if is_plain else None
+
     @property
     def sizes(self) -> tuple[str, ...]:
         """The name of each size, and of each sequence of axes."""
@@ -93,11 +99,13 @@ class Namer:
         """Return a dimension as text, without its bounds."""
         if type(dim) is Symbol and not self._renamed:
             return name_text(dim.name)
-        return str(dim) if isinstance(dim, int) else labelled_text(self._rename(dim), self._order)
+        if isinstance(dim, int):
+            return str(dim)
+        return self._writer.dim(dim) if self._writer is not None else labelled_text(self._rename(dim), self._order)
 
     def bounded(self, dim: Dim) -> str:
         """Return a dimension as text, an unknown with its bounds."""
-        if isinstance(dim, int) or type(dim) is Symbol or isinstance(dim, Rest):
+        if type(dim) is Symbol or isinstance(dim, (int, Rest)):
             return self.dim(dim)
         if not isinstance(dim, Unknown):
             return dim_text(self._rename(dim), self._order)
@@ -106,7 +114,7 @@ class Namer:
 
     def renamed(self, dim: Dim) -> Dim:
         """Return a dimension over symbols with their display names."""
-        return dim if isinstance(dim, int) else self._rename(dim)
+        return replaced(dim, self._renamed) if self._renamed and not isinstance(dim, int) else dim
 
     def renamed_formula(self, formula: Formula) -> Formula:
         """Return a formula over symbols with their display names."""
@@ -123,6 +131,8 @@ class Namer:
 
     def formula(self, formula: Formula) -> str:
         """Return a formula as text that parses back."""
+        if self._writer is not None:
+            return written(formula, self._writer)
         return formula_text(self.renamed_formula(formula), order=self._order)
 
     def _rename(self, dim: Dim) -> Dim:

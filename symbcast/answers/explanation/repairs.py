@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from symbcast.answers.explanation.alignment import Alignment
-from symbcast.answers.explanation.edits import MOST_AXES, Edit, Framework, Slice, views
+from symbcast.answers.explanation.edits import MOST_AXES, Edit, Framework, Meeting, Slice, views
 from symbcast.answers.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
 from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.explanation.surprises import outer_products
@@ -249,16 +249,18 @@ def _edits(aligned: Alignment) -> Iterator[_Candidate]:
         return
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
     found: list[tuple[int, int, Edit]] = []
-    meetings = [(n, _Meeting(shapes, n)) for n in editable]
+    meetings = [(n, Meeting(shapes, n)) for n in editable]
     for n, meeting in meetings:
         if meeting.may_grow:
             rank = _known_rank(shapes) if is_open(result.operands[n]) else longest
-            found += [(gained, n, view) for gained, view in views(shapes[n], rank, meeting.gain)]
+            found += [(gained, n, view) for gained, view in views(shapes[n], rank, meeting)]
     if not found:  # a slice is likely only if no placement of the whole operand is
         for n, meeting in meetings:
-            found += [(gained, n, cut) for cut in _slices(shapes, n) if (gained := meeting.gain(cut.made)) > 0]
+            found += [(gained, n, cut) for cut in _slices(shapes, n) if (gained := meeting.gain_of(cut.made)) > 0]
+    others = [sum([d != 1 for d in s]) for s in shapes]
     for gained, position, edit in found:
-        cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, shapes, position)
+        fewest = min([*others[:position], *others[position + 1 :]], default=0)
+        cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, fewest, position)
         yield _Candidate(cost, edit.kind, position, partial(_edited, aligned, position, edit))
 
 
@@ -277,36 +279,13 @@ def _edited(
     return fix, _code(edit, name, frameworks)
 
 
-class _Meeting:
-    """How often sizes of an operand other than 1 meet an equal size of another operand, aligned at the right."""
+def _unlikeliness(edit: Edit, fewest: int, position: int) -> float:
+    """Return a tie-breaker for edits of one kind with equally many matches: lower for smaller edits and later axes.
 
-    def __init__(self, shapes: Sequence[Sequence[Dim]], position: int) -> None:
-        others = [reversed(s) for n, s in enumerate(shapes) if n != position]
-        self._met = [{*sizes} - {1, None} for sizes in zip_longest(*others)]
-        """The sizes of the others, from the last axis on."""
-        self._own = shapes[position]
-        self._now = self._count(self._own)
-
-    def _count(self, dims: Sequence[Dim]) -> int:
-        return sum([size in met for size, met in zip(reversed(dims), self._met, strict=False)])
-
-    def gain(self, dims: Sequence[Dim]) -> int:
-        """Return how much more often they meet their like if the operand gets these sizes."""
-        return self._count(dims) - self._now
-
-    @property
-    def may_grow(self) -> bool:
-        """Whether some size meets none of its like now, but occurs in another operand: only then can an order gain."""
-        every = set[Any]().union(*self._met)
-        own = zip_longest(reversed(self._own), self._met[: len(self._own)], fillvalue=())
-        return any(size in every and size not in met for size, met in own)
-
-
-def _unlikeliness(edit: Edit, shapes: Sequence[Sequence[Dim]], position: int) -> float:
-    """Return a tie-breaker for edits of one kind with equally many matches: lower for smaller edits and later axes."""
+    ``fewest`` is the least number of sizes other than 1 in another operand.
+    """
     places = [back for back, size in enumerate(reversed(edit.made), 1) if size != 1]
-    others = [sum([d != 1 for d in s]) for n, s in enumerate(shapes) if n != position]
-    is_smaller = len(places) <= min(others, default=0)
+    is_smaller = len(places) <= fewest
     return edit.inversions * 0.1 + sum(places) * 0.01 + (0 if is_smaller else 0.5) - position * 0.001
 
 

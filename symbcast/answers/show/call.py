@@ -109,15 +109,17 @@ def answer_fields(aligned: Alignment) -> Iterator[Field]:
     result = aligned.result
     never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
     yield field("valid when", *_condition(aligned))
-    yield field("assuming", whole(_assumed(result)))
-    yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
+    if not result.is_plain:
+        yield field("assuming", whole(_assumed(result)))
+        yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
     if never:
         yield field("impossible", *map(words, conflict_lines(aligned)))
     elif counterexample:
         yield field("fails at", _failing(aligned, counterexample))
     if witness:
         yield field("works at", _working(result, witness))
-    yield field("evidence", words(evidence_text(result, bool(witness or counterexample))))
+    if not result.is_plain:
+        yield field("evidence", words(evidence_text(result, bool(witness or counterexample))))
 
 
 def evidence_text(answer: Call | Program, is_found: bool) -> str:

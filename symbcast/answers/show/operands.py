@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from symbcast.answers.explanation.alignment import Alignment, Mark
 from symbcast.answers.explanation.evidence import clashing_pair
@@ -24,6 +25,8 @@ MEANINGS = {
 }
 """The meaning of each mark on an axis."""
 _TONES = {mark: Tone[mark.name] for mark in Mark}
+_MARKS = {mark: Span(mark.value, tone=_TONES[mark]) for mark in Mark}
+_GAP = Span("...", True, math=Pieces(("...",)))
 TONES = {
     Verdict.ALWAYS: Tone.FINE,
     Verdict.SOMETIMES: Tone.CONDITIONAL,
@@ -100,13 +103,13 @@ class _Operands:
 
     def marks(self) -> Row:
         """Return the status of each axis."""
-        cells = [Span(self._marks[a].value, tone=self._tones[a]) if a is not None else Span("") for a in self.axes]
+        cells = [_MARKS[self._marks[a]] if a is not None else Span("") for a in self.axes]
         return Row("fits", tuple(cells), Part.MARKS)
 
     def legend(self) -> tuple[tuple[Span, str], ...]:
         """Return the marks in use, with their meanings."""
-        used = [mark for mark in MEANINGS if mark in self._marks.values()]
-        return tuple((Span(mark.value, tone=_TONES[mark]), MEANINGS[mark]) for mark in used)
+        used = self._marks.values()
+        return tuple([(_MARKS[mark], meaning) for mark, meaning in MEANINGS.items() if mark in used])
 
     def _cell(self, operand: int | None, axis: int | None) -> Span:
         if operand is None:
@@ -117,25 +120,29 @@ class _Operands:
     def _of(self, axis: int | None, dims: list[Dim], is_bounded: bool) -> Span:
         """Return a cell of the dimensions on an axis: usually one, or none if the operand does not reach it."""
         if axis is None:
-            return Span("...", True, math=Pieces(("...",)))
+            return _GAP
         namer = self._namer
-        write = namer.bounded if is_bounded else namer.dim
-        text = cut(" & ".join(map(write, dims)), self._cell_width)
-        # An unknown with bounds has no mathematics, and stays text.
-        pieces = [write(d) if is_bounded and isinstance(d, Unknown) else namer.renamed(d) for d in dims]
-        return Span(text, True, self._tones[axis], Pieces(tuple(pieces)))
+        texts: list[str] = []
+        pieces: list[Dim | str] = []
+        for dim in dims:
+            text = namer.bounded(dim) if is_bounded else namer.dim(dim)
+            texts.append(text)
+            # An unknown with bounds has no mathematics, and stays text.
+            pieces.append(text if is_bounded and isinstance(dim, Unknown) else namer.renamed(dim))
+        text = texts[0] if len(texts) == 1 else " & ".join(texts)
+        return Span(cut(text, self._cell_width), True, self._tones[axis], Pieces(tuple(pieces)))
 
     def _chosen(self) -> list[tuple[int | None, str]]:
         """Return the shown operands with their names; an entry for None says how many are left out."""
         names = self._aligned.names
+        if len(names) <= self._max_operands:
+            return [(n, cut(name, LABEL_WIDTH)) for n, name in enumerate(names)]
         chosen = self._chosen_operands(len(names))
         left_out = f"... {len(names) - len(chosen) + 1} more"
         return [(n, left_out if n is None else cut(names[n], LABEL_WIDTH)) for n in chosen]
 
     def _chosen_operands(self, count: int) -> list[int | None]:
         """Return the operands to show: the first and last ones and those that clash; None represents the others."""
-        if count <= self._max_operands:
-            return list(range(count))
         half = self._max_operands // 2
         kept = {*range(half), *range(count - half, count)}
         for axis in self._aligned.clashing[:1]:
@@ -149,6 +156,7 @@ class _Operands:
         return list(clashing_pair(cells)) if len(cells) > 1 else cells
 
 
+@lru_cache(maxsize=256)
 def _head(place: int | str) -> Span:
     return Span(str(place), math=Pieces((place,)) if isinstance(place, int) else None)
 

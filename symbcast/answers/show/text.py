@@ -85,18 +85,28 @@ def _field(field: Field, width: int) -> Iterator[str]:
 
 
 def _table(table: Table, indent: int) -> Iterator[str]:
-    rows = [(row.part, *line) for row in table.rows for line in _row_lines(row)]
-    texts = aligned([(label, cells) for _, label, cells in rows], table.align, indent)
-    for (part, *_), text in zip(rows, texts, strict=True):
-        yield f"{text}    {table.legend_text}" if part is Part.MARKS and table.legend else text
-    if table.legend and all(row.part is not Part.MARKS for row in table.rows):
-        yield f"{' ' * indent}{table.legend_text}"
+    parts: list[Part] = []
+    lines: list[tuple[str, Sequence[str]]] = []
+    for row in table.rows:
+        found = _row_lines(row)
+        lines += found
+        parts += [row.part] * len(found)
+    texts = aligned(lines, table.align, indent)
+    if not table.legend:
+        yield from texts
+        return
+    legend = table.legend_text
+    for part, text in zip(parts, texts, strict=True):
+        yield f"{text}    {legend}" if part is Part.MARKS else text
+    if Part.MARKS not in parts:
+        yield f"{' ' * indent}{legend}"
 
 
-def _row_lines(row: Row) -> list[tuple[str, tuple[str, ...]]]:
+def _row_lines(row: Row) -> list[tuple[str, Sequence[str]]]:
     """Return the label and the cells of each line of a row; cells that are too wide continue below."""
-    label, texts = "" if row.part is Part.MARKS else row.label, tuple([cell.text for cell in row.cells])
-    if max(map(len, texts), default=0) <= CELL and "".join(texts).isprintable():
+    label, texts = "" if row.part is Part.MARKS else row.label, [cell.text for cell in row.cells]
+    together = "".join(texts)
+    if together.isprintable() and (len(together) <= CELL or max(map(len, texts)) <= CELL):
         return [(label, texts)]
     first, *below = zip_longest(*[_wrapped(text, CELL) for text in texts], fillvalue="")
     return [(label, first), *[("", cells) for cells in below]]
@@ -108,14 +118,12 @@ def aligned(rows: Sequence[tuple[str, Sequence[str]]], align: str = "", indent: 
     >>> aligned([("A", ("2", "N")), ("long", ("", "13"))])
     ['  A     2   N', '  long     13']
     """
-    columns = [_justified([label for label, _ in rows], is_right=False)]
+    if not rows:
+        return []
+    before, width = " " * indent, max([len(label) for label, _ in rows])
+    columns = [[before + label.ljust(width) for label, _ in rows]]
     for n, column in enumerate(zip_longest(*[cells for _, cells in rows], fillvalue="")):
-        columns.append(_justified(column, is_right=align[n : n + 1] in ("", "r")))
-    before = " " * indent
-    return [(before + "  ".join(cells)).rstrip() for cells in zip(*columns, strict=True)]
-
-
-def _justified(texts: Sequence[str], *, is_right: bool) -> list[str]:
-    """Return the texts of a column, padded to the width of the longest."""
-    width = max(map(len, texts), default=0)
-    return [text.rjust(width) if is_right else text.ljust(width) for text in texts]
+        width = max([len(text) for text in column])
+        is_right = align[n : n + 1] in ("", "r")
+        columns.append([text.rjust(width) if is_right else text.ljust(width) for text in column])
+    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]

@@ -71,7 +71,12 @@ def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None, or
     'N >= 2 and (N == M or N == 1 or M == 1)'
     """
     labels = labels_of(dims_of(formula)) if names is None else _labels(names)
-    return _formula(formula, TermWriter(labels, order))[0]
+    return written(formula, TermWriter(labels, order))
+
+
+def written(formula: Formula, writer: TermWriter) -> str:
+    """Return a formula as text whose terms a writer writes."""
+    return _formula(formula, writer)[0]
 
 
 def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:

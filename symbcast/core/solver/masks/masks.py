@@ -38,7 +38,7 @@ class Masks:
     (<Verdict.SOMETIMES: 'sometimes'>, [Compatible(('N', 'M'))], (('N', 'M'), 3))
     """
 
-    __slots__ = ("_held", "_numbers", "_placed", "shapes", "verdict")
+    __slots__ = ("_held", "_laid", "_numbers", "_placed", "shapes", "verdict")
 
     def __init__(self, shapes: Sequence[tuple[Size, ...]]) -> None:
         rank = 0
@@ -67,6 +67,7 @@ class Masks:
         self._numbers = numbers
         self._placed: tuple[list[Name], dict[int, int]] | None = None
         self._held: dict[int, int] | None = None
+        self._laid: list[dict[int, Name]] | None = None
         self.verdict = _NEVER if clash else _SOMETIMES if meet or _meet_number(names, numbers) else _ALWAYS
 
     @property
@@ -168,12 +169,16 @@ class Masks:
 
     def _columns(self, held: Mapping[int, int]) -> list[dict[int, Name]]:
         """Return the names of each axis by position, in the order of the operands, without those that are 1."""
-        _, places = self._names_and_places()
-        found: list[dict[int, Name]] = [{} for _ in self._numbers]
-        for shape in self.shapes:
-            for column, size in zip(found[len(found) - len(shape) :], shape, strict=True):
-                if type(size) is not int:
-                    column[places[id(size)]] = size
+        found = self._laid
+        if found is None:
+            _, places = self._names_and_places()
+            found = self._laid = [{} for _ in self._numbers]
+            for shape in self.shapes:
+                axis = len(found) - len(shape)
+                for size in shape:
+                    if type(size) is not int:
+                        found[axis][places[id(size)]] = size
+                    axis += 1
         if 1 in held.values():
             return [{place: name for place, name in column.items() if held.get(place) != 1} for column in found]
         return found
