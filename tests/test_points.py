@@ -66,6 +66,10 @@ def by_solver(result):
 @example(("numpy", {}), ["a, b", "b, 1"], ["a >= 2"], 0)
 @example(("numpy", {}), ["a, b, c", "b, c, a"], ["a >= 2"], 0)
 @example(("numpy", {}), ["a, b", "c, d"], ["b >= 3", "c >= 2"], 1)
+@example(("numpy", {}), ["a, b", "c, 1"], ["a == c", "b >= 2"], 0)
+@example(("numpy", {}), ["a, b", "c, 3"], ["c == a", "b == 3"], 1)
+@example(("none", {}), ["a, b", "c, d"], ["a == b", "b == c", "c == d"], 0)
+@example(("pdpd", {}), ["a, a//2", "b, c"], ["a == b", "c == a"], 0)
 def test_answers_do_not_depend_on_the_short_way(rule, operands, relations, min_size):
     short = asked(rule, operands, relations, min_size)
     long = by_solver(asked(rule, operands, relations, min_size))
@@ -118,6 +122,14 @@ def test_alternatives_are_in_the_order_of_sympy(pairs):
     parts = [equal(dims[a], dims.get(b, b)) for a, b in pairs if a != b]
     assume(len(parts) > 1)
     assert list(to_sympy(any_of(parts)).args) == sorted(map(to_sympy, parts), key=default_sort_key)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh23"), min_size=3, max_size=6), min_size=2, max_size=5))
+def test_conjunctions_are_in_the_order_of_sympy(shapes):
+    made = sb.broadcast(*map(", ".join, shapes)).condition.sympy
+    if isinstance(made, (sympy.And, sympy.Or)):
+        assert made.args == type(made)(*made.args, evaluate=False).args == tuple(sympy.ordered(made.args))
+        assert all(part.args == tuple(sympy.ordered(part.args)) for part in made.args if isinstance(part, sympy.Or))
 
 
 def test_attributes_that_are_equal_but_refused():

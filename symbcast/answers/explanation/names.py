@@ -77,6 +77,7 @@ class Namer:
         """Return a namer for sizes with the given names; sums list them in the order of their names."""
         made = Namer.__new__(Namer)
         made._names, made._renamed, made._order = names, _renamed(names), {}
+        made._writer = None  # other sizes may be written too
         return made
 
     @stored

@@ -10,6 +10,7 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.core.broadcasting import AttributeLike, Emission, Rule, find_rule
 from symbcast.core.broadcasting.constraints import Constraint, Origin
 from symbcast.core.effort import CALL, Effort, counting
+from symbcast.core.effort import call as effort_of_call
 from symbcast.core.logic.definedness import definedness
 from symbcast.core.logic.formulas import FALSE, all_of, holds
 from symbcast.core.program.calls.operands import plain_dims
@@ -83,6 +84,8 @@ class Call:
     """What may show the verdict before the question is read in full; None if it cannot."""
     _later: tuple[Callable[..., Scope], tuple[Any, ...]] | None = None
     """What reads the question in full, and from what: until then there is no scope."""
+    _is_within: bool = False
+    """Whether the question was put within a call: then that call pays for reading it."""
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope | None) -> None:
         self.rule = rule
@@ -104,7 +107,7 @@ class Call:
         """Read the question in full if that was put off."""
         if self._later is not None:
             # It counts for no call, as if it were done when the question was put.
-            with counting(Effort(CALL, is_call=True)):
+            with effort_of_call() if self._is_within else counting(Effort(CALL, is_call=True)):
                 read, question = self._later
                 scope = read(*question)
                 self._read(scope, scope.shapes)
@@ -139,13 +142,14 @@ class Call:
                 return made
         assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
         dims = [s.dims for s in operands] if made is None else made._dims
-        points = points_of(found, dims, assumed, least) if current() is None else None
+        points = points_of(found, dims, assumed, least)
         later = _scope_of, (shapes, operands, assumed, least)
         if points is None:
             scope = _scope_of(*later[1])
             return cls(found, scope.shapes, scope)
         made = cls(found, operands, None) if made is None else made
         made._tier, made._points, made._later = GENERAL, points, later
+        made._is_within = current() is not None
         return made
 
     @property

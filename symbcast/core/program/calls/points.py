@@ -40,7 +40,8 @@ class Points:
     assumptions, about the same names; no size is below ``least``.
 
     Attributes:
-        clauses: The conjuncts of the condition if the rule joins names with lower bounds; None for any other question.
+        clauses: The conjuncts of the condition if the rule joins names with lower bounds, and none if it always holds;
+            None for any other question.
         verdict: The verdict, None if the points do not show it.
     """
 
@@ -49,7 +50,6 @@ class Points:
     def __init__(
         self, relations: Iterable[Relation], dims: Iterable[Dim], assumed: Sequence[Formula], least: int
     ) -> None:
-        self._relations = [r for r in relations if not _is_trivial(r)]
         self._assumed = assumed
         self._least = least
         self._names: dict[Any, None] = {}
@@ -60,18 +60,36 @@ class Points:
             elif isinstance(dim, Term):
                 self._terms[dim] = None
                 self._names.update(dim.symbols())
+        bound = self._equal_names() if assumed else {}
+        if bound:
+            relations = [(kind, tuple([bound.get(s, s) for s in sizes])) for kind, sizes in relations]
+        self._relations = [r for r in relations if not _is_trivial(r)]
         self.clauses = self._separate()
         self.verdict: Verdict | None
         if self.clauses is not None:
             self.verdict = Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
         else:
             self.verdict = self._decide() if self._is_small() else None
+            self.clauses = [] if self.verdict is Verdict.ALWAYS else None
 
     @property
     def names(self) -> tuple[Symbol, ...] | None:
         """The names of the question, in order of appearance; None if there are sequences of axes."""
         names = tuple(self._names)
         return names if _PLAIN.issuperset(map(type, names)) else None
+
+    def _equal_names(self) -> dict[Any, Symbol | int]:
+        """Return what names are by the assumptions that two names, or a name and an integer, are equal."""
+        found: dict[Any, Any] = {}
+        for formula in self._assumed:
+            if type(formula) is Comparison and formula.operator == "==":
+                left, right = found.get(formula.left, formula.left), found.get(formula.right, formula.right)
+                if type(left) is int:
+                    left, right = right, left
+                if left in self._names and left is not right and (type(right) is int or right in self._names):
+                    found = {name: right if value is left else value for name, value in found.items()}
+                    found[left] = right
+        return found
 
     def _separate(self) -> list[Formula] | None:
         """Return the condition of joins of names with lower bounds."""
@@ -97,12 +115,15 @@ class Points:
         return not self._terms or sum(map(_atoms_in, self._terms)) <= _MOST_ATOMS
 
     def _decide(self) -> Verdict | None:
-        if not self._relations and not self._assumed and not any(map(_may_be_negative, self._terms)):
+        is_certain = not self._relations and not any(map(_may_be_negative, self._terms))
+        if is_certain and not self._assumed:
             return Verdict.ALWAYS
         works = fails = False
         for point in self._points():
             if self._assumed and not _all_hold(self._assumed, point):
                 continue
+            if is_certain:
+                return Verdict.ALWAYS
             if self._holds(point):
                 works = True
             else:
