@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.terms import symbols_of
@@ -28,7 +28,7 @@ from symbcast.graphs.values.elements import BINARY, UNARY
 from symbcast.graphs.values.intervals import fitted, interval_of, some_of
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.tensors import cast
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.values.value import UNNUMBERED, Value
 from symbcast.graphs.walking.deciding import joined, symbols_of_element
 from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.operators.rearranging.layout import new_axes
@@ -49,15 +49,21 @@ _EXACT = INTEGERS | {BOOL}
 _TRANSLATIONS: dict[str, Translation] = {}
 
 
+def _typed(value: Value, known: Any) -> Value:
+    """Return a tensor with the element type of a recorded one, if its own is not known."""
+    dtype = number_of(getattr(known, "dtype", None)) if type(value) is Value and not value.dtype else 0
+    if not dtype:
+        return value
+    made = value.copy()
+    made.dtype, made.key = dtype, UNNUMBERED
+    return made
+
+
 def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     """Return the outputs of a call with their element types and the known elements of integers and booleans."""
     recorded = call.node.raw.meta.get("val")
     values = recorded if isinstance(recorded, (tuple, list)) else [recorded]
-    for value, known in zip(outputs, values, strict=False):
-        if type(value) is Value and not value.dtype:
-            value.dtype = number_of(getattr(known, "dtype", None))
-            value.key = None
-    outputs = with_positions(call, outputs)
+    outputs = with_positions(call, [*map(_typed, outputs, values), *outputs[len(values) :]])
     translate = _TRANSLATIONS.get(call.node.op_type)
     first = outputs[0] if outputs else None
     if translate is None or first is None or first.content is not None or first.shape is None:

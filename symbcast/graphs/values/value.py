@@ -25,12 +25,17 @@ if TYPE_CHECKING:
 Dims: TypeAlias = "tuple[Dim, ...]"
 
 
+UNNUMBERED = 0
+
+
 class Value:
     """A value: ``shape`` is None if not even the rank is known; ``content`` describes the known elements.
 
     ``dtype`` is the number of the element type in ``TensorProto.DataType``, 0 if unknown. ``decided_by`` says what
     decides the elements (`symbcast.graphs.values.deciders`); it is None until the walk sets it. ``key`` is a number
-    that values of one walk share if the same is known about them; it is None until the walk needs it.
+    that values of one walk share if the same is known about them; it is `UNNUMBERED` until the walk needs it.
+
+    Nodes about which the same is known share their outputs, so a walk does not change a value that a node gave.
     """
 
     __slots__ = ("content", "decided_by", "dtype", "key", "shape")
@@ -40,7 +45,7 @@ class Value:
         self.dtype = dtype
         self.content = content
         self.decided_by: Decider | None = None
-        self.key: int | None = None
+        self.key = UNNUMBERED
 
     def facts(self) -> Hashable | None:
         """Return everything that is known about the value; None if that is more than a tensor's shape and elements."""
@@ -241,7 +246,7 @@ def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
         value.ends = tuple(replaced(d, sizes) for d in value.ends)
     elif value.shape is not None:
         value.shape = tuple(replaced(d, sizes) for d in value.shape)
-        value.key = None
+        value.key = UNNUMBERED
 
 
 def sequence_of(items: Iterable[Value], dtype: int = 0) -> SequenceValue:

@@ -257,9 +257,10 @@ class NodeCall(Context):
 
     def input_name(self, position: int) -> str:
         """Return the name of an input."""
-        if self.inputs is not self.place.inputs and position < len(self.inputs):
-            pairs = zip(self.node.inputs, self.place.inputs, strict=True)
-            position = next((n for n, (_, v) in enumerate(pairs) if v is self.inputs[position]), position)
+        given = self.place.inputs
+        if self.inputs is not given and position < len(self.inputs):
+            places = [n for n, v in enumerate(given) if v is self.inputs[position]]  # values may be shared
+            position = position if position in places else next(iter(places), position)
         return self.node.inputs[position] if position < len(self.node.inputs) else f"input {position}"
 
     def give_up(self, reason: str) -> NoReturn:

@@ -8,7 +8,7 @@ requirements is one, because these are recorded already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from symbcast.graphs.values.value import Constant, Value
@@ -43,16 +43,23 @@ class Repeats:
         keys = [None if v is None else v.key or self._number(v) for v in inputs]
         return None if _INCOMPARABLE in keys else (kind, self._asker.guards, *keys)
 
-    def outputs(self, key: Key, inputs: Sequence[Value | None]) -> Sequence[Value] | None:
-        """Return the outputs of a node with a key and these inputs; None if none are known."""
+    def table(self) -> Mapping[Key, Sequence[Value | int]]:
+        """Return what nodes give under the present knowledge: values, and the positions of inputs that are handed on.
+
+        Values are shared: nothing may change them.
+        """
         knowledge = self._asker.knowledge
         if knowledge != self._knowledge:
             self._outputs.clear()
             self._knowledge = knowledge
-        found = self._outputs.get(key)
+        return self._outputs
+
+    def outputs(self, key: Key, inputs: Sequence[Value | None]) -> Sequence[Value] | None:
+        """Return the outputs of a node with a key and these inputs; None if none are known."""
+        found = self.table().get(key)
         if found is None:
             return None
-        return [v.copy() if isinstance(v, Value) else cast("Value", inputs[v]) for v in found]
+        return [cast("Value", inputs[v]) if isinstance(v, int) else v for v in found]
 
     def state(self) -> Hashable:
         """Return what changes if a node leaves a trace."""
@@ -70,10 +77,10 @@ class Repeats:
                 return
         kept: list[Value | int] = []
         for value in outputs:
-            if value in inputs:
+            if isinstance(value, Constant) and value in inputs:
                 kept.append(inputs.index(value))
             elif type(value) is Value and (value.key or self._number(value)) != _INCOMPARABLE:
-                kept.append(value.copy())
+                kept.append(value)
             else:
                 return
         self._outputs[key] = kept

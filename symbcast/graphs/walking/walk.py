@@ -112,14 +112,40 @@ class Walk:
 
     def _nodes(self, nodes: Sequence[Node], start: int, scope: GraphScope) -> None:
         """Walk through the nodes from ``start`` on."""
-        for position in range(start, len(nodes)):
+        position, count = self._repeated(nodes, start, scope), len(nodes)
+        while position < count:
             self.node(nodes[position], scope)
-            if self.fork is None:
-                continue
-            fork, self.fork = self.fork, None
-            if self._forks < MAX_FORKS and len(nodes) - position <= MAX_FORKED_NODES:
-                self._both(fork, nodes, position, scope)
-                return
+            if self.fork is not None:
+                fork, self.fork = self.fork, None
+                if self._forks < MAX_FORKS and count - position <= MAX_FORKED_NODES:
+                    self._both(fork, nodes, position, scope)
+                    return
+            position = self._repeated(nodes, position + 1, scope)
+
+    def _repeated(self, nodes: Sequence[Node], start: int, scope: GraphScope) -> int:
+        """Take over the outputs of earlier twins, from a node on; return the position of the first one without a twin.
+
+        Most nodes of a large model have one: what they do not need, such as a place and a name, is not made here.
+        """
+        if self.asker.foreknown or not self.is_untimed:
+            return start
+        table, guards, values = self._repeats.table(), self.asker.guards, scope.values
+        for position in range(start, len(nodes)):
+            node = nodes[position]
+            inputs = node.inputs
+            if not inputs:  # a constant: its kind may take long
+                return position
+            try:
+                found = table.get((node.kind, guards, *[values[name].key for name in inputs]))
+            except KeyError:  # an input is left out, or of a graph around this one
+                return position
+            if found is None:
+                return position
+            for name, value in zip(node.outputs, found, strict=False):
+                if name:
+                    values[name] = values[inputs[value]] if isinstance(value, int) else value
+            self._unnamed.append(node)
+        return len(nodes)
 
     def _both(self, fork: Fork, nodes: Sequence[Node], position: int, scope: GraphScope) -> None:
         """Walk through the nodes after an If once for each branch, and merge the results.
@@ -206,7 +232,6 @@ class Walk:
         if budget is not None and budget.over():
             outputs = self._stopped(node, inputs, budget.reason)
         else:
-            # Most nodes of a large model have a twin: what they do not need, a place and a name, is made after this.
             place = self._restated(node, inputs) if self.asker.foreknown else None
             key = self._repeats.key(node.kind, inputs)
             if key is not None:
@@ -256,7 +281,7 @@ class Walk:
         before = self._repeats.state()
         outputs = self._lengths.limited(self._outputs(place, scope), place.node.title)
         self.mark(place.node, place.inputs, outputs)
-        if key is not None:
+        if key is not None and len(outputs) >= len(place.node.outputs):
             self._repeats.keep(key, before, place.inputs, outputs)
         return outputs
 
