@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from symbcast.core.logic.formulas import FALSE
 from symbcast.graphs.model import Model
 from symbcast.graphs.values.value import UNKNOWN
-from symbcast.onnx.inputs.models import input_names, load, read_inputs
+from symbcast.onnx.inputs.models import load, read_inputs
 from symbcast.onnx.opening.refusals import Refusal
 from symbcast.onnx.opening.session import refusal
 from symbcast.onnx.opening.values import value_of
@@ -40,15 +40,18 @@ class OnnxModel(Model):
         super().__init__(source, graph, path=path, raw=examined.model, inner=examined.inner)
         self.examined = examined
         self._runtime = runtime
+        held = {*examined.tensors.names, *(t.values.name for t in examined.model.graph.sparse_initializer)}
+        self._inputs = [i for i in examined.model.graph.input if i.name not in held]
+        """The inputs that are not constants of the model."""
 
     @property
     def input_names(self) -> tuple[str, ...]:
         """The names of the inputs that are not constants of the model."""
-        return input_names(self.raw.graph)
+        return tuple(i.name for i in self._inputs)
 
     def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the inputs as values, with the caller's knowledge of them."""
-        return read_inputs(self.raw.graph, env, given, are_open=are_open)
+        return read_inputs(self._inputs, env, given, are_open=are_open)
 
     @cached_property
     def _refusal(self) -> Refusal | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,27 +134,16 @@ _NAME = r"[^\W\d][\w.]*"
 _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
 
-def read_inputs(graph: Any, env: Program, given: Given = NOTHING, *, are_open: bool = True) -> Inputs:
-    """Read the inputs of a graph that are not constants of it, with what the caller knows of them.
+def read_inputs(inputs: Sequence[Any], env: Program, given: Given = NOTHING, *, are_open: bool = True) -> Inputs:
+    """Read the inputs of a graph, with what the caller knows of them.
 
     Sizes that the caller binds are numbers in the shapes. With ``are_open``, a tensor of unknown rank has a
     sequence of axes. Raises `BindingError` if the given facts cannot hold for these inputs.
     """
-    inputs = _given(graph)
     taken = {d.dim_param for i in inputs for d in _dims(i.type)}
     flags: dict[Symbol, str] = {}
     values = {i.name: _declared(i, env, taken, flags) for i in inputs}
     return inputs_of(values, env, given, flags, are_open=are_open)
-
-
-def input_names(graph: Any) -> tuple[str, ...]:
-    """Return the names of the inputs of a graph that are not constants of it."""
-    return tuple(i.name for i in _given(graph))
-
-
-def _given(graph: Any) -> list[Any]:
-    held = {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
-    return [i for i in graph.input if i.name not in held]
 
 
 def _declared(declared: Any, env: Program, taken: set[str], flags: dict[Symbol, str]) -> Value:

@@ -12,6 +12,10 @@ Sizes: TypeAlias = "tuple[int, ...] | int"
 """A list of sizes that are numbers, or one such size."""
 
 
+UNNUMBERED = 0
+"""The number of what is known about a value, before it is compared."""
+
+
 class Known:
     """What ONNX Runtime knows about a value; it is not changed.
 
@@ -21,7 +25,7 @@ class Known:
         constant: its tensor, if a computation may use it.
         is_folded: whether its tensor was computed from other constants.
         sizes: its elements, if they are sizes that are known before constants are folded.
-        number: the same for values of a model about which the same is known; None until it is needed.
+        number: the same for values of a model about which the same is known, once it is needed.
         was_known: whether the same was known before constants were folded.
     """
 
@@ -40,7 +44,7 @@ class Known:
         self.constant = constant
         self.is_folded = is_folded
         self.sizes = sizes
-        self.number: int | None = None
+        self.number = UNNUMBERED
         self.was_known = not is_folded and sizes is None and (unfolded is None or unfolded == type)
 
     def facts(self) -> tuple[Any, ...]:

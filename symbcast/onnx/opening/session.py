@@ -24,12 +24,12 @@ from symbcast.onnx.opening.constants import constant_of, folded, is_short
 from symbcast.onnx.opening.kernels import is_implemented
 from symbcast.onnx.opening.refusals import Refusal, RefusedSessionError, refused, words_of
 from symbcast.onnx.opening.schemas import Operator, is_unchanged, operator_of
-from symbcast.onnx.opening.scope import Known, Types
+from symbcast.onnx.opening.scope import UNNUMBERED, Known, Types
 from symbcast.onnx.opening.shape_values import sizes_made, tensor_of
 from symbcast.onnx.opening.signatures import MistypedError, outputs_of
 from symbcast.onnx.opening.types import ValueType, declared_type, is_known, kept_type, merged, tensor_type
 from symbcast.onnx.opening.values import type_of
-from symbcast.onnx.protobuf.constant import StoredTensor
+from symbcast.onnx.protobuf.constant import Initializers, StoredTensor
 from symbcast.onnx.protobuf.functions import body_of, definition_of, with_defaults
 from symbcast.onnx.protobuf.graph import OnnxNode, nodes_of
 from symbcast.onnx.protobuf.types import normal
@@ -60,8 +60,6 @@ def refusal(examined: Examined, known: Walked | None = None) -> Refusal | None:
     return opening.unimplemented or opening.mislabelled
 
 
-_OMITTED = 0
-"""Stands for an input that is left out; None stands for one about which nothing is known."""
 _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
 """Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema."""
 _OVERRIDABLE = 4
@@ -100,7 +98,7 @@ class _Opening:
         scope: Types,
         given: Sequence[ValueType | None],
         nodes: Sequence[OnnxNode] | None = None,
-        tensors: Sequence[StoredTensor] | None = None,
+        tensors: Initializers | None = None,
     ) -> list[ValueType | None]:
         """Infer a graph with inputs of the types ``given``; return the types of its outputs.
 
@@ -117,10 +115,13 @@ class _Opening:
                     )
                 found = kept
             scope.put(declared.name, found)
-        overridable = {i.name for i in graph.input} if self._can_override else set()
-        for tensor in map(StoredTensor, graph.initializer) if tensors is None else tensors:
-            if tensor.name not in overridable:
-                scope.values[tensor.name] = self._constant(tensor)
+        names, held, different = Initializers.of(graph.initializer) if tensors is None else tensors
+        constants = {tensor: self._constant(tensor) for tensor in different}
+        put = dict(zip(names, map(constants.__getitem__, held), strict=True))
+        if self._can_override:
+            for declared in graph.input:
+                put.pop(declared.name, None)
+        scope.values.update(put)
         for sparse in graph.sparse_initializer:
             if sparse.values.name not in scope.values:
                 scope.put(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
@@ -139,24 +140,37 @@ class _Opening:
 
     def _nodes(self, nodes: Iterable[OnnxNode], scope: Types) -> None:
         """Examine nodes, and repeat what is known of those that differ from an earlier one only in their names."""
-        values, examined, find = scope.values, self._examined, scope.find
+        values, declared, examined = scope.values, scope.declared.keys(), self._examined
         context = scope.kind, self._is_removed
         where = self._contexts.setdefault(context, len(self._contexts))
         for node in nodes:
-            if self._put(node, scope):
-                continue
-            inputs = [values.get(name) or find(name) if name else None for name in node.inputs]
-            key = self._key(node, inputs, scope, where)
-            met = examined.get(key) if key is not None else None
-            if met is None:
-                before = self.unimplemented, self.mislabelled
-                self._examine(node, inputs, scope)
-                if key is not None and before == (self.unimplemented, self.mislabelled):
-                    examined[key] = [values.get(name) for name in node.outputs]
-                continue
-            for name, known in zip(node.outputs, met, strict=True):
-                if known is not None:
-                    values[name] = known
+            outputs = node.outputs
+            try:
+                met = examined.get((node.kind, where, *[values[name].number for name in node.inputs]))
+            except KeyError:  # an input is left out, or of a graph around this one
+                met = None
+            if met is None or not declared.isdisjoint(outputs):
+                self._node(node, scope, where)
+            elif len(met) == 1 and met[0] is not None:
+                values[outputs[0]] = met[0]
+            else:
+                _repeat(outputs, met, values)
+
+    def _node(self, node: OnnxNode, scope: Types, where: int) -> None:
+        """Examine a node, or repeat what is known of an earlier one."""
+        if self._put(node, scope):
+            return
+        values, find = scope.values, scope.find
+        inputs = [values.get(name) or find(name) if name else None for name in node.inputs]
+        key = self._key(node, inputs, scope, where)
+        met = self._examined.get(key) if key is not None else None
+        if met is not None:
+            _repeat(node.outputs, met, values)
+            return
+        before = self.unimplemented, self.mislabelled
+        self._examine(node, inputs, scope)
+        if key is not None and before == (self.unimplemented, self.mislabelled):
+            self._examined[key] = [values.get(name) for name in node.outputs]
 
     def _put(self, node: OnnxNode, scope: Types) -> bool:
         """Put the outputs of a constant or of a function of the model into a scope; False for other nodes."""
@@ -176,17 +190,15 @@ class _Opening:
     def _key(self, node: OnnxNode, inputs: Sequence[Known | None], scope: Types, where: int) -> tuple[Any, ...] | None:
         """Return everything that decides what is known of a node's outputs; None if that is more than can be compared.
 
-        Those are graphs in the node, and the results of a walk, which go by the names of values. ``where`` numbers what
-        the nodes of a graph have in common.
+        Not compared are graphs in the node, and the results of a walk, which go by the names of values. ``where``
+        numbers what the nodes of a graph have in common. None stands for an input about which nothing is known.
         """
         kind = node.kind
         if kind is None:
             return None
         if self._known is not None and operator_of(node.op_type, node.version, node.domain) is None:
             return None
-        numbers: list[int | None] = [None if f is None else f.number or self._number(f) for f in inputs]
-        if None in numbers:
-            numbers = [n or (None if name else _OMITTED) for n, name in zip(numbers, node.inputs, strict=True)]
+        numbers = [None if f is None else self._number(f) if f.number == UNNUMBERED else f.number for f in inputs]
         declared, outputs = scope.declared, node.outputs
         if declared.keys().isdisjoint(outputs):
             return kind, where, *numbers
@@ -397,6 +409,11 @@ class _Opening:
         shown = ", ".join(text for text in given if text is not None)
         text = f"there is no implementation of {node.op_type} of version {operator.version} for {shown}"
         self.unimplemented = refused(node.raw, text, scope).refusal
+
+
+def _repeat(outputs: Sequence[str], met: Sequence[Known | None], values: dict[str, Known]) -> None:
+    """Take over what is known of the outputs of an earlier node."""
+    values.update((name, known) for name, known in zip(outputs, met, strict=True) if known is not None)
 
 
 def _constants(known: Mapping[str, Known]) -> dict[str, Any]:

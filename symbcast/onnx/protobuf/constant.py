@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.graphs.values.contents import MAX_ELEMENTS, from_array, from_numbers
 from symbcast.graphs.values.value import Constant
@@ -29,16 +29,15 @@ class StoredTensor:
     """A tensor of a model, read once for all that examines it; ``raw`` is its ``TensorProto``.
 
     Attributes:
-        name, shape, dtype: its name, its sizes and its element type.
+        shape, dtype: its sizes and its element type.
         is_long: whether it has more elements than are listed or computed with.
     """
 
-    __slots__ = ("_facts", "dtype", "is_long", "name", "raw", "shape")
+    __slots__ = ("_facts", "dtype", "is_long", "raw", "shape")
 
     def __init__(self, tensor: Any) -> None:
         self.raw = tensor
-        self.name: str = tensor.name
-        self.shape = tuple(tensor.dims)
+        self.shape: tuple[int, ...] = tuple(tensor.dims[:])  # a list takes half the time of the container
         self.dtype: int = tensor.data_type
         self.is_long = prod(self.shape) > MAX_ELEMENTS
         self._facts: Hashable = None
@@ -49,6 +48,58 @@ class StoredTensor:
         if self._facts is None:
             self._facts = (self.shape, self.dtype) if self.is_long else unnamed(self.raw)
         return self._facts
+
+
+class Tensors:
+    """The tensors of a model: those that are short and equal but for their names are one object."""
+
+    def __init__(self) -> None:
+        self._stored: dict[tuple[Any, ...], StoredTensor] = {}
+        self._short: dict[tuple[int, ...], bool] = {}
+        """Whether tensors have few elements, by element type and sizes."""
+
+    def read(self, tensor: Any) -> StoredTensor:
+        """Return a tensor; another one if that is equal to it."""
+        kind = tensor.data_type, *tensor.dims[:]
+        is_short = self._short.get(kind)
+        if is_short is None:
+            is_short = self._short[kind] = prod(kind[1:]) <= MAX_ELEMENTS
+        if not is_short or tensor.data_location:
+            return StoredTensor(tensor)
+        data = tensor.raw_data
+        if not data and kind[0] == _INT64 and not tensor.HasField("raw_data"):
+            data = tuple(tensor.int64_data[:])
+        if not data:
+            return StoredTensor(tensor)
+        key = kind, data
+        found = self._stored.get(key)
+        if found is None:
+            found = self._stored[key] = StoredTensor(tensor)
+        return found
+
+
+class Initializers(NamedTuple):
+    """The initializers of a graph.
+
+    Attributes:
+        names: the name of each.
+        tensors: the tensor of each; equal ones may be one object.
+        different: each object once.
+    """
+
+    names: list[str]
+    tensors: list[StoredTensor]
+    different: Sequence[StoredTensor]
+
+    @classmethod
+    def of(cls, protos: Iterable[Any]) -> Initializers:
+        """Read the initializers of a graph."""
+        read = Tensors().read
+        names, tensors = [], []
+        for proto in protos:
+            names.append(proto.name)
+            tensors.append(read(proto))
+        return cls(names, tensors, list(dict.fromkeys(tensors)))
 
 
 class TensorConstant(Constant):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from symbcast.graphs.graph import Graph, Node, module_path
 from symbcast.graphs.values.value import Value
-from symbcast.onnx.protobuf.constant import StoredTensor, TensorConstant
+from symbcast.onnx.protobuf.constant import Initializers, StoredTensor, TensorConstant, Tensors
 from symbcast.onnx.protobuf.types import normal
 
 _FIELDS = {
@@ -36,44 +37,18 @@ class OnnxNode(Node):
     It is read once, for all that examines the model: reading a field of a message takes longer than comparing it.
 
     ``kind`` is text, whose hash Python computes once, and the same object for all nodes that are read together: nodes
-    are compared by it several times. It is None for a node that runs graphs, and for a constant, whose tensor is too
-    large to be compared.
+    are compared by it several times. It says also which inputs and outputs are left out. It is None for a node that
+    runs graphs, and for a constant, whose tensor is too large to be compared.
     """
 
-    __slots__ = ("_attributes", "_graphs", "_tensor", "kind", "versions")
+    __slots__ = ("_attributes", "_graphs", "kind", "tensor", "versions")
 
     kind: str | None
-
-    def __init__(self, proto: Any, versions: Mapping[str, int], kinds: dict[tuple[Any, ...], str]) -> None:
-        """``kinds`` holds the kinds of the nodes that were read before."""
-        # Without the constructor of `Node`, which takes as long as reading the message.
-        self.raw = proto
-        self.versions = versions
-        self.op_type = op_type = proto.op_type
-        self.inputs = proto.input[:]  # a list, made in half the time of `list`
-        self.outputs = outputs = proto.output[:]
-        self.name = proto.name
-        self.domain = domain = normal(proto.domain)
-        self.version = version = versions.get(domain, 1)
-        self._attributes: Mapping[str, Any] | None = None
-        self._graphs: Mapping[str, Graph] | None = None
-        self._tensor: StoredTensor | None = None
-        if op_type == "Constant":
-            self.kind = None
-            return
-        written: tuple[bytes, ...] | None = ()
-        if attributes := proto.attribute:
-            written = _written(attributes)
-            if written is None:
-                self.kind = None
-                return
-        used = tuple([name != "" for name in outputs]) if "" in outputs else len(outputs)
-        overload = getattr(proto, "overload", "")  # onnx before 1.16 has none
-        key = (op_type, domain, overload, used, written)
-        kind = kinds.get(key)
-        if kind is None:
-            kind = kinds[key] = repr((version, key))
-        self.kind = kind
+    versions: Mapping[str, int]
+    _attributes: Mapping[str, Any] | None
+    _graphs: Mapping[str, Graph] | None
+    tensor: StoredTensor | None
+    """The tensor that a node of type Constant holds, if it holds nothing else."""
 
     @property
     def attributes(self) -> Mapping[str, Any]:
@@ -111,15 +86,6 @@ class OnnxNode(Node):
         return super().path
 
     @property
-    def tensor(self) -> StoredTensor | None:
-        """The tensor that a node of type Constant holds, if it holds nothing else."""
-        if self._tensor is None and self.op_type == "Constant" and not self.domain:
-            attributes = self.raw.attribute
-            if len(attributes) == 1 and attributes[0].name == "value":
-                self._tensor = StoredTensor(attributes[0].t)
-        return self._tensor
-
-    @property
     def held(self) -> tuple[int, ...] | None:
         """The shape of the tensor that a node of type Constant makes."""
         if self.op_type != "Constant" or self.domain:
@@ -155,10 +121,10 @@ class OnnxGraph(Graph):
         proto: Any,
         versions: Mapping[str, int],
         nodes: Sequence[OnnxNode] | None = None,
-        tensors: Sequence[StoredTensor] | None = None,
+        tensors: Initializers | None = None,
     ) -> None:
         self.raw = proto
-        self._tensors = list(map(StoredTensor, proto.initializer)) if tensors is None else tensors
+        self._tensors = Initializers.of(proto.initializer) if tensors is None else tensors
         super().__init__(
             nodes_of(proto.node, versions) if nodes is None else nodes,
             [i.name for i in proto.input],
@@ -169,13 +135,54 @@ class OnnxGraph(Graph):
     @property
     def constants(self) -> Mapping[str, Value]:
         """The initializers, new for each walk, because a walk adds knowledge to them."""
-        found: dict[str, Value] = {t.name: TensorConstant(t.raw, t) for t in self._tensors}
+        names, tensors, different = self._tensors
+        made = {t: TensorConstant(t.raw, t) for t in different}
+        found: dict[str, Value] = dict(zip(names, map(made.__getitem__, tensors), strict=True))
         for tensor in self.raw.sparse_initializer:
             found[tensor.values.name] = Value(tuple(tensor.dims), tensor.values.data_type)
         return found
 
 
+@cache
+def _has_overloads() -> bool:
+    """Return whether nodes say which overload of a function they call; onnx before 1.16 has none."""
+    from onnx import NodeProto
+
+    return "overload" in NodeProto.DESCRIPTOR.fields_by_name
+
+
 def nodes_of(protos: Iterable[Any], versions: Mapping[str, int]) -> list[OnnxNode]:
     """Wrap nodes for the walk, with the versions of the imported operator sets."""
+    made = []
     kinds: dict[tuple[Any, ...], str] = {}
-    return [OnnxNode(proto, versions, kinds) for proto in protos]
+    read = Tensors().read
+    version, has_overloads = versions.get("", 1), _has_overloads()
+    for proto in protos:
+        node = OnnxNode.__new__(OnnxNode)  # the constructor of `Node` takes as long as reading the message
+        made.append(node)
+        node.raw, node.versions, node.name = proto, versions, proto.name
+        node.op_type = op_type = proto.op_type
+        node.inputs = inputs = proto.input[:]  # a list, made in half the time of `list`
+        node.outputs = outputs = proto.output[:]
+        node.domain = domain = proto.domain and normal(proto.domain)
+        node.version = versions.get(domain, 1) if domain else version
+        node.tensor = None
+        node._attributes = None
+        node._graphs = None
+        node.kind = None
+        attributes = proto.attribute
+        if op_type == "Constant":
+            if not domain and len(attributes) == 1 and attributes[0].name == "value":
+                node.tensor = read(attributes[0].t)
+            continue
+        written = _written(attributes) if attributes else ()
+        if written is None:
+            continue
+        given = tuple([name != "" for name in inputs]) if "" in inputs else len(inputs)
+        used = tuple([name != "" for name in outputs]) if "" in outputs else len(outputs)
+        key = op_type, domain, proto.overload if has_overloads else "", given, used, written
+        kind = kinds.get(key)
+        if kind is None:
+            kind = kinds[key] = repr((node.version, key))
+        node.kind = kind
+    return made

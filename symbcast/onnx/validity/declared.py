@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from symbcast.onnx.protobuf.constant import Initializers
 from symbcast.onnx.validity.faults import Source, quoted
 
 _TENSOR = "tensor_type"
@@ -17,7 +18,7 @@ def check_unused(graph: Any, source: Source) -> None:
             raise source.fault(f"the initializer {quoted(tensor.name)} must also be an input in this version of the IR")
 
 
-def check_declared(graph: Any, source: Source) -> None:
+def check_declared(graph: Any, tensors: Initializers, source: Source) -> None:
     """Raise `ModelError` for tensors declared without an element type, or constants unlike their declaration."""
     declared = {v.name: v.type.tensor_type for v in (*graph.value_info, *graph.output) if _is_tensor(v)}
     given = {v.name for v in graph.input}
@@ -25,16 +26,16 @@ def check_declared(graph: Any, source: Source) -> None:
         if not kind.elem_type and name not in given:
             raise source.fault(f"{quoted(name)} is declared as a tensor without an element type")
     declared.update((v.name, v.type.tensor_type) for v in graph.input if _is_tensor(v))
-    for tensor in graph.initializer if declared else ():
-        kind = declared.get(tensor.name)
+    if declared.keys().isdisjoint(tensors.names):
+        return
+    for name, tensor in zip(tensors.names, tensors.tensors, strict=True):
+        kind = declared.get(name)
         if kind is None:
             continue
-        if kind.elem_type != tensor.data_type:
-            raise source.fault(
-                f"the initializer {quoted(tensor.name)} has a different element type than its declaration"
-            )
-        if kind.HasField("shape") and not _fits(tensor.dims, kind.shape):
-            raise source.fault(f"the initializer {quoted(tensor.name)} has a different shape than its declaration")
+        if kind.elem_type != tensor.dtype:
+            raise source.fault(f"the initializer {quoted(name)} has a different element type than its declaration")
+        if kind.HasField("shape") and not _fits(tensor.shape, kind.shape):
+            raise source.fault(f"the initializer {quoted(name)} has a different shape than its declaration")
 
 
 def _is_tensor(value: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from symbcast.errors import ModelError
-from symbcast.onnx.protobuf.constant import StoredTensor
+from symbcast.onnx.protobuf.constant import Initializers
 from symbcast.onnx.validity.bodies import check_bodies
 from symbcast.onnx.validity.declared import check_declared, check_unused
 from symbcast.onnx.validity.faults import DAMAGED, Source, label, quoted
@@ -47,7 +47,7 @@ class Graphs:
         self._of_runtime = of_runtime
         """Whether to check ONNX Runtime's own requirements on node names and declared values."""
         self.nodes: Sequence[Any] = ()
-        self.tensors: Sequence[StoredTensor] = ()
+        self.tensors = Initializers.of(())
         """The nodes and the initializers of the main graph."""
         self.count = -len(model.graph.node)
         """The number of nodes in functions and nested graphs."""
@@ -60,7 +60,7 @@ class Graphs:
         self._versions, self._right = versions, set()
         graph = self._model.graph
         self.nodes = self._read(graph.node, versions)
-        self.tensors = list(map(StoredTensor, graph.initializer))
+        self.tensors = Initializers.of(graph.initializer)
         self._graph(graph, (), self.nodes, self.tensors)
 
     def check_function(self, function: Any, versions: Mapping[str, int]) -> None:
@@ -74,15 +74,13 @@ class Graphs:
             if name not in known:
                 raise self._source.fault(f"the output {quoted(name)} is not produced by any node")
 
-    def _graph(
-        self, graph: Any, around: Sequence[set[str]], nodes: Sequence[Any], tensors: Sequence[StoredTensor]
-    ) -> None:
+    def _graph(self, graph: Any, around: Sequence[set[str]], nodes: Sequence[Any], tensors: Initializers) -> None:
         """Check a graph; ``around`` holds the names defined so far by the graphs around it."""
         if len(around) > MAX_DEPTH:
             return
         known = self._held(graph, tensors)
         if self._of_runtime:
-            check_declared(graph, self._source)
+            check_declared(graph, tensors, self._source)
             if 0 < self._model.ir_version < _OVERRIDABLE:
                 check_unused(graph, self._source)
         self._nodes(nodes, known, around)
@@ -94,21 +92,21 @@ class Graphs:
                     f"the output {quoted(output.name)} of the graph {quoted(graph.name)} is not produced in it"
                 )
 
-    def _held(self, graph: Any, tensors: Sequence[StoredTensor]) -> set[str]:
+    def _held(self, graph: Any, tensors: Initializers) -> set[str]:
         """Return the names of the inputs and constants of a graph."""
-        given, held = [i.name for i in graph.input], [t.name for t in tensors]
-        held += [t.values.name for t in graph.sparse_initializer]
+        given = [i.name for i in graph.input]
+        held = tensors.names + [t.values.name for t in graph.sparse_initializer]
         for what, names in ("input", given), ("initializer", held):
-            if any(isinstance(name, bytes) for name in names):
+            if bytes in set(map(type, names)):
                 raise self._source.fault(*DAMAGED)
             if len(set(names)) < len(names):
                 raise self._source.fault(f"the {what} {quoted(_first_twice(names))} is defined twice")
         if "" in given:
             raise self._source.fault(f"input {given.index('')} of the graph {quoted(graph.name)} has no name")
-        for tensor in tensors:
+        for tensor in tensors.different:
             problem = problem_of(tensor.raw)
             if problem is not None:
-                raise self._source.fault(f"the initializer {quoted(tensor.name)} {problem}")
+                raise self._source.fault(f"the initializer {quoted(tensor.raw.name)} {problem}")
         for sparse in graph.sparse_initializer:
             problem = sparse_problem_of(sparse)
             if problem is not None:
@@ -117,7 +115,7 @@ class Graphs:
 
     def _nodes(self, nodes: Sequence[Any], known: set[str], around: Sequence[set[str]]) -> None:
         """Check nodes in order, and add the names that they define to ``known``."""
-        right, titles = self._right, set[str]()
+        right, titles, of_runtime = self._right, set[str](), self._of_runtime
         self.count += len(nodes)
         for node in nodes:
             inputs = node.inputs
@@ -125,12 +123,11 @@ class Graphs:
                 for name in inputs:
                     if name and name not in known and not _is_among(name, around):
                         raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
-            given = tuple([not name for name in inputs]) if "" in inputs else len(inputs)
             kind = node.kind
-            if kind is None or (kind, given) not in right:
+            if kind is None or kind not in right:
                 is_plain = self._is_plain_node(node.raw, inputs, (*around, known))
                 if is_plain and kind is not None:
-                    right.add((kind, given))
+                    right.add(kind)
             for name in node.outputs:
                 if name in known or (around and _is_among(name, around)):
                     raise self._source.fault(f"{label(node.raw)} makes {quoted(name)}, which is already defined")
@@ -138,8 +135,10 @@ class Graphs:
                     known.add(name)
             title = node.name
             # ONNX Runtime turns constants into initializers before it checks names.
-            if title and (node.op_type != "Constant" or not self._of_runtime):
-                self._titled(title, titles)
+            if title and (node.op_type != "Constant" or not of_runtime):
+                if title in titles or isinstance(title, bytes):
+                    self._refuse_title(title)
+                titles.add(title)
 
     def _is_plain_node(self, node: Any, inputs: Sequence[str], around: Sequence[set[str]]) -> bool:
         """Check a node; return whether it is right wherever it stands: it holds numbers and texts only."""
@@ -159,14 +158,12 @@ class Graphs:
             self._within(node, held, around)
         return not held
 
-    def _titled(self, title: str | bytes, titles: set[str]) -> None:
-        """Record a node's name."""
+    def _refuse_title(self, title: str | bytes) -> None:
+        """Raise `ModelError` for a node's name that is no text, or another node's if ONNX Runtime is asked about."""
         if isinstance(title, bytes):
             raise self._source.fault(*DAMAGED)
         if self._of_runtime:
-            if title in titles:
-                raise self._source.fault(f"two nodes are called {quoted(title)}, which ONNX Runtime refuses")
-            titles.add(title)
+            raise self._source.fault(f"two nodes are called {quoted(title)}, which ONNX Runtime refuses")
 
     def _node(self, node: Any) -> None:
         """Check the facts that all nodes with the same operator and attributes share."""
@@ -200,8 +197,8 @@ class Graphs:
             if kind in (_GRAPH, _GRAPHS):
                 check_bodies(node, self._versions.get("", 1), self._source)
                 for graph in [attribute.g] if kind == _GRAPH else attribute.graphs:
-                    nodes, tensors = self._read(graph.node, self._versions), list(map(StoredTensor, graph.initializer))
-                    self._graph(graph, around, nodes, tensors)
+                    nodes = self._read(graph.node, self._versions)
+                    self._graph(graph, around, nodes, Initializers.of(graph.initializer))
 
     def _undefined(self, node: Any, name: Any, nodes: Any, around: Sequence[set[str]]) -> ModelError:
         """Return the error for a name that is used before it is defined, or never defined."""

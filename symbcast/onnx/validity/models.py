@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from symbcast.onnx.protobuf.constant import StoredTensor
+from symbcast.onnx.protobuf.constant import Initializers
 from symbcast.onnx.validity.faults import DAMAGED, Source, quoted
 from symbcast.onnx.validity.graphs import Graphs, Read, UnsortedError
 from symbcast.onnx.validity.opsets import Key, Runtime, functions_of, versions
@@ -28,7 +28,7 @@ class Examined(NamedTuple):
     functions: dict[Key, Any]
     inner: int
     nodes: Sequence[Any]
-    tensors: Sequence[StoredTensor]
+    tensors: Initializers
 
 
 def examined(name: str, model: Any, runtime: Runtime, read: Read) -> Examined:
@@ -69,11 +69,10 @@ def _newest_ir() -> int:
 
 def _check_inputs(graph: Any, source: Source) -> None:
     """Raise `ModelError` if an input has no type or an unknown one."""
-    held = {t.name for t in graph.initializer}
     for given in graph.input:
         kind = given.type.WhichOneof("value")
         if kind is None:
-            if given.name not in held:
+            if all(t.name != given.name for t in graph.initializer):
                 raise source.fault(f"the input {quoted(given.name)} has no type")
         elif kind == "tensor_type":
             tensor = given.type.tensor_type
