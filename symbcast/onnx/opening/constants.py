@@ -88,7 +88,7 @@ def folded(node: OnnxNode, inputs: Sequence[Known | None], made: Sequence[ValueT
     sizes = [None if t is None else t.sizes for t in made]
     if any(s is None or None in s or prod(n or 0 for n in s) > MAX_FOLDED for s in sizes):
         return []
-    given = [t.raw.SerializeToString(deterministic=True) if t is not None else b"" for t in held]
+    given = [t.written if t is not None else b"" for t in held]
     return _computed(node.raw.SerializeToString(deterministic=True), node.version, tuple(given))
 
 

@@ -65,13 +65,6 @@ class Known:
         return Known(self.type, self.unfolded, self.constant, self.is_folded, sizes)
 
 
-def _imports(versions: Mapping[str, int]) -> list[Any]:
-    """Return operator set versions as onnx protobuf messages."""
-    from onnx import helper
-
-    return [helper.make_opsetid(domain, version) for domain, version in versions.items()]
-
-
 class Types:
     """The values of one graph, and of the graphs around it.
 
@@ -79,7 +72,7 @@ class Types:
         values: the facts about values by name.
         declared: the types that the graph declares of what its nodes make.
         outputs: the names of the outputs of the graph.
-        versions, imports: those of the operator sets, and as onnx writes them.
+        versions: those of the operator sets.
         is_in_function: whether it is the body of a function of the model, or lies in one.
         kind: the versions and `is_in_function`, as a key.
     """
@@ -91,7 +84,6 @@ class Types:
         self.declared: dict[str, ValueType] = {}
         self.outputs: frozenset[str] = frozenset()
         self.versions = versions
-        self.imports: list[Any] = around.imports if around is not None else _imports(versions)
         self.is_in_function: bool = around.is_in_function if around is not None else is_in_function
         self.kind: tuple[Any, ...] = around.kind if around is not None else (tuple(versions.items()), is_in_function)
         self._around = around

@@ -21,6 +21,7 @@ from symbcast.graphs.values.value import NEVER, Value
 from symbcast.onnx.opening.attributes import problem_of
 from symbcast.onnx.opening.bodies import BODIES, of_taken_branch, removed_branch, stub
 from symbcast.onnx.opening.constants import constant_of, folded, is_short
+from symbcast.onnx.opening.inference import Written, inference
 from symbcast.onnx.opening.kernels import is_implemented
 from symbcast.onnx.opening.refusals import Refusal, RefusedSessionError, refused, words_of
 from symbcast.onnx.opening.schemas import Operator, is_unchanged, operator_of
@@ -70,7 +71,7 @@ class _Opening:
     def __init__(self, functions: Mapping[Key, Any], known: Walked | None, *, can_override: bool) -> None:
         from onnx import checker, shape_inference
 
-        self._infer = shape_inference.infer_node_outputs
+        self._infer = inference()
         self._errors = (shape_inference.InferenceError, checker.ValidationError)
         self._functions = functions
         self._known = known
@@ -275,7 +276,7 @@ class _Opening:
         These inferred types stay: ``Split`` gives its outputs a rank if the size that it splits is unknown, and none if
         that size is a number but the sizes of the parts are unknown.
         """
-        held = {name: tensor_of(f.sizes) for name, f in known.items() if f.sizes is not None}
+        held = {name: tensor_of(f.sizes).SerializeToString() for name, f in known.items() if f.sizes is not None}
         held.update(_constants({name: f for name, f in known.items() if not f.is_folded}))
         if held.keys() == _constants(known).keys() and all(f.unfolded in (None, f.type) for f in known.values()):
             return
@@ -285,12 +286,11 @@ class _Opening:
             scope.put_unfolded(name)
 
     def _inferred(
-        self, node: Any, operator: Operator, types: Mapping[str, ValueType], held: dict[str, Any], scope: Types
+        self, node: Any, operator: Operator, types: Written, held: Written, scope: Types
     ) -> dict[str, ValueType]:
         """Return the types that onnx infers for a node's outputs; raises `RefusedSessionError` if that fails."""
-        given = {name: t.proto for name, t in types.items()}
         try:
-            found = self._infer(operator.schema, node, given, held, opset_imports=scope.imports)
+            found = self._infer(operator.schema, node, types, held, scope.versions)
         except self._errors as error:
             raise refused(node, words_of(error), scope) from None
         except (RuntimeError, ValueError, TypeError):  # not an error of the operator itself
@@ -416,6 +416,6 @@ def _repeat(outputs: Sequence[str], met: Sequence[Known | None], values: dict[st
     values.update((name, known) for name, known in zip(outputs, met, strict=True) if known is not None)
 
 
-def _constants(known: Mapping[str, Known]) -> dict[str, Any]:
+def _constants(known: Mapping[str, Known]) -> dict[str, bytes]:
     """Return the tensors of values that are constants."""
-    return {name: found.constant.raw for name, found in known.items() if found.constant is not None}
+    return {name: found.constant.written for name, found in known.items() if found.constant is not None}

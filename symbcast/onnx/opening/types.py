@@ -130,14 +130,19 @@ def without_shape(found: ValueType) -> ValueType:
     return ValueType.of(made)
 
 
-def kept_type(inferred: Any) -> ValueType:
+@lru_cache(maxsize=4096)
+def kept_type(written: bytes) -> ValueType:
     """Return an inferred type as ONNX Runtime keeps it: without the shapes of elements of sequences."""
-    element = inferred
+    inferred = ValueType(written)
+    element = inferred.proto
+    if element.WhichOneof("value") != "sequence_type":
+        return _interned(written)
+    made = element = inferred.copy()
     while element.WhichOneof("value") == "sequence_type":
         element = element.sequence_type.elem_type
-    if element is not inferred and element.WhichOneof("value") == TENSOR:
+    if element.WhichOneof("value") == TENSOR:
         element.tensor_type.ClearField("shape")
-    return ValueType.of(inferred)
+    return ValueType.of(made)
 
 
 def _text_of(found: Any) -> str:

@@ -33,7 +33,7 @@ class StoredTensor:
         is_long: whether it has more elements than are listed or computed with.
     """
 
-    __slots__ = ("_facts", "dtype", "is_long", "raw", "shape")
+    __slots__ = ("_facts", "_written", "dtype", "is_long", "raw", "shape")
 
     def __init__(self, tensor: Any) -> None:
         self.raw = tensor
@@ -41,6 +41,7 @@ class StoredTensor:
         self.dtype: int = tensor.data_type
         self.is_long = prod(self.shape) > MAX_ELEMENTS
         self._facts: Hashable = None
+        self._written: bytes | None = None
 
     @property
     def facts(self) -> Hashable:
@@ -48,6 +49,13 @@ class StoredTensor:
         if self._facts is None:
             self._facts = (self.shape, self.dtype) if self.is_long else unnamed(self.raw)
         return self._facts
+
+    @property
+    def written(self) -> bytes:
+        """The message as bytes."""
+        if self._written is None:
+            self._written = self.raw.SerializeToString(deterministic=True)
+        return self._written
 
 
 class Tensors:
