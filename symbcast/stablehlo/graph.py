@@ -6,12 +6,12 @@ name of their function: ``divmod:%3``. A node has the name in its location, such
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from symbcast.answers.report.outcomes import Line
-from symbcast.graphs.graph import NOTHING, Graph, Node
+from symbcast.graphs.graph import Graph, Node
+from symbcast.stablehlo.attributes import TensorType, tensor_type
 from symbcast.stablehlo.mlir import bindings
 
 CALLS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
@@ -20,60 +20,97 @@ ENDS_OF_IDIOMS = frozenset({"func.call", "stablehlo.select"})
 """Operations that may be the last one of arithmetic that is matched as a whole (`symbcast.stablehlo.idioms`)."""
 
 
-class Names(NamedTuple):
-    """The names of values: MLIR's own, after a prefix, or those in ``own``; ``file`` is where the text came from."""
+class Names:
+    """The names and types of the values of a module, read from MLIR where the value is made."""
 
-    state: Any
-    prefix: str
-    file: str
-    own: Mapping[str, str] = NOTHING
+    def __init__(self, module: Any) -> None:
+        self._state = bindings().AsmState(module.operation)
+        self._known: dict[Any, tuple[str, int]] = {}
+        self._types: dict[Any, int] = {}
+        self.types: list[TensorType | None] = []
+        """The types by their numbers; None for what is no tensor."""
+
+    def make(self, value: Any, prefix: str, own: str = "") -> tuple[str, int]:
+        """Return the name of a new value, and the number of its type.
+
+        The name is MLIR's after a prefix, unless it has one of its own.
+        """
+        kind = value.type
+        number = self._types.get(kind)
+        if number is None:
+            number = self._types[kind] = len(self.types)
+            self.types.append(tensor_type(kind))
+        self._known[value] = made = own or f"{prefix}{value.get_name(self._state)}", number
+        return made
+
+    def find(self, value: Any, prefix: str) -> tuple[str, int]:
+        """Return the same for a value that is used; operations of unknown dialects may use it before it is made."""
+        return self._known.get(value) or self.make(value, prefix)
 
     def of(self, value: Any) -> str:
-        """Return the name of a value."""
-        name = value.get_name(self.state)
-        return self.own.get(name) or f"{self.prefix}{name}"
+        """Return the name of a value that was made."""
+        return self._known[value][0]
 
 
 class HloNode(Node):
     """An operation; ``raw`` is MLIR's own object, ``program`` holds the functions that it may call."""
 
-    def __init__(self, op: Any, names: Names, program: Functions) -> None:
-        place, self._line = located(op.location)
-        super().__init__(
-            op.name, [names.of(v) for v in op.operands], [names.of(v) for v in op.results], name=place, raw=op
-        )
-        self.names = names
+    __slots__ = ("_graphs", "_place", "_types", "kind", "prefix", "program")
+
+    kind: int | None
+
+    def __init__(self, op: Any, prefix: str, program: Functions) -> None:
+        """``prefix`` is that of the names of values in its function."""
+        # Without the constructor of `Node`, which takes as long as asking MLIR.
+        names = program.names
+        self.op_type = op_type = op.name
+        taken, made = [names.find(v, prefix) for v in op.operands], [names.make(v, prefix) for v in op.results]
+        self.inputs = [name for name, _ in taken]
+        self.outputs = [name for name, _ in made]
+        self.raw = op
+        self.domain, self.version = "", 0
+        self.prefix = prefix
         self.program = program
+        self._types = types = [n for _, n in made]
+        self._graphs: Mapping[str, Graph] | None = None
+        self._place: tuple[str, tuple[str, int]] | None = None
+        self.kind = None if op_type == "stablehlo.constant" else program.kind_of(op, op_type, taken, types)
 
-    @cached_property
-    def kind(self) -> Hashable | None:
-        """The operation, its attributes and types; None if it runs graphs, or may be the last one of an idiom.
+    @property
+    def types(self) -> list[TensorType | None]:
+        """The types of the results; None for what is no tensor."""
+        known = self.program.names.types
+        return [known[n] for n in self._types]
 
-        MLIR keeps one object for equal attributes and types, so that they are compared and hashed at once.
-        """
-        op = self.raw
-        if self.op_type in ENDS_OF_IDIOMS or self.op_type in CALLS or len(op.regions):
-            return None
-        attributes = op.attributes
-        try:
-            written = tuple([(name, attributes[name]) for name in attributes])
-        except TypeError:  # the bindings have no class for it
-            return None
-        return self.op_type, written, tuple([v.type for v in op.operands]), tuple([v.type for v in op.results])
+    @property
+    def _located(self) -> tuple[str, tuple[str, int]]:
+        if self._place is None:
+            self._place = located(self.raw.location)
+        return self._place
 
-    @cached_property
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name in its location, read on demand: most are never shown."""
+        return self._located[0]
+
+    @property
     def graphs(self) -> Mapping[str, Graph]:
         """The regions that it runs, by number; and the body of the function that it calls."""
+        if self._graphs is None:
+            self._graphs = self._read_graphs()
+        return self._graphs
+
+    def _read_graphs(self) -> Mapping[str, Graph]:
         if self.op_type in CALLS:
             return {"called": self.program.graph(self.raw.attributes[CALLS[self.op_type]].value)}
         regions = (r for r in self.raw.regions if len(r.blocks))
-        return {str(n): region_graph(r, self.names, self.program) for n, r in enumerate(regions)}
+        return {str(n): region_graph(r, self.prefix, self.program) for n, r in enumerate(regions)}
 
     @property
     def line(self) -> Line | None:
         """The line of the text, or of the user's code, that it comes from."""
-        file, number = self._line
-        file = self.names.file if file == "-" else file
+        file, number = self._located[1]
+        file = self.program.file if file == "-" else file
         return Line.of(file, number) if file and number else None
 
     @property
@@ -100,28 +137,27 @@ def located(location: Any) -> tuple[str, tuple[str, int]]:
     return name, line
 
 
-def region_graph(region: Any, names: Names, program: Functions, name: str = "") -> Graph:
+def region_graph(region: Any, prefix: str, program: Functions, name: str = "") -> Graph:
     """Return the graph of a region with one block: its arguments, its operations, and what it returns."""
-    block = region.blocks[0]
+    block, names = region.blocks[0], program.names
+    inputs = [names.make(a, prefix)[0] for a in block.arguments]
     operations = [op.operation for op in block.operations]
-    return Graph(
-        [HloNode(op, names, program) for op in operations[:-1]],
-        [names.of(a) for a in block.arguments],
-        [names.of(v) for op in operations[-1:] for v in op.operands],
-        name=name,
-    )
+    nodes = [HloNode(op, prefix, program) for op in operations[:-1]]
+    return Graph(nodes, inputs, [names.find(v, prefix)[0] for op in operations[-1:] for v in op.operands], name=name)
 
 
 class Functions:
     """The functions of a module, by name; their graphs are read when they are needed."""
 
     def __init__(self, module: Any, file: str = "") -> None:
+        """``file`` is where the text of the module came from."""
         self.module = module
         self.file = file
-        self.state = bindings().AsmState(module.operation)
+        self.names = Names(module)
         operations = [op.operation for op in module.body.operations]
         self.functions = {op.attributes["sym_name"].value: op for op in operations if op.name == "func.func"}
         self._graphs: dict[str, Graph] = {}
+        self._kinds: dict[tuple[Any, ...], int] = {}
 
     def graph(self, name: str) -> Graph:
         """Return the graph of a function that is called; raises `LookupError` for one without a body."""
@@ -129,15 +165,30 @@ class Functions:
             op = self.functions.get(name)
             if op is None or not len(op.regions[0].blocks):
                 raise LookupError(f"the function {name} has no body")
-            names = Names(self.state, f"{name}:", self.file)
-            self._graphs[name] = region_graph(op.regions[0], names, self, name)
+            self._graphs[name] = region_graph(op.regions[0], f"{name}:", self, name)
         return self._graphs[name]
 
     def top(self, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Graph:
         """Return the graph of the function that is checked, with names of its inputs and outputs for users."""
         block = self.functions[name].regions[0].blocks[0]
-        own = {a.get_name(self.state): called for a, called in zip(block.arguments, inputs, strict=True)}
-        names = Names(self.state, "", self.file, own)
-        nodes = [HloNode(op.operation, names, self) for op in block.operations]
+        for argument, called in zip(block.arguments, inputs, strict=True):
+            self.names.make(argument, "", called)
+        nodes = [HloNode(op.operation, "", self) for op in block.operations]
         nodes[-1].outputs = outputs
         return Graph(nodes, inputs, outputs, name=name)
+
+    def kind_of(self, op: Any, op_type: str, taken: Sequence[tuple[str, int]], made: Sequence[int]) -> int | None:
+        """Return a number that operations share which have the same name, attributes and types.
+
+        None if it runs graphs, or may be the last one of an idiom. MLIR keeps one object for equal attributes, so that
+        they are compared and hashed at once.
+        """
+        if op_type in ENDS_OF_IDIOMS or op_type in CALLS or len(op.regions):
+            return None
+        attributes = op.attributes
+        try:
+            written = tuple([(name, attributes[name]) for name in attributes])
+        except TypeError:  # the bindings have no class for it
+            return None
+        key = op_type, written, tuple([n for _, n in taken]), tuple(made)
+        return self._kinds.setdefault(key, len(self._kinds) + 1)

@@ -65,7 +65,7 @@ def _content(call: HloCall, matcher: _Matcher, found: Found) -> Content | None:
 
 def _size(call: HloCall, found: Found) -> Dim | None:
     """Return the integer that a value of the current function holds, as far as it is known."""
-    value = call.scope.find(call.node.names.of(found.value)) if found.frame is None else None
+    value = call.scope.find(call.node.program.names.of(found.value)) if found.frame is None else None
     sizes = None if value is None else sizes_of(value.content, value.shape)
     return sizes[0] if sizes and len(sizes) == 1 else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from symbcast.graphs.values.contents import is_size
@@ -72,10 +71,10 @@ class HloCall(NodeCall):
         """Return dimension numbers of a kind such as ``GatherDimensionNumbers``."""
         return getattr(dialect("stablehlo"), kind)(self.node.raw.attributes[name])
 
-    @cached_property
+    @property
     def types(self) -> list[TensorType | None]:
         """The types of the results."""
-        return [tensor_type(r.type) for r in self.node.raw.results]
+        return self.node.types
 
     def type_of(self, position: int) -> TensorType:
         """Return the type of a result that is a tensor of known rank."""

@@ -166,7 +166,7 @@ def _problem(data: str | bytes) -> str:
     try:
         module = parsed(data)
         problem = too_many(sum(1 for _ in islice(operations_in(module.operation), MAX_OPERATIONS + 1)))
-        if not problem:
+        if not problem and (isinstance(data, bytes) or "\\" in data):  # text that is UTF-8 needs escapes for others
             _read_texts(module)
     except ValueError as error:
         return f"MLIR does not read it: {error}"
