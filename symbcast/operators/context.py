@@ -121,8 +121,8 @@ def evaluated(formula: Formula) -> Formula:
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N = symbol("N")
-    >>> evaluated(at_most(N, N + 1)) == TRUE, evaluated(equal(N, 1))
-    (True, Comparison('==', N, 1))
+    >>> evaluated(at_most(N, N + 1)) == TRUE, evaluated(Compatible((N, 1, N))) == TRUE, evaluated(equal(N, 1))
+    (True, True, Comparison('==', N, 1))
     """
     match formula:
         case Comparison(operator, left, right):
@@ -136,8 +136,11 @@ def evaluated(formula: Formula) -> Formula:
             return all_of(map(evaluated, parts))
         case AnyOf(parts):
             return any_of(map(evaluated, parts))
-        case Compatible(dims) if all(isinstance(d, int) for d in dims):
-            return TRUE if holds(formula) else FALSE
+        case Compatible(dims):
+            sizes = {d for d in dims if d != 1}
+            if len(sizes) < 2:
+                return TRUE
+            return FALSE if len([d for d in sizes if isinstance(d, int)]) > 1 else formula
         case _:
             return formula
 

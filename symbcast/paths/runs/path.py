@@ -117,10 +117,10 @@ class Path(Numbers):
         formula = evaluated(formula)
         if formula in (TRUE, FALSE):
             return formula == TRUE
+        self._meet(formula)
         settled = self._settled(formula)
         if settled is not None:
             return settled
-        self._meet(formula)
         number = len(self.questions)
         if number < len(self._begun.questions):
             question = self._begun.questions[number]
@@ -276,14 +276,16 @@ class Path(Numbers):
     # Facts.
 
     def _settled(self, formula: Formula) -> bool | None:
-        """Return whether a formula holds, from known answers and fixed sizes; None if these do not decide it."""
-        if formula not in self._known:
+        """Return whether a formula holds, from known answers and sets of sizes; None if these do not decide it."""
+        found = self._known.get(formula)
+        if found is None:
             dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
             sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
-            if not dims or len(sizes) < len(dims):
-                return None
-            self._known[formula] = holds_at(formula, sizes)
-        return self._known[formula]
+            is_fixed = bool(dims) and len(sizes) == len(dims)
+            found = holds_at(formula, sizes) if is_fixed else self._facts.decides(formula)
+            if found is not None:
+                self._known[formula] = found
+        return found
 
     def _learn(self, formula: Formula) -> None:
         self._meet(formula)

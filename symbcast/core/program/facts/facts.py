@@ -205,6 +205,20 @@ class Facts:
         """Return the least value of a symbol, as far as the sets of sizes determine it."""
         return self._classes.set_of(size).least() or 0
 
+    def decides(self, formula: Formula) -> bool | None:
+        """Return whether a formula about one symbol holds at all of its sizes or at none; None if neither is known."""
+        symbols = symbols_in(formula)
+        if len(symbols) != 1:
+            return None
+        possible = self._classes.set_of(*symbols)
+        try:
+            holding = possible & solve(formula)
+        except (NotPeriodicError, PeriodTooLongError):
+            return None
+        if not holding:
+            return False
+        return True if holding == possible else None
+
     def _is_one(self, dim: Node) -> bool:
         classes = self._classes
         if self._islands.is_loose(dim) or (classes.set_of(dim) is ALL and classes.degree(dim) < 2):
