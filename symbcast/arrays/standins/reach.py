@@ -28,7 +28,6 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
     """
     found, seen = Reach(), set[int]()
     waiting: list[Any] = [function, *arguments]
-    modules = {id(vars(m)) for m in list(sys.modules.values()) if hasattr(m, "__dict__")}
     _add_attributes(found, [getattr(function, "__self__", None), function, *arguments])
     while waiting and len(seen) < _MOST:
         value = waiting.pop()
@@ -39,11 +38,19 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
         if isinstance(value, FunctionType):
             _add_places(found, value)
             space = value.__globals__
-            if id(space) not in modules and id(space) not in seen:
+            if id(space) not in seen and not _is_of_module(space):
                 seen.add(id(space))
                 found.spaces.append(space)
                 waiting += [v for v in space.values() if isinstance(v, (FunctionType, MethodType, partial, type))]
     return found
+
+
+def _is_of_module(space: dict[str, Any]) -> bool:
+    """Return whether a namespace is that of a module."""
+    module = sys.modules.get(str(space.get("__name__")))
+    if getattr(module, "__dict__", None) is space:
+        return True
+    return any(getattr(m, "__dict__", None) is space for m in list(sys.modules.values()))
 
 
 def cells_of(function: FunctionType, depth: int = 3) -> Iterator[CellType]:

@@ -27,7 +27,6 @@ from symbcast.arrays.standins.proxies import ProxyModule, real_module
 from symbcast.arrays.standins.reach import Reach, cells_of, is_full
 from symbcast.paths.runs.path import current
 
-_ABSENT = object()
 _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}
 """Modules that keep the real builtins."""
 _SHARED = frozenset({"importlib", "math", "numpy.lib.stride_tricks", "operator"})
@@ -43,19 +42,16 @@ class _Namespace:
         held: the names and their values.
         stays: whether it is never changed, because it is compiled or shared with compiled code.
         takes_globals: whether stand-ins for builtins are put in.
-        count: the number of names at the last scan; -1 before the first.
         names: the names whose values have a stand-in.
         cells: the closure cells of its functions whose values have a stand-in.
-        count_within: the number of names during a trace.
     """
 
-    __slots__ = ("cells", "count", "count_within", "held", "names", "stays", "takes_globals")
+    __slots__ = ("cells", "held", "names", "stays", "takes_globals")
 
     def __init__(self, name: str, module: ModuleType, stays: bool) -> None:
         self.held = vars(module)
         self.stays = stays
         self.takes_globals = not stays and name.partition(".")[0] not in _KEEP
-        self.count = self.count_within = -1
         self.names: list[str] = []
         self.cells: list[CellType] = []
 
@@ -87,9 +83,18 @@ class StandIns:
         self._partials: dict[int, tuple[Any, Any]] = {}
         self._put: list[tuple[Space, str, Any, Any]] = []
         self._put_on: list[tuple[Any, str, Any]] = []
-        self._spaces: list[_Namespace] = []
         self._modules: list[Any] = []
         self._known = 0
+        self._spaces: list[_Namespace] = []
+        self._held: list[Space] = []
+        self._counts: list[int] = []
+        """The number of names in each namespace when it was last looked at; -1 before."""
+        self._holding: list[_Namespace] = []
+        """The namespaces with values that have a stand-in."""
+        self._without: list[tuple[str, list[Space]]] = []
+        """The names of builtins that have a stand-in, each with the namespaces that take it."""
+        self._counts_within: list[int] = []
+        """The number of names in each namespace during a trace."""
 
     def stands_for(
         self, *functions: Any, is_ours: Callable[..., bool] | None = None
@@ -187,27 +192,48 @@ class StandIns:
                     self._put_in()
 
     def _put_in(self) -> None:
-        if self._meet is not None:
-            self._meet(self)
-        if len(sys.modules) != len(self._modules):
-            _keep_builtins()
-        for space in self._all_spaces():
-            held = space.held
-            if len(held) != space.count:
-                self._look_at(space)
-            if space.names:
-                self._replace(held, space.names)
+        self._look()
+        for space in self._holding:
+            self._replace(space.held, space.names)
             for cell in space.cells:
                 self._replace_on(cell, "cell_contents")
-            if space.takes_globals:
-                for own, standin in self._globals.items():
-                    if own not in held:
-                        self._put.append((held, own, _ABSENT, standin))
-                        held[own] = standin
-            space.count_within = len(held)
+        for name, without in self._without:
+            standin = self._globals[name]
+            for held in without:
+                held[name] = standin
+        self._counts_within = list(map(len, self._held))
         self._replace(vars(builtins), [n for n, v in vars(builtins).items() if id(v) in self._standins])
         for reach in self._users.values():
             self._put_into(reach)
+
+    def _look(self) -> None:
+        """Find what is to be replaced, as far as modules, names and stand-ins have been added since the last time."""
+        modules = list(sys.modules.values())
+        if modules != self._modules and self._meet is not None:
+            self._meet(self)
+        if modules != self._modules or len(self._standins) + len(self._kinds) != self._known:
+            self._modules, self._known = modules, len(self._standins) + len(self._kinds)
+            self._collect()
+        counts = list(map(len, self._held))
+        if counts != self._counts:
+            for space, count, before in zip(self._spaces, counts, self._counts, strict=True):
+                if count != before:
+                    self._look_at(space)
+            self._counts = counts
+            self._holding = [s for s in self._spaces if s.names or s.cells]
+            open_ones = [s.held for s in self._spaces if s.takes_globals]
+            self._without = [(name, [h for h in open_ones if name not in h]) for name in self._globals]
+
+    def _collect(self) -> None:
+        """Collect the namespaces of all modules."""
+        _keep_builtins()
+        found = _modules()
+        for name, module in found:
+            if id(module) not in self._proxies and self._is_proxied(name, module):
+                self._proxies[id(module)] = ProxyModule(module, self.of)
+        self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in found]
+        self._held = [s.held for s in self._spaces]
+        self._counts = [-1] * len(found)
 
     def _put_into(self, reach: Reach) -> None:
         for space in reach.spaces:
@@ -244,18 +270,6 @@ class StandIns:
                 self._put.append((held, name, value, standin))
                 held[name] = standin
 
-    def _all_spaces(self) -> list[_Namespace]:
-        """Return the namespaces of all modules; they are collected again if modules or stand-ins were added."""
-        modules, known = list(sys.modules.values()), len(self._standins) + len(self._kinds)
-        if modules != self._modules or known != self._known:
-            self._modules, self._known = modules, known
-            found = _modules()
-            for name, module in found:
-                if id(module) not in self._proxies and self._is_proxied(name, module):
-                    self._proxies[id(module)] = ProxyModule(module, self.of)
-            self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in found]
-        return self._spaces
-
     def _is_proxied(self, name: str, module: ModuleType) -> bool:
         """Return whether a module is never changed but contains a value that has a stand-in."""
         if _is_of_numpy(name):
@@ -265,7 +279,6 @@ class StandIns:
 
     def _look_at(self, space: _Namespace) -> None:
         """Record the names in a namespace, and the cells of its functions, whose values have a stand-in."""
-        space.count = len(space.held)
         if not space.stays:
             values = dict(space.held)
             space.names = [n for n, v in values.items() if self.of(v) is not v]
@@ -273,17 +286,24 @@ class StandIns:
             space.cells = [c for f in functions for c in cells_of(f) if self.of(c.cell_contents) is not c.cell_contents]
 
     def _put_back(self, own: Iterable[Space]) -> None:
-        changed = [s.held for s in self._spaces if len(s.held) != s.count_within]
+        changed = []
+        if list(map(len, self._held)) != self._counts_within:
+            pairs = zip(self._held, self._counts_within, strict=False)  # an interrupt may have left it unfinished
+            changed = [held for held, count in pairs if len(held) != count]
         if len(sys.modules) != len(self._modules):
-            seen = {id(s.held) for s in self._spaces}
+            seen = set(map(id, self._held))
             changed += [vars(m) for _, m in _modules() if id(vars(m)) not in seen]
+        for name, without in self._without:
+            standin = self._globals[name]
+            for held in without:
+                if held.get(name) is standin:
+                    del held[name]
+                elif name in held:
+                    held[name] = self.real_of(held[name])
         while self._put:
             held, name, value, standin = self._put[-1]
             if held.get(name) is standin:
-                if value is _ABSENT:
-                    held.pop(name, None)
-                else:
-                    held[name] = value
+                held[name] = value
             elif name in held:
                 held[name] = self.real_of(held[name])
             self._put.pop()
