@@ -1,8 +1,8 @@
 """How time and memory grow to 100,000 operations, names, axes and nodes, each length in its own process.
 
-``PYTHONPATH=tests python -m benchmarks.growth`` prints a table; words limit it to the rows that contain one of them. An
-exponent is that of the CPU time between the two longest lengths: of making the program with the text of its condition,
-and of each other question to it. Memory is what a length adds, from Python's own count.
+`benchmarks.speeds` prints the table. An exponent is that of the CPU time between the two longest lengths: of making the
+program with the text of its condition, and of each other question to it. Memory is what a length adds, by Python's own
+count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from benchmarks.processes import python
@@ -75,7 +75,7 @@ def axes(count: int) -> object:
 def nodes(count: int) -> object:
     """An ONNX model of repeated layers."""
     import symbcast as sb
-    from benchmarks.test_layers import transformer
+    from benchmarks.layers import transformer
 
     return sb.onnx.check(transformer(max(1, count // 24)), runtime="onnxruntime")
 
@@ -138,35 +138,22 @@ def ask(answer: object, question: Callable[[Any], object]) -> None:
         question(answer)
 
 
-def rows(words: list[str]) -> Iterator[str]:
-    """Yield the table, line by line."""
-    yield "| what grows | to | a hundredth of it | a tenth of it | all | exponent | bytes each | then, s (exponent) |"
-    yield f"|{'---|' * 8}"
-    for case, make in CASES.items():
-        if words and not any(word in case for word in words):
-            continue
-        longest = FEWER if make is programs else LONGEST
-        lengths = [str(longest // part) for part in (100, 10, 1)]
-        found = [json.loads(python("-m", "benchmarks.growth", "--one", case, count)) for count in lengths]
-        times = " | ".join([f"{seconds['']:.3g} s" for seconds, _ in found])
-        tenth, every = found[-2][0], found[-1][0]
-        exponents = {name: math.log10(every[name] / tenth[name]) for name in QUESTIONS}
-        others = [
-            f"{name} {every[name]:.2g} ({exponents[name]:.2f})"
-            for name in filter(None, QUESTIONS)
-            if every[name] > NOTHING
-        ]
-        bytes_each = found[-1][1] / longest
-        yield f"| {case} | {longest:,} | {times} | {exponents['']:.2f} | {bytes_each:.0f} | {', '.join(others)} |"
+HEADS = ("to", "a hundredth of it", "a tenth of it", "all", "exponent", "bytes each", "then, s (exponent)")
 
 
-def main(arguments: list[str]) -> None:
-    if arguments[:1] == ["--one"]:
-        print(json.dumps(measure(arguments[1], int(arguments[2]))))
-        return
-    for line in rows(arguments):
-        print(line, flush=True)
+def row(case: str) -> tuple[str, ...]:
+    """Return the columns of a case."""
+    longest = FEWER if CASES[case] is programs else LONGEST
+    lengths = [str(longest // part) for part in (100, 10, 1)]
+    found = [json.loads(python("-m", "benchmarks.growth", case, count)) for count in lengths]
+    tenth, every = found[-2][0], found[-1][0]
+    exponents = {name: math.log10(every[name] / tenth[name]) for name in QUESTIONS}
+    others = [
+        f"{name} {every[name]:.2g} ({exponents[name]:.2f})" for name in filter(None, QUESTIONS) if every[name] > NOTHING
+    ]
+    times = [f"{seconds['']:.3g} s" for seconds, _ in found]
+    return f"{longest:,}", *times, f"{exponents['']:.2f}", f"{found[-1][1] / longest:.0f}", ", ".join(others)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
@@ -57,8 +57,8 @@ def process(*arguments: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def beside_python(*arguments: str) -> tuple[float, float]:
-    """Return the CPU seconds of a process, and those of one that does nothing, in turns: medians."""
+def beside_process(arguments: Sequence[str], others: Sequence[str]) -> tuple[float, float]:
+    """Return the CPU seconds of a process of Python, and those of another one, in turns: medians."""
     python(*arguments)
-    rounds = [(process(*arguments), process("-c", "pass")) for _ in range(ROUNDS)]
-    return median(ours for ours, _ in rounds), median(bare for _, bare in rounds)
+    rounds = [(process(*arguments), process(*others)) for _ in range(ROUNDS)]
+    return median(ours for ours, _ in rounds), median(theirs for _, theirs in rounds)

@@ -1,14 +1,15 @@
 """CPU time a node of whole models: real ONNX models, and a repeated layer in each format.
 
-``PYTHONPATH=tests python -m benchmarks.nodes`` prints a table. A model is checked with its condition, the best of three
-after one that loads the modules; a row over several models has the median.
+A model is checked with its condition, the best of three after one that loads the modules; a row over several models has
+the median. `benchmarks.speeds` prints them: ``PYTHONPATH=tests python -m benchmarks.speeds ONNX``.
 """
 
 from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -17,11 +18,11 @@ from typing import Any
 import onnx
 
 import symbcast as sb
-from benchmarks.test_layers import transformer
+from benchmarks.layers import ASKED, NODES, transformer
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 ROUNDS = 3
-LAYERS = 12
+LAYERS, MANY_LAYERS = 12, 192
 
 
 def microseconds(check: Callable[[], Any], nodes: int) -> float:
@@ -42,9 +43,13 @@ def real_models(runtime: Any) -> float:
     return median(microseconds(check, nodes) for check, nodes in found)
 
 
-def onnx_layers(runtime: Any) -> float:
+def onnx_layers(asked: str, layers: int) -> float:
+    return microseconds(ASKED[asked](layers), layers * NODES)
+
+
+def by_specification() -> float:
     model = transformer(LAYERS)
-    return microseconds(lambda: sb.onnx.check(model, runtime=runtime).condition, len(model.graph.node))
+    return microseconds(lambda: sb.onnx.check(model, runtime="spec").condition, len(model.graph.node))
 
 
 def openvino_layers() -> float:
@@ -82,32 +87,19 @@ def stablehlo_layers() -> float:
     return microseconds(lambda: sb.stablehlo.check(text).condition, text.count(" = "))
 
 
+FEW = "ONNX, a transformer of 288 nodes, ONNX Runtime"
+MANY = "ONNX, a transformer of 4,608 nodes, ONNX Runtime"
 ROWS: dict[str, Callable[[], float]] = {
     "ONNX, real models, ONNX Runtime": lambda: real_models("onnxruntime"),
     "ONNX, real models, specification": lambda: real_models("spec"),
-    "ONNX, a transformer of 288 nodes, ONNX Runtime": lambda: onnx_layers("onnxruntime"),
-    "ONNX, a transformer of 288 nodes, specification": lambda: onnx_layers("spec"),
-    "OpenVINO IR of this transformer": openvino_layers,
+    FEW: partial(onnx_layers, "symbcast", LAYERS),
+    f"{FEW}, by onnx": partial(onnx_layers, "onnx", LAYERS),
+    f"{FEW}, by onnxruntime's tool": partial(onnx_layers, "onnxruntime", LAYERS),
+    f"{FEW}, by torch's fake tensors": partial(onnx_layers, "torch", LAYERS),
+    "ONNX, a transformer of 288 nodes, specification": by_specification,
+    MANY: partial(onnx_layers, "symbcast", MANY_LAYERS),
+    f"{MANY}, by onnx": partial(onnx_layers, "onnx", MANY_LAYERS),
+    "OpenVINO IR of the transformer of 288 nodes": openvino_layers,
     "torch, exported encoder of 12 layers": torch_layers,
     "StableHLO, 12 layers": stablehlo_layers,
 }
-
-
-def rows() -> Iterator[tuple[str, float | None]]:
-    """Yield each row with its microseconds a node; None where its library is not installed."""
-    for name, measure in ROWS.items():
-        try:
-            yield name, measure()
-        except ModuleNotFoundError:
-            yield name, None
-
-
-def main() -> None:
-    """Print the table."""
-    print("| model | CPU a node |\n|---|---|")
-    for name, found in rows():
-        print(f"| {name} | {'not installed' if found is None else f'{found:.0f} µs'} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

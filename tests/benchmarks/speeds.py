@@ -1,7 +1,8 @@
-"""The table of speeds in the README of this folder: measured, and written with its date and versions.
+"""The tables of speeds: measured, and written with their date and versions.
 
-``PYTHONPATH=tests python -m benchmarks.speeds`` prints it, with ``--write`` into the README. A word limits it to the
-rows that contain it. A section is a table; a row measures itself and returns its columns.
+``PYTHONPATH=tests python -m benchmarks.speeds`` prints them; ``--write`` puts them into the README of this folder, and
+a selection into the project's README. Words limit them to the rows that contain one of them. A section is a table; a
+row measures itself and returns its columns.
 """
 
 from __future__ import annotations
@@ -15,23 +16,51 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from benchmarks import questions, turns
-from benchmarks.measuring import beside_numpy, beside_python
+from benchmarks import growth, nodes, operators, questions, traces, turns
+from benchmarks.measuring import beside_numpy, beside_process
+from benchmarks.peers import operators as programs
 from benchmarks.peers import turns as peers
 
 README = Path(__file__).with_name("README.md")
+FRONT = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- speeds -->", "<!-- end of speeds -->"
-PACKAGES = ("symbcast", "numpy", "sympy", "jax", "tinygrad", "apache-tvm", "openvino")
+PACKAGES = ("symbcast", "numpy", "sympy", "onnx", "onnxruntime", "openvino", "jax", "torch", "tinygrad", "apache-tvm")
+NETWORKS = (4, 16)
+"""Layers of the traced networks."""
 
 Columns: TypeAlias = tuple[str, ...]
 Row: TypeAlias = Callable[[], Columns | None]
+Measured: TypeAlias = dict[str, Columns]
+"""The columns of each row that was measured, by its name."""
+Cell: TypeAlias = tuple[str, int]
+"""A row, and one of its columns."""
 
 
 class Section(NamedTuple):
-    """A table: the heads of its columns, and its rows, each with what it measures."""
+    """A table: the heads of its columns, and its rows, each with what it measures. ``a, by b`` stands below ``a``."""
 
     heads: Columns
-    rows: Sequence[tuple[str, Row]]
+    rows: Mapping[str, Row]
+
+
+class Compared(NamedTuple):
+    """A row of the project's README: a question, the figures of symbcast, those of others, and a remark on these."""
+
+    question: str
+    ours: Sequence[Cell]
+    others: Mapping[str, Cell]
+    remark: str = ""
+
+
+def shown(ratio: float) -> str:
+    """Return a ratio with two digits or more."""
+    return f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time with two or three digits, in a unit that suits it."""
+    scale, unit = next(((s, u) for s, u in ((1, "s"), (1e-3, "ms")) if seconds >= s), (1e-6, "µs"))
+    return f"{shown(seconds / scale)} {unit}"
 
 
 def beside(make: Callable[[], turns.Case]) -> Columns | None:
@@ -40,46 +69,144 @@ def beside(make: Callable[[], turns.Case]) -> Columns | None:
         seconds, ratio = beside_numpy(make())
     except ImportError:
         return None
-    return f"{ratio:.2g}" if ratio < 10 else f"{ratio:.0f}", f"{seconds * 1e6:.3g} µs"
+    return shown(ratio), duration(seconds)
 
 
-def started(*arguments: str) -> Columns:
-    """Return the ratio of a process to one of Python that does nothing, and what it takes beyond that."""
-    seconds, bare = beside_python(*arguments)
-    return f"{seconds / bare:.1f}", f"{(seconds - bare) * 1e3:.0f} ms"
+def started(*arguments: str, other: str = "pass") -> Columns:
+    """Return the ratio of a process to one of Python that runs some code, and what it takes beyond that."""
+    seconds, beside = beside_process(arguments, ("-c", other))
+    return shown(seconds / beside), duration(seconds - beside)
 
 
-def of_cases(cases: Mapping[str, turns.Case], others: Mapping[str, Callable[[], turns.Case]]) -> list[tuple[str, Row]]:
+def program(name: str) -> Columns:
+    """Return how a program of an operator compares with NumPy in each of our forms and by others, and who is ahead."""
+    forms = ("", ", with its condition", ", each on new names")
+    ours = [beside_numpy(operators.CASES[f"program of {name}{form}"])[1] for form in forms]
+    found = {peer: peer_program(name, peer) for peer in programs.PEERS}
+    ratios = {"symbcast": ours[0], **{peer: ratio for peer, ratio in found.items() if not isinstance(ratio, str)}}
+    others = [ratio if isinstance(ratio, str) else shown(ratio) for ratio in found.values()]
+    return (*map(shown, ours), *others, min(ratios, key=ratios.__getitem__))
+
+
+def peer_program(name: str, peer: str) -> float | str:
+    """Return how a peer compares with NumPy, or why it does not."""
+    if (name, peer) in programs.REFUSED:
+        return "refused"
+    try:
+        return beside_numpy(programs.case(name, peer))[1]
+    except ImportError:
+        return "not installed"
+
+
+def node(measure: Callable[[], float]) -> Columns | None:
+    """Return the time of a node; None if what is asked is not installed."""
+    try:
+        return (duration(measure() * 1e-6),)
+    except ImportError:
+        return None
+
+
+def of_cases(cases: Mapping[str, turns.Case], others: Mapping[str, Callable[[], turns.Case]]) -> dict[str, Row]:
     """Return a row for each case, and below it one for each peer that is asked the same."""
-    found: list[tuple[str, Row]] = []
+    found: dict[str, Row] = {}
     for name, case in cases.items():
-        found.append((name, partial(beside, lambda case=case: case)))
+        found[name] = partial(beside, lambda case=case: case)
         same = (peer for peer in others if peer.startswith(f"{name}, "))
-        found += [(f"... by {peer.removeprefix(f'{name}, ')}", partial(beside, others[peer])) for peer in same]
+        found |= {f"{name}, by {peer.removeprefix(f'{name}, ')}": partial(beside, others[peer]) for peer in same}
     return found
 
 
+CHECK = ("-m", "symbcast", "check", "N, 3")
+PROGRAM = ("operation of a program, times NumPy", "symbcast", "with its condition", "new names each")
 SECTIONS = [
     Section(("question", "times NumPy", "CPU"), of_cases(turns.CASES, peers.CASES)),
     Section(("question, over new names", "times NumPy", "CPU"), of_cases(questions.CASES, questions.PEERS)),
+    Section((*PROGRAM, *programs.PEERS, "ahead"), {name: partial(program, name) for name in operators.OPERATORS}),
+    Section(("model", "CPU a node"), {name: partial(node, measure) for name, measure in nodes.ROWS.items()}),
+    Section(("traced function", "times NumPy", "CPU"), of_cases(traces.CASES, traces.PEERS)),
     Section(
         ("process", "times Python", "CPU beyond it"),
-        [
-            ("`import symbcast`", partial(started, "-c", "import symbcast")),
-            ("`symbcast check`", partial(started, "-m", "symbcast", "check", "N, 3", "N, 1")),
-        ],
+        {
+            "`import symbcast`": partial(started, "-c", "import symbcast"),
+            "`symbcast check`, always valid": partial(started, *CHECK, "N, 1"),
+            "`symbcast check`, valid for some sizes": partial(started, *CHECK, "M, 1", "--fail-on", "never"),
+        },
     ),
+    Section(
+        ("process", "times one that imports sympy", "CPU beyond it"),
+        {
+            f"traced network of {n} layers": partial(started, "-c", traces.NETWORK.format(n=n), other="import sympy")
+            for n in NETWORKS
+        },
+    ),
+    Section(("what grows", *growth.HEADS), {case: partial(growth.row, case) for case in growth.CASES}),
+]
+LAYERS = "ONNX, a transformer of 288 nodes, ONNX Runtime"
+NAMES = ("jax", "torch (fake tensors)", "tvm", "tinygrad")
+"""How `programs.PEERS` are called in the project's README."""
+FRONT_HEADS = ("CPU time", "symbcast", "others, in the same run")
+COMPARED = [
+    Compared(
+        "a broadcast of integers, times NumPy's",
+        [("integers", 0)],
+        {"jax": ("integers, by jax", 0), "openvino": ("integers, by openvino", 0)},
+    ),
+    Compared("`(N, 3)` and `(M, 1)` with the condition, likewise", [("a pair over new names, text: condition", 0)], {}),
+    Compared(
+        "a matmul of a program, likewise; with the condition",
+        [("matmul", 0), ("matmul", 1)],
+        {peer: ("matmul", len(PROGRAM) - 1 + n) for n, peer in enumerate(NAMES)},
+        "shapes alone",
+    ),
+    Compared(
+        "a node of an ONNX transformer, with the condition",
+        [(LAYERS, 0)],
+        {"onnx": (f"{LAYERS}, by onnx", 0), "onnxruntime's tool": (f"{LAYERS}, by onnxruntime's tool", 0)},
+        "shapes alone",
+    ),
+    Compared("`symbcast check`, times `python -c pass`", [("`symbcast check`, valid for some sizes", 0)], {}),
 ]
 
 
-def rows(section: Section, words: Iterable[str] = ()) -> Iterator[str]:
-    """Yield a table in Markdown, line by line; only the rows with one of the words, if there are any."""
-    yield f"| {' | '.join(section.heads)} |"
-    yield f"|{'---|' * len(section.heads)}"
-    for name, measure in section.rows:
-        columns = measure() if not words or any(word in name for word in words) else None
-        if columns is not None:
-            yield f"| {' | '.join((name, *columns))} |"
+def measured(words: Sequence[str] = ()) -> Measured:
+    """Return the columns of the rows that have one of the words, or of all; not of those whose tools are missing."""
+    asked = [(name, row) for section in SECTIONS for name, row in section.rows.items()]
+    asked = [(name, row) for name, row in asked if not words or any(word in name for word in words)]
+    return {name: columns for name, row in asked if (columns := row()) is not None}
+
+
+def table(heads: Columns, lines: Iterable[Columns]) -> Iterator[str]:
+    """Yield a table in Markdown, line by line."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for columns in lines:
+        yield f"| {' | '.join(columns)} |"
+
+
+def below(name: str) -> str:
+    """Return the name of a row as it is written: that of a peer stands below the question."""
+    question, by, peer = name.partition(", by ")
+    return f"... by {peer}" if by else question
+
+
+def tables(found: Measured) -> str:
+    """Return all tables, without the rows that were not measured."""
+    lines = [head()]
+    for section in SECTIONS:
+        rows = [(below(name), *found[name]) for name in section.rows if name in found]
+        lines += ["", *table(section.heads, rows)] if rows else []
+    return "\n".join(lines)
+
+
+def front(found: Measured) -> str:
+    """Return the table of the project's README."""
+    lines: list[Columns] = []
+    for question, ours, others, remark in COMPARED:
+        texts = [f"{who} {found[row][column]}" for who, (row, column) in others.items() if row in found]
+        theirs = f"{', '.join(texts)}{f' ({remark})' if remark and texts else ''}"
+        lines.append((question, "; ".join(found[row][column] for row, column in ours), theirs))
+    more = f"{README.relative_to(FRONT.parent)}"
+    return "\n".join([*table(FRONT_HEADS, lines), "", f"{head()} The [benchmarks]({more}) have more."])
 
 
 def head() -> str:
@@ -94,22 +221,22 @@ def head() -> str:
     return f"Measured on {datetime.date.today():%Y-%m-%d} with {', '.join(found)}; {machine}."
 
 
-def written(text: str, table: str) -> str:
-    """Return a README with its table replaced."""
+def written(text: str, new: str) -> str:
+    """Return a README with what is between its marks replaced."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+    return f"{before}{BEGIN}\n{new}\n{END}{after}"
 
 
 def main(arguments: list[str]) -> None:
     words = [a for a in arguments if a != "--write"]
-    lines = [head()]
-    for section in SECTIONS:
-        lines += ["", *rows(section, words)]
-    table = "\n".join(lines)
-    print(table)
+    if words and "--write" in arguments:
+        sys.exit("only all rows can be written")
+    found = measured(words)
+    print(tables(found))
     if "--write" in arguments:
-        README.write_text(written(README.read_text("utf-8"), table), "utf-8")
+        README.write_text(written(README.read_text("utf-8"), tables(found)), "utf-8")
+        FRONT.write_text(written(FRONT.read_text("utf-8"), front(found)), "utf-8")
 
 
 if __name__ == "__main__":

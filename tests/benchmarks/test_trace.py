@@ -8,6 +8,7 @@ import pytest
 np = pytest.importorskip("numpy")
 
 import symbcast as sb  # noqa: E402
+from benchmarks import traces  # noqa: E402
 
 STEPS = (
     "h = np.maximum(x @ w{0}, 0)",
@@ -99,3 +100,10 @@ def test_trace_a_function_of_many_operations(benchmark, operations):
     report = benchmark.pedantic(sb.trace, (function, "N, 8", "K", "8, 8", "8, 8", "8, 8"), rounds=5, warmup_rounds=1)
     assert report.complete
     assert [k for k in range(10) if report.at(N=3, K=k).works] == [1, 8]
+
+
+@pytest.mark.parametrize("name", traces.CASES)
+def test_one_path(benchmark, name):
+    report = benchmark(traces.CASES[name].ask)
+    assert report.complete
+    assert report.verdict is sb.Verdict.ALWAYS
