@@ -80,11 +80,20 @@ def test_answers_do_not_depend_on_the_short_way(rule, operands, relations, min_s
     assert (short.shape, short.witness()) == (long.shape, long.witness())
 
 
-@given(st.lists(st.one_of(names, st.sampled_from(["1", "2", "*x", "*y"])), min_size=1, max_size=3))
-def test_sequences_do_not_depend_on_the_short_way(dims):
-    text = ", ".join(dims)
-    short, long = asked(("numpy", {}), [text, "a, 1"]), by_solver(asked(("numpy", {}), [text, "a, 1"]))
+@given(
+    st.lists(st.one_of(names, st.sampled_from(["1", "2", "*x", "*y"])), min_size=1, max_size=3),
+    st.lists(st.sampled_from(["a >= 2", "a == 3", "a != 1", "a == 2*a"]), max_size=1),
+)
+@example(["*x", "b"], ["a == b"])
+@example(["*x", "b"], ["a == 2*b"])
+def test_sequences_do_not_depend_on_the_short_way(dims, relations):
+    operands = [", ".join(dims), "a, 1"]
+    short, long = asked(("numpy", {}), operands, relations), by_solver(asked(("numpy", {}), operands, relations))
     assert (short.verdict, short.clauses, short.shape) == (long.verdict, long.clauses, long.shape)
+
+
+def test_no_assumptions_in_a_list_are_no_assumptions():
+    assert plain_answer(sb.broadcast("a, b", "b, 1", assume=[], min_size=0)).is_plain
 
 
 @given(st.sampled_from(RULES), st.lists(shapes, min_size=2, max_size=2))

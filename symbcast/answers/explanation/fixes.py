@@ -38,7 +38,8 @@ _known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
 class Fix(NamedTuple):
     """A change, described by ``text``; the changed question has these ``operands`` and ``rule``, and adds ``assume``.
 
-    A change that ``must_be_certain`` is discarded if the answer is then still conditional.
+    A change that ``must_be_certain`` is discarded if the answer is then still conditional. The assumptions of a change
+    that ``is_implying`` imply the condition.
     """
 
     text: str
@@ -46,11 +47,17 @@ class Fix(NamedTuple):
     rule: Rule
     assume: tuple[Assumption, ...] = ()
     must_be_certain: bool = False
+    is_implying: bool = False
 
     def ask(self, result: Call) -> Call:
         """Return the answer to the changed question."""
         assume = [*result.assumptions, *self.assume]
         return Call.asked(self.operands, self.rule, {}, assume or NOTHING, result.min_size or ZERO)
+
+    def verdict(self, result: Call) -> Verdict:
+        """Return the verdict on the changed question; raise a `SymbcastError` if its assumptions exclude each other."""
+        answer = self.ask(result)
+        return Verdict.ALWAYS if self.is_implying else answer.verdict
 
 
 def fix(aligned: Alignment) -> Fix | None:
@@ -72,7 +79,7 @@ def _found(aligned: Alignment) -> Fix | None:
     tried = TRIED if len(result.shown) <= MANY_SYMBOLS else TRIED_OF_MANY
     for candidate in islice(_candidates(aligned), tried):
         try:
-            found = candidate.ask(result).verdict
+            found = candidate.verdict(result)
         except SymbcastError:
             continue
         if found is Verdict.ALWAYS:
@@ -173,15 +180,42 @@ def assumed(aligned: Alignment) -> Iterator[Fix]:
     result, namer = aligned.result, aligned.namer
     likeliest = [f for c in result.clauses for f in _likeliest(c)]
     # One may suffice for several: an equality of two sizes also makes an order between them true.
-    single = [[f] for f in likeliest[:4]] if len(likeliest) > 1 else []
-    for chosen in (*single, likeliest, list(result.clauses)):
+    several = likeliest[:4] if len(likeliest) > 1 else []
+    single = [[f] for f in several if not _is_refuted(result, f)]
+    for number, chosen in enumerate((*single, likeliest, list(result.clauses))):
         assumptions = [_assumption(namer, f) for f in chosen]
         texts = [a.text for a in assumptions]
         if not texts or sum(map(len, texts)) > LONGEST:
             continue
         known = "that is known" if len(texts) == 1 else "they are known"
         quoted = listed([f'"{t}"' for t in texts])
-        yield Fix(f"assume {quoted} if {known}", result.operands, result.rule, tuple(assumptions))
+        is_implying = number >= len(single) and not result.is_open
+        text = f"assume {quoted} if {known}"
+        yield Fix(text, result.operands, result.rule, tuple(assumptions), is_implying=is_implying)
+
+
+def _is_refuted(result: Call, equality: Formula) -> bool:
+    """Return whether the counterexample, with one size changed, shows that an equality does not imply the condition.
+
+    Most equalities suffice for one clause only, and this is found in microseconds, without a solver.
+    """
+    if result.is_plain or result.is_open or not isinstance(equality, Comparison):
+        return False
+    from symbcast.core.program.sizes.premises import assumed
+    from symbcast.core.solver.evaluation.evaluation import holds_at, value_at
+
+    at = result.counterexample()
+    if at is None or result.scope is None:
+        return False
+    point = result.scope.symbol_sizes(at)
+    known = [*assumed(result.shown, result.assumptions, result.min_size), equality]
+    for name, other in ((equality.left, equality.right), (equality.right, equality.left)):
+        size = value_at(other, point)
+        if name in point and size is not None:
+            changed = {**point, name: size}
+            if all(holds_at(f, changed) for f in known) and not all(holds_at(c, changed) for c in result.clauses):
+                return True
+    return False
 
 
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
@@ -198,6 +232,7 @@ def _assumption(namer: Namer, formula: Formula) -> Assumption:
 
 
 def _likeliest(clause: Formula) -> list[Formula]:
+    """Return equalities that imply a clause, or the clause itself."""
     if isinstance(clause, Compatible):
         return [equal(a, b) for a, b in zip(clause.dims, clause.dims[1:], strict=False)]
     for literal in literals(clause):

@@ -133,6 +133,8 @@ class Call:
         found = find_rule(rule, attributes)
         operands = tuple([s if type(s) is Shape else shape(s) for s in shapes])
         is_free = assume is NOTHING and min_size is ZERO
+        assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
+        is_free = is_free or not (assumed or least)
         made = cls(found, operands, None) if is_free and OpenShape not in map(type, operands) else None
         if made is not None:
             if all(s.is_concrete for s in operands):
@@ -140,7 +142,6 @@ class Call:
             if all(plain_dims(s) is not None for s in operands) and found.is_join(made._dims):
                 made._tier = JOINS
                 return made
-        assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
         dims = [s.dims for s in operands] if made is None else made._dims
         points = points_of(found, dims, assumed, least)
         later = _scope_of, (shapes, operands, assumed, least)

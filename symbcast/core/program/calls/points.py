@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.sequences import AxisSequence, Rest
+from symbcast.core.algebra.sequences import AxisSequence, Rest, SequenceSymbol
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import Operation, Term, symbols_of
 from symbcast.core.broadcasting.laws import EQUALS, JOINS, Relation
@@ -45,7 +45,7 @@ class Points:
         verdict: The verdict, None if the points do not show it.
     """
 
-    __slots__ = ("_assumed", "_least", "_names", "_relations", "_terms", "clauses", "verdict")
+    __slots__ = ("_assumed", "_equal", "_least", "_names", "_relations", "_terms", "clauses", "verdict")
 
     def __init__(
         self, relations: Iterable[Relation], dims: Iterable[Dim], assumed: Sequence[Formula], least: int
@@ -60,7 +60,8 @@ class Points:
             elif isinstance(dim, Term):
                 self._terms[dim] = None
                 self._names.update(dim.symbols())
-        bound = self._equal_names() if assumed else {}
+        self._equal = dict(self._equalities()) if assumed else {}
+        bound = self._equal_names()
         if bound:
             relations = [(kind, tuple([bound.get(s, s) for s in sizes])) for kind, sizes in relations]
         self._relations = [r for r in relations if not _is_trivial(r)]
@@ -78,17 +79,25 @@ class Points:
         names = tuple(self._names)
         return names if _PLAIN.issuperset(map(type, names)) else None
 
-    def _equal_names(self) -> dict[Any, Symbol | int]:
-        """Return what names are by the assumptions that two names, or a name and an integer, are equal."""
-        found: dict[Any, Any] = {}
+    def _equalities(self) -> Iterator[tuple[Symbol, Dim]]:
+        """Yield names that are assumed to equal other sizes, each once, with these."""
         for formula in self._assumed:
             if type(formula) is Comparison and formula.operator == "==":
-                left, right = found.get(formula.left, formula.left), found.get(formula.right, formula.right)
-                if type(left) is int:
-                    left, right = right, left
-                if left in self._names and left is not right and (type(right) is int or right in self._names):
-                    found = {name: right if value is left else value for name, value in found.items()}
-                    found[left] = right
+                for name, other in ((formula.left, formula.right), (formula.right, formula.left)):
+                    if isinstance(name, Symbol) and name in self._names:
+                        yield name, other
+                        break
+
+    def _equal_names(self) -> dict[Any, Symbol | int]:
+        """Return the integer or the other name that names are equal to, none of which is bound itself."""
+        found: dict[Any, Any] = {}
+        for name, other in self._equal.items():
+            left, right = found.get(name, name), found.get(other, other)
+            if type(left) is int:
+                left, right = right, left
+            if left is not right and type(left) is not int and (type(right) is int or right in self._names):
+                found = {bound: right if value is left else value for bound, value in found.items()}
+                found[left] = right
         return found
 
     def _separate(self) -> list[Formula] | None:
@@ -138,10 +147,22 @@ class Points:
         suggested = self._suggested()
         if not least or all(size >= least for size in suggested.values()):
             yield suggested
-        yield {name: size + least for name, size in zip(names, _DIFFERENT, strict=False)}
+        different = {name: size + least for name, size in zip(names, _DIFFERENT, strict=False)}
+        yield self._with_equal(different) if self._equal else different
         for size in _ALIKE:
             if size >= least:
                 yield dict.fromkeys(names, size)
+
+    def _with_equal(self, point: dict[Any, int]) -> dict[Any, int]:
+        """Return a point with the names that are assumed to equal other sizes put to these, as far as they go."""
+        from symbcast.core.solver.evaluation.evaluation import value_at
+
+        for _ in self._equal:
+            for name, other in self._equal.items():
+                value = value_at(other, point)
+                if value is not None and value >= self._least:
+                    point[name] = value
+        return point
 
     def _suggested(self) -> dict[Any, int]:
         """Return sizes of 1, or the least size, except where a requirement names another size."""
@@ -231,7 +252,9 @@ def points_of(rule: Rule, dims: Sequence[Dims], assumed: Sequence[Assumption], l
     if not _PLAIN.issuperset(map(type, chain.from_iterable(dims))) and not all(
         map(_is_plain, chain.from_iterable(dims))
     ):
-        if assumed or least or not any(type(dim) is Rest for shape in dims for dim in shape):
+        if least or not any(type(dim) is Rest for shape in dims for dim in shape):
+            return None
+        if any(isinstance(s, SequenceSymbol) for a in assumed for s in symbols_of(dims_of(a.formula))):
             return None
         laid = _laid(rule, dims)
         if laid is None:
