@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.walker import Walker
+from symbcast.graphs.walking.walker import GraphScope, Walker
 from symbcast.stablehlo.attributes import TensorType, attribute_of, keyword_of, tensor_type
 from symbcast.stablehlo.mlir import dialect
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from symbcast.stablehlo.graph import HloNode
 
 
-UNASSERTED, ASSERTIONS = "unasserted", "assertions"
-"""The runtimes to ask about for what the operations of a module require alone, and its assertions alone."""
+UNASSERTED, ASSERTIONS, HINTED = "unasserted", "assertions", "hinted"
+"""The runtimes to ask about for what the operations of a module require alone, its assertions alone, and its hints."""
 
 
 class Stretch(NamedTuple):
@@ -47,6 +47,9 @@ class HloWalker(Walker, Protocol):
     unknown_assertions: list[str]
     stretches: dict[tuple[str, int], Stretch]
     futures: dict[str, Sequence[Value]]
+
+    def called(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
+        """Return the outputs of a function that is called."""
 
 
 class HloCall(NodeCall):
@@ -165,13 +168,12 @@ class HloCall(NodeCall):
         return 2 * bits if kind.startswith("complex") else bits
 
     def run(self, graph: str, inputs: Sequence[Value]) -> list[Value]:
-        """Walk through a region, or the function that is called, and return its outputs.
+        """Walk through a region and return its outputs.
 
-        A region may declare its parameters more closely than the operands: their sizes are required.
+        It may declare its parameters more closely than the operands: their sizes are required.
         """
         found: Graph = self.node.graphs[graph]
-        parameters = self.node.raw.regions[int(graph)].blocks[0].arguments if graph.isdecimal() else ()
-        kinds = [tensor_type(p.type) for p in parameters] or [None] * len(inputs)
+        kinds = [tensor_type(p.type) for p in self.node.raw.regions[int(graph)].blocks[0].arguments]
         given = [self.typed(v, k, f"parameter {n}") for n, (v, k) in enumerate(zip(inputs, kinds, strict=True))]
         return self.walk.within(found, self.scope, given)
 

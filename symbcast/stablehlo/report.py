@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from symbcast.graphs.report.report import GraphReport
 from symbcast.stablehlo.gaps import Asked, Gap, Hint, gaps_of, hints_of
-from symbcast.stablehlo.node_call import ASSERTIONS, UNASSERTED
+from symbcast.stablehlo.node_call import ASSERTIONS, HINTED, UNASSERTED
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
@@ -58,5 +58,8 @@ class HloReport(GraphReport):
 
     @property
     def hints(self) -> tuple[Hint, ...]:
-        """The hints of dynamic broadcasts, each proven, refuted or open, and those that could be given."""
-        return tuple(hints_of(self._checked))
+        """The hints of dynamic broadcasts, each proven, refuted or open, and those that could be given.
+
+        The module is walked for them once more.
+        """
+        return tuple(hints_of(self._checked.again(self._checked.given, runtime=HINTED)))

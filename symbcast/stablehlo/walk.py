@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from symbcast.core.logic.formulas import FALSE
 from symbcast.graphs.values.deciders import Decider
@@ -18,12 +19,20 @@ from symbcast.stablehlo.idioms import contents_of_idioms
 from symbcast.stablehlo.node_call import ASSERTIONS, HloCall, Stretch
 
 if TYPE_CHECKING:
-    from symbcast.graphs.graph import Node
+    from symbcast.graphs.graph import Graph, Node
     from symbcast.graphs.requirements.recorder import Asker
     from symbcast.graphs.walking.answering import Answering
+    from symbcast.graphs.walking.repeats import Key
     from symbcast.graphs.walking.walker import GraphScope
 
 _CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
+
+
+class Body(NamedTuple):
+    """The nodes in a function that is called, in the order of their walk, and what they take of the walk budget."""
+
+    nodes: list[Node]
+    spent: int
 
 
 class HloWalk(Walk):
@@ -32,13 +41,17 @@ class HloWalk(Walk):
     def __init__(self, model: Any, front_end: Answering, asker: Asker) -> None:
         super().__init__(model, front_end, asker)
         self.stretches: dict[tuple[str, int], Stretch] = {}
-        """The axes that dynamic broadcasts may stretch, by node and axis."""
+        """The axes that dynamic broadcasts may stretch, by node and axis; only those of the walk that is about them."""
         self.futures: dict[str, Sequence[Value]] = {}
         """The values in tuples and futures, by name."""
         self.is_asserting = False
         """Whether the module has assertions."""
         self.unknown_assertions: list[str] = []
         """The nodes of assertions that could not be followed."""
+        self._log: list[Node] = []
+        """The nodes that have a name, in order."""
+        self._bodies: dict[Key, Body] = {}
+        """The nodes in functions whose outputs are taken over."""
         if asker.runtime == ASSERTIONS:  # all else is required where nothing runs
             asker.guards = (FALSE,)
             self._branches_left = model.inner * MAX_AGAIN
@@ -51,10 +64,51 @@ class HloWalk(Walk):
             return
         scope.values[node.outputs[0]] = Held(node.raw, kind)
 
-    def trace(self) -> Hashable:
-        """Return counts of what operations leave in the walk, besides their outputs."""
+    def marks(self) -> Hashable:
+        """Return counts of what operations leave in the walk, besides their outputs, names, and what they spend."""
         own = len(self.stretches), len(self.futures), self.is_asserting, len(self.unknown_assertions)
-        return super().trace(), own
+        return super().marks(), own
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Discard the notes made in this context when it ends."""
+        with super().trying():
+            bodies, count = self._bodies, len(self._log)
+            self._bodies = {}
+            try:
+                yield
+            finally:
+                del self._log[count:]
+                self._bodies = bodies
+
+    def called(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
+        """Return the outputs of a function, or those of an earlier call with equal inputs if that left no trace.
+
+        The nodes of a call that is not walked get their names and are charged as if it were.
+        """
+        key = self._repeats.key(("called", graph.name, scope.depth), inputs)
+        if key is None or self.asker.foreknown:
+            return self.within(graph, scope, inputs)
+        outputs, body = self._repeats.outputs(key, inputs), self._bodies.get(key)
+        if outputs is not None and body is not None and body.spent <= self._left:
+            self._unnamed += body.nodes
+            self._left -= body.spent
+            return list(outputs)
+        self._name_all()
+        before, count, left = self._marks(), len(self._log), self._left
+        found = self.within(graph, scope, inputs)
+        if before == self._marks():
+            self._name_all()
+            self._bodies[key] = Body(self._log[count:], left - self._left)
+            self._repeats.keep(key, self._repeats.state(), inputs, found)
+        return found
+
+    def _marks(self) -> Hashable:
+        return self.asker.knowledge, self.asker.recorded, self.marks()
+
+    def _named(self, node: Node) -> str:
+        self._log.append(node)
+        return super()._named(node)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with the element types of their types; require the sizes that the types promise."""

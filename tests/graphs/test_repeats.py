@@ -72,3 +72,31 @@ def test_layers_of_a_stablehlo_module():
             %y{n} = stablehlo.dynamic_iota %r{n}, dim = 0 : (tensor<1xi32>) -> tensor<?x{kind}>""")
     text = f"func.func @main(%a: tensor<?x4xf32>) -> tensor<?xf64> {{ {''.join(lines)} return %y11 : tensor<?xf64> }}"
     hold_against_all_computed(sb.stablehlo.check, text, 18)
+
+
+def test_calls_of_a_function_of_a_stablehlo_module():
+    pytest.importorskip("jaxlib")
+    kind = "tensor<?xf32>"
+    calls = [
+        f'%r{n + 1} = call @f(%r{n}, %{"y" if n == 10 else "x"}) : ({kind}, {kind}) -> {kind} loc("call")'
+        for n in range(12)
+    ]
+    text = f"""
+    func.func @main(%x: {kind}, %y: {kind}, %w: {kind}, %r0: {kind}) -> {kind} {{
+      {" ".join(calls)}
+      %z = stablehlo.concatenate %r12, %r12, dim = 0 : ({kind}, {kind}) -> {kind}
+      %s = stablehlo.add %z, %w : {kind} loc("sum")
+      return %s : {kind}
+    }}
+    func.func private @f(%a: {kind}, %b: {kind}) -> {kind} {{
+      %n = stablehlo.get_dimension_size %b, dim = 0 : ({kind}) -> tensor<i32> loc("size")
+      %t = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32> loc("sum")
+      %r = "stablehlo.dynamic_broadcast_in_dim"(%a, %t) {{broadcast_dimensions = array<i64: 0>,
+          known_nonexpanding_dimensions = array<i64: 0>}} : ({kind}, tensor<1xi32>) -> {kind} loc("sum")
+      %s = stablehlo.add %r, %b : {kind} loc("sum")
+      return %s : {kind}
+    }}"""
+    hold_against_all_computed(sb.stablehlo.check, text, 25)
+    report = sb.stablehlo.check(text)
+    assert len({hint.node for hint in report.hints}) == 12
+    assert report.findings[-1].node == "sum (37)"

@@ -287,11 +287,13 @@ class Walk:
 
     def trace(self) -> Hashable:
         """Return counts of what nodes leave in the walk, besides their outputs."""
+        return self.marks(), len(self._names) + len(self._unnamed), self._left
+
+    def marks(self) -> Hashable:
+        """Return the same without names and the walk budget, which nodes inside a node use up."""
         return (
             len(self.unanalysed),
             len(self.inner),
-            len(self._names) + len(self._unnamed),
-            self._left,
             self._branches_left,
             self._lengths.left,
             self.fork is None,

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 @operator("func.call", "composite")
 def call_(call: HloCall) -> Sequence[Value]:
     """The function that it names."""
-    return call.run("called", [call.value(n) for n in range(len(call.inputs))])
+    inputs = [call.value(n) for n in range(len(call.inputs))]
+    return call.own_walk.called(call.node.graphs["called"], call.scope, inputs)
 
 
 @operator("func.return")

@@ -19,7 +19,7 @@ from symbcast.operators.rearranging.joins import concat
 from symbcast.operators.rearranging.layout import transpose as transposed_shape
 from symbcast.operators.rearranging.reshape import reshape as reshaped_shape
 from symbcast.stablehlo.attributes import tensor_type
-from symbcast.stablehlo.node_call import HloCall, Stretch
+from symbcast.stablehlo.node_call import HINTED, HloCall, Stretch
 from symbcast.stablehlo.registry import operator
 
 if TYPE_CHECKING:
@@ -50,10 +50,16 @@ def dynamic_broadcast_in_dim(call: HloCall) -> Value:
     """What ``broadcast_in_dim`` does, to a shape that an operand holds."""
     places = call.integers("broadcast_dimensions") or []
     target = call.wanted(1)
+    if call.asker.runtime == HINTED:
+        _record(call, places, target)
+    return _broadcast(call, places, target)
+
+
+def _record(call: HloCall, places: Sequence[int], target: Dims) -> None:
+    """Record the axes that a dynamic broadcast may stretch."""
     hints = {n: h for h in ("expanding", "nonexpanding") for n in call.integers(f"known_{h}_dimensions") or []}
     for axis, (place, size) in enumerate(zip(places, call.shape(0), strict=True)):
         call.own_walk.stretches[call.place.name, axis] = Stretch(size, target[place], hints.get(axis, ""))
-    return _broadcast(call, places, target)
 
 
 def _broadcast(call: HloCall, places: Sequence[int], target: Dims) -> Value:
