@@ -58,13 +58,15 @@ TAKE_OTHERS = (*OF_SHAPES, "contract", "lint", "model", "torch-error", "trace")
 HELP = ("--help", "-h")
 
 
-def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Options]) -> list[str]:
-    """Return the arguments of a command, each value joined to the first name of its option, and the rest after ``--``.
+def read_arguments(
+    command: str, arguments: Sequence[str], commands: Mapping[str, Options]
+) -> tuple[list[tuple[Option, str]], list[str]]:
+    """Return the options that are given to a command, each with its value, and the other arguments.
 
     ``commands`` are the options of each command. Raises `UsageError` for anything that the command does not take.
     """
     given: dict[str, str] = {}
-    options: list[str] = []
+    options: list[tuple[Option, str]] = []
     others: list[str] = []
     alone = _not_options(command, arguments, commands[command])
     if command in OF_SHAPES:
@@ -88,9 +90,9 @@ def prepared(command: str, arguments: Sequence[str], commands: Mapping[str, Opti
                 rules = [part for rule in (given[name], value) for part in ("--rule", rule)]
                 several = f", or {line('compare', alone, rules)}" if name == "--rule" else ""
                 raise UsageError(f"{name} is given twice{twice}; give it only once{several}")
-            options.append(name if option.is_switch else f"{name}={value}")
+            options.append((option, value))
     _check_others(command, others, options, {name for option in commands[command] for name in option.names})
-    return [*options, *(["--", *others] if others else [])]
+    return options, others
 
 
 class Rest:
@@ -139,15 +141,16 @@ def _check_quoted(command: str, shapes: Sequence[str]) -> None:
         raise UsageError(fault)
 
 
-def _check_others(command: str, others: Sequence[str], options: Sequence[str], known: set[str]) -> None:
+def _check_others(command: str, others: Sequence[str], given: Sequence[tuple[Option, str]], known: set[str]) -> None:
     """Raise `UsageError` for arguments that are not options and that the command does not take."""
-    names = {option.partition("=")[0] for option in options}
+    names = {option.names[0] for option, _ in given}
+    options = [o.names[0] if o.is_switch else f"{o.names[0]}={value}" for o, value in given]
     if "--assume" in known:
         relations = [text for text in others if command != "trace" or not _LITERAL.fullmatch(text)]
         _check_no_relation(relations, "--that" in known and "--that" not in names)
     if others and command not in TAKE_OTHERS:
         raise UsageError(f"{command} takes only options; {shown(others[0])} is not one")
-    rules = [option.partition("=")[2] for option in options if option.startswith("--rule=")]
+    rules = [value for option, value in given if option.names[0] == "--rule"]
     fault = misplaced(command, others) if command in ("model", "contract") else rule_among(command, others, rules)
     if command in OF_SHAPES:
         fault = fault or attributes_among(others, rules) or sign_among(command, others, options)

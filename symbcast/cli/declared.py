@@ -1,26 +1,20 @@
-"""The commands as cyclopts declares them, each loaded when it is called or when all are listed."""
+"""The commands: each is loaded when it is called, or when all are listed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-
-from cyclopts import App, CycloptsError
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from symbcast.cli.advice.commands import unknown_command
-from symbcast.cli.advice.words import OF_SHAPES
-from symbcast.cli.arguments import HELP, asks_for, prepared, value_of
-from symbcast.cli.option import Option, Options
-from symbcast.cli.statuses import UsageError
+from symbcast.cli.advice.words import OF_SHAPES, shown
+from symbcast.cli.arguments import HELP, asks_for, read_arguments, value_of
+from symbcast.cli.option import Command, Options, call, most_others, options_of
+from symbcast.cli.statuses import Exit, UsageError
 from symbcast.core.broadcasting.registry import is_own
 from symbcast.version import __version__
 
-_EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
-
-Example: symbcast model encoder.onnx --assume "batch >= 1"
-
-Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 3 not decided."""
-
+if TYPE_CHECKING:
+    from cyclopts import App
 
 _COMMANDS = (*OF_SHAPES, "contract", "lint", "model", "rules", "torch-error", "trace")
 _INSTALL = "--install-completion"
@@ -28,39 +22,42 @@ _INSTALL = "--install-completion"
 
 def answer(arguments: Sequence[str]) -> int:
     """Run a command and return the exit status. Raises `UsageError` for arguments that it does not take."""
-    command = next(iter(arguments), "")
+    name, rest = next(iter(arguments), ""), list(arguments[1:])
     with_plugins = _needs_plugins(arguments)
-    app = make_app([command] if command in _COMMANDS else _COMMANDS, with_plugins)
-    try:
-        return int(app(_prepared(app, arguments, with_plugins)) or 0)
-    except CycloptsError as error:
-        raise UsageError(_usage(error)) from error
+    if not arguments or name in HELP:
+        return _show_help(_COMMANDS, [], with_plugins)
+    if name in ("version", "--version"):
+        print(__version__)
+        return Exit.ALWAYS
+    if name not in (*_COMMANDS, _INSTALL):
+        raise UsageError(unknown_command(name, rest, _COMMANDS))
+    if asks_for(HELP, rest):
+        return _show_help([name], [name], with_plugins)
+    if asks_for(["--version"], rest):
+        print(__version__)
+        return Exit.ALWAYS
+    command, _ = _declared(name, with_plugins)
+    given, others = read_arguments(name, rest, _Declared(name, options_of(command), with_plugins))
+    most = most_others(command)
+    if most is not None and len(others) > most:
+        raise UsageError(f"{name} takes {most or 'no'} argument{'s' * (most != 1)}; leave {shown(others[most])} out")
+    return call(command, given, others)
 
 
-def make_app(commands: Iterable[str], with_plugins: bool) -> App:
-    """Return the application, with options for the rules of installed packages or only for symbcast's own."""
-    app = App(
-        name="symbcast",
-        help="For which sizes does this broadcast, or this model, work, and what comes out?",
-        help_epilogue=_EPILOGUE,
-        help_format="plaintext",
-        version=__version__,
-        exit_on_error=False,
-        print_error=False,
-        result_action="return_value",
-        suppress_keyboard_interrupt=False,
-    )
-    for name in commands:
-        command, epilogue = _declared(name, with_plugins)
-        app.command(command, name=name, help_epilogue=epilogue)
-    from symbcast.cli.commands.completion import install_command
-
-    app.command(install_command(app), name=_INSTALL)
-    return app
+def _show_help(commands: Iterable[str], asked: Sequence[str], with_plugins: bool) -> int:
+    _app(commands, with_plugins)([*asked, "--help"])
+    return Exit.ALWAYS
 
 
-def _declared(name: str, with_plugins: bool) -> tuple[Callable[..., int], str | None]:
-    """Return a command and the end of its help."""
+def _app(commands: Iterable[str], with_plugins: bool) -> App:
+    """Return some commands as an application of cyclopts; loading that takes longer than most commands."""
+    from symbcast.cli.help import make_app
+
+    return make_app({name: _declared(name, with_plugins) for name in dict.fromkeys((*commands, _INSTALL))})
+
+
+def _declared(name: str, with_plugins: bool) -> tuple[Command, str | None]:
+    """Return a command and the end of its help; raise `KeyError` for an unknown one."""
     match name:
         case "check":
             from symbcast.cli.commands import check
@@ -98,10 +95,16 @@ def _declared(name: str, with_plugins: bool) -> tuple[Callable[..., int], str | 
             from symbcast.cli.commands import torch_error
 
             return torch_error.torch_error, torch_error.EPILOGUE
-        case _:
+        case "trace":
             from symbcast.cli.commands import trace
 
             return trace.trace, trace.EPILOGUE
+        case "--install-completion":
+            from symbcast.cli.commands import completion
+
+            return completion.install_command(lambda: _app(_COMMANDS, with_plugins)), None
+        case _:
+            raise KeyError(name)
 
 
 def _needs_plugins(arguments: Sequence[str]) -> bool:
@@ -112,49 +115,20 @@ def _needs_plugins(arguments: Sequence[str]) -> bool:
     return asks_for(HELP, arguments) or (rule is not None and not is_own(rule.partition("(")[0]))
 
 
-def _options(app: App, command: str) -> list[Option]:
-    """Return the options that a command declares."""
-    found = app[command].assemble_argument_collection()
-    return [Option.of(a.names, a.hint, a.parameter.help or "") for a in found if a.names and a.names[0][:1] == "-"]
-
-
 class _Declared(Mapping[str, Options]):
     """The options of each command; those of other commands than the one called are needed for some messages only."""
 
-    def __init__(self, app: App, called: str, with_plugins: bool) -> None:
-        self._app, self._called, self._with_plugins = app, called, with_plugins
-
-    @cached_property
-    def _all(self) -> App:
-        return make_app(_COMMANDS, self._with_plugins)
+    def __init__(self, called: str, options: Options, with_plugins: bool) -> None:
+        self._known = {called: options}
+        self._with_plugins = with_plugins
 
     def __getitem__(self, name: str) -> Options:
-        app = self._app if name == self._called else self._all
-        return _options(app, name)
+        if name not in self._known:
+            self._known[name] = options_of(_declared(name, self._with_plugins)[0])
+        return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter((*_COMMANDS, _INSTALL))
 
     def __len__(self) -> int:
         return len(_COMMANDS) + 1
-
-
-def _prepared(app: App, arguments: Sequence[str], with_plugins: bool) -> list[str]:
-    """Return the arguments for cyclopts, each checked against the command's options; raise `UsageError`."""
-    command, rest = next(iter(arguments), ""), list(arguments[1:])
-    if command == "version":
-        return ["--version"]
-    if not arguments or command in ("--version", *HELP):
-        return list(arguments[:1])
-    if command not in (*_COMMANDS, _INSTALL):
-        raise UsageError(unknown_command(command, rest, _COMMANDS))
-    if asks_for(HELP, rest):
-        return [command, "--help"]
-    if asks_for(["--version"], rest):
-        return ["--version"]
-    return [command, *prepared(command, rest, _Declared(app, command, with_plugins))]
-
-
-def _usage(error: CycloptsError) -> str:
-    message = " ".join(str(error).split())
-    return f"{message}\nsee symbcast --help"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from cyclopts import Parameter as CyclopsParameter
-
 from symbcast.cli.advice.words import shown
+from symbcast.cli.option import Command, Meaning
 from symbcast.cli.statuses import UsageError
 from symbcast.core.broadcasting import REQUIRED, AttributeValue, Kind, Parameter, RuleInfo
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
@@ -38,11 +37,9 @@ class RuleOption(NamedTuple):
     def annotation(self) -> object:
         """The type of its value, with its help. It is text, which the rules parse, if they take different types."""
         kinds = {parameter.kind for _, parameter in self.declared}
-        about = CyclopsParameter(help=self.help)
         if kinds == {Kind.INTEGERS}:
-            several = CyclopsParameter(help=self.help, consume_multiple=False, negative=())
-            return Annotated[list[str] | None, several]
-        return Annotated[int | None, about] if kinds <= {*_NUMBERS} else Annotated[str | None, about]
+            return Annotated[list[str] | None, Meaning(self.help)]
+        return Annotated[int | None if kinds <= {*_NUMBERS} else str | None, Meaning(self.help)]
 
     @property
     def help(self) -> str:
@@ -71,7 +68,7 @@ def rule_options(rules: Iterable[RuleInfo]) -> list[RuleOption]:
     return [RuleOption(name, tuple(pairs)) for name, pairs in declared.items()]
 
 
-def with_options(command: Callable[..., int], options: Sequence[RuleOption], after: str) -> Callable[..., int]:
+def with_options(command: Command, options: Sequence[RuleOption], after: str) -> Command:
     """Return a command with options instead of its ``**`` parameter, listed after one of its own options."""
 
     def made(*shapes: str, **given: Any) -> int:

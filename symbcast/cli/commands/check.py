@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from symbcast.cli.advice.names import note_strangers
-from symbcast.cli.options import AGAIN, GuardIn, MinSize, TextOrJson, guard_text
+from symbcast.cli.options import GuardIn, MinSize, TextOrJson, guard_text
 from symbcast.cli.output import print_text
 from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
 from symbcast.cli.shapes import read_shapes, show_result, status_of
@@ -31,7 +31,7 @@ def check_command(with_plugins: bool) -> Callable[..., int]:
 def check(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: str = "numpy",
-    assume: Annotated[list[str] | None, AGAIN] = None,
+    assume: list[str] | None = None,
     min_size: MinSize = 0,
     dialect: Dialect | None = None,
     format: TextOrJson = "text",

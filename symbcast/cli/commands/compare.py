@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.cli.advice.names import note_strangers
 from symbcast.cli.advice.words import line
-from symbcast.cli.options import AGAIN, Assumed, MinSize, TextOrJson
+from symbcast.cli.options import Assumed, MinSize, TextOrJson
 from symbcast.cli.output import Format, print_json, show
 from symbcast.cli.shapes import read_shapes
 from symbcast.cli.statuses import Exit, UsageError, checked
@@ -26,7 +26,7 @@ Exit status of compare: 0 all rules say the same, 1 they differ at some sizes, 2
 
 def compare(  # noqa: PLR0913 - each is an option
     *shapes: str,
-    rule: Annotated[list[str] | None, AGAIN] = None,
+    rule: list[str] | None = None,
     assume: Assumed = None,
     min_size: MinSize = 0,
     rank: int | None = None,

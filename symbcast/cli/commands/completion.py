@@ -17,7 +17,7 @@ Shell: TypeAlias = Literal["bash", "zsh", "fish"]
 _STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
 
 
-def install_command(app: App) -> Callable[..., int]:
+def install_command(make_app: Callable[[], App]) -> Callable[..., int]:
     """Return the command that sets up shell completion for an application."""
 
     def install(*, shell: Shell | None = None) -> int:
@@ -28,7 +28,7 @@ def install_command(app: App) -> Callable[..., int]:
         shell
             The shell; by default, the one from which the command is started.
         """
-        return _install(app, shell)
+        return _install(make_app(), shell)
 
     return install
 

@@ -6,16 +6,13 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.answers.contracts.wanted import range_meant, read_range
 from symbcast.cli.advice.words import shown
 from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.files import model_on_stdin
 from symbcast.cli.models.knowledge import bound_sizes
-from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.cli.stdin import STDIN
@@ -57,14 +54,14 @@ usage, or a file that cannot be read, 3 not decided."""
 
 def contract(  # noqa: PLR0913 - each is an option
     *files: str,
-    range: Annotated[list[str] | None, AGAIN] = None,
-    typical: Annotated[list[str] | None, AGAIN] = None,
+    range: list[str] | None = None,
+    typical: list[str] | None = None,
     form: Form = "box",
     most: int | None = None,
     to: TargetName | None = None,
-    check: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    assume: Annotated[list[str] | None, AGAIN] = None,
-    bind: Annotated[list[str] | None, AGAIN] = None,
+    check: bool = False,
+    assume: list[str] | None = None,
+    bind: list[str] | None = None,
     min_size: int = 1,
     runtime: str | None = None,
 ) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Literal
 
 from symbcast.cli.advice.words import line
 from symbcast.cli.commands.questions import asked
-from symbcast.cli.options import AGAIN, Assumed, MinSize, RuleName, TextOrJson
+from symbcast.cli.options import Assumed, MinSize, RuleName, TextOrJson
 from symbcast.cli.output import print_json, print_text, show
 from symbcast.cli.rule_options import Given, rule_options, with_options
 from symbcast.cli.statuses import Exit, UsageError
@@ -31,7 +31,7 @@ def entailment_commands(with_plugins: bool) -> dict[str, Callable[..., int]]:
 
 def prove(
     *shapes: str,
-    that: Annotated[list[str] | None, AGAIN] = None,
+    that: list[str] | None = None,
     rule: RuleName = "numpy",
     assume: Assumed = None,
     min_size: MinSize = 0,

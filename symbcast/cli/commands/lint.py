@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
-
-from cyclopts import Parameter
+from typing import Literal
 
 from symbcast.cli.advice.paths import file_of_module, is_model
 from symbcast.cli.advice.words import line
 from symbcast.cli.files import is_there, near_file
-from symbcast.cli.options import AGAIN
 from symbcast.cli.output import print_text
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
@@ -28,14 +25,14 @@ Exit status of lint: 0 nothing found, 1 findings, 2 wrong usage, 3 with --strict
 def lint(  # noqa: PLR0913 - each is an option
     *paths: str,
     diff: str | None = None,
-    select: Annotated[list[str] | None, AGAIN] = None,
-    ignore: Annotated[list[str] | None, AGAIN] = None,
-    exclude: Annotated[list[str] | None, AGAIN] = None,
+    select: list[str] | None = None,
+    ignore: list[str] | None = None,
+    exclude: list[str] | None = None,
     min_size: int | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
-    no_cache: Annotated[bool, Parameter(negative=())] = False,
-    strict: Annotated[bool, Parameter(negative=())] = False,
+    no_cache: bool = False,
+    strict: bool = False,
     format: Literal["text", "json", "sarif", "github"] = "text",
 ) -> int:
     """Check the shape annotations of functions for all sizes; modules are imported and functions are called.

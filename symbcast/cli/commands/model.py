@@ -10,14 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from cyclopts import Parameter
-
 from symbcast.cli.advice.words import meant_choice
 from symbcast.cli.files import is_there, model_files, model_on_stdin, targets
 from symbcast.cli.models.knowledge import bound_sizes, check_named, inputs_given
 from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.models.outcomes import Names
-from symbcast.cli.options import AGAIN, GuardIn
+from symbcast.cli.option import Meaning
+from symbcast.cli.options import GuardIn
 from symbcast.cli.statuses import Exit, UsageError, checked
 from symbcast.cli.stdin import STDIN
 from symbcast.core.program.sizes.assumptions import check_min_size
@@ -41,10 +40,10 @@ usage or a file that cannot be read or checked (the others still are), 3 not dec
 
 def model(  # noqa: PLR0913 - each is an option
     *files: str,
-    assume: Annotated[list[str] | None, AGAIN] = None,
-    bind: Annotated[list[str] | None, AGAIN] = None,
-    shapes: Annotated[list[str] | None, AGAIN] = None,
-    values: Annotated[list[str] | None, AGAIN] = None,
+    assume: list[str] | None = None,
+    bind: list[str] | None = None,
+    shapes: list[str] | None = None,
+    values: list[str] | None = None,
     min_size: int = 1,
     runtime: str | None = None,
     function: str | None = None,
@@ -52,13 +51,13 @@ def model(  # noqa: PLR0913 - each is an option
     guard: GuardIn = None,
     output: str | None = None,
     html: str | None = None,
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    confirm: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    overwrite: bool = False,
+    confirm: bool = False,
     fail_on: FailOn = "sometimes",
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    jobs: Annotated[int | None, Meaning(names=("--jobs", "-j"))] = None,
     timeout: float | None = None,
     results: str | None = None,
-    resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    resume: bool = False,
     dask: str | None = None,
 ) -> int:
     """Say for which input sizes models run (ONNX, OpenVINO, StableHLO, PyTorch), and which node requires what.

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from inspect import isclass, isfunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from symbcast.cli.advice.calls import call_fault, function_fault, is_method, notes
 from symbcast.cli.advice.names import note_strangers
 from symbcast.cli.advice.words import shown
-from symbcast.cli.options import AGAIN, GuardIn, Language, guard_text
+from symbcast.cli.options import GuardIn, Language, guard_text
 from symbcast.cli.output import print_text, print_wrapped, show
 from symbcast.cli.shapes import is_shape
 from symbcast.cli.statuses import Exit, UsageError, checked
@@ -44,7 +44,7 @@ Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong u
 def trace(  # noqa: PLR0913 - each is an option
     function: str,
     *arguments: str,
-    assume: Annotated[list[str] | None, AGAIN] = None,
+    assume: list[str] | None = None,
     min_size: int = 0,
     max_paths: int = 128,
     format: Literal["text", "json", "sarif", "github"] = "text",
