@@ -179,7 +179,18 @@ def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = F
     return value
 
 
+def _reduced(name: str, ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, **given: Any) -> Any:
+    """Return a reduction by a method, which errors name; its options that were not given are left out."""
+    options = {k: v for k, v in given.items() if v is not NO_VALUE}
+    undo = here().doing(name, [array.dims])
+    try:
+        return reduced(ufunc, array, axis, dtype, out, keepdims is not NO_VALUE and bool(keepdims), **options)
+    finally:
+        undo()
+
+
 def _reduction(name: str, ufunc: Any) -> None:
+    @method(name)
     def reduction(
         array: Any,
         axis: Any = None,
@@ -189,25 +200,11 @@ def _reduction(name: str, ufunc: Any) -> None:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Any:
-        keeps = keepdims is not NO_VALUE and bool(keepdims)
-        undo = here().doing(name, [array.dims])
-        try:
-            return reduced(ufunc, array, axis, dtype, out, keeps, **_given(initial, where))
-        finally:
-            undo()
-
-    method(name)(reduction)
-
-
-for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and, "any": np.logical_or}.items():
-    _reduction(_name, _ufunc)
-
-
-def _given(initial: Any, where: Any) -> dict[str, Any]:
-    return {k: v for k, v in (("initial", initial), ("where", where)) if v is not NO_VALUE}
+        return _reduced(name, ufunc, array, axis, dtype, out, keepdims, initial=initial, where=where)
 
 
 def _extreme(name: str, ufunc: Any) -> None:
+    @method(name)
     def extreme(
         array: Any,
         axis: Any = None,
@@ -216,14 +213,13 @@ def _extreme(name: str, ufunc: Any) -> None:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Any:
-        keeps = keepdims is not NO_VALUE and bool(keepdims)
-        return reduced(ufunc, array, axis, None, out, keeps, **_given(initial, where))
-
-    method(name)(extreme)
+        return _reduced(name, ufunc, array, axis, None, out, keepdims, initial=initial, where=where)
 
 
-_extreme("max", np.maximum)
-_extreme("min", np.minimum)
+for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and, "any": np.logical_or}.items():
+    _reduction(_name, _ufunc)
+for _name, _ufunc in {"max": np.maximum, "min": np.minimum}.items():
+    _extreme(_name, _ufunc)
 
 
 @method("mean")
