@@ -13,7 +13,7 @@ from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.deciding import joined
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.torch.reading.element_types import INT64, number_of
-from symbcast.torch.reading.library import load
+from symbcast.torch.reading.library import load, node_class
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -30,7 +30,12 @@ TO_THE_END = (1 << 63) - 1
 
 
 class Recording(Protocol):
-    """A walk that knows the shapes that torch recorded."""
+    """A walk that knows the shapes that torch recorded.
+
+    ``looked`` counts how often operators read what their node's kind does not have.
+    """
+
+    looked: int
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
         """Return recorded sizes; None if one is not a size. ``is_of_data`` says whether data decide new sizes."""
@@ -45,8 +50,9 @@ class TorchCall(NodeCall):
 
     def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
         super().__init__(place, walk, scope)
-        self._recorded = cast("Recording", walk).recorded
-        self._names = cast("TorchNode", place.node).names
+        self._recording = cast("Recording", walk)
+        self._node = cast("TorchNode", place.node)
+        self._names = self._node.names
         self._arguments: dict[str, Any] | None = None
 
     # Arguments.
@@ -61,7 +67,7 @@ class TorchCall(NodeCall):
     def _resolved(self, argument: Any) -> Any:
         if isinstance(argument, (list, tuple)):
             return [self._resolved(a) for a in argument]
-        if argument in self._names if isinstance(argument, load("torch.fx").Node) else False:
+        if argument in self._names if isinstance(argument, node_class()) else False:
             return self.scope.find(self._names[argument])
         return argument
 
@@ -129,7 +135,7 @@ class TorchCall(NodeCall):
 
     def dtype_of(self, name: str) -> str:
         """Return the element type of a tensor as torch recorded it, such as ``float32``; empty if it is unknown."""
-        found = raw_argument(self, name)
+        found = _bound(self.node.raw).get(name)
         return str(getattr(getattr(found, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
 
     def axis_of(self, axis: int, rank: int) -> int:
@@ -143,7 +149,9 @@ class TorchCall(NodeCall):
         value = self.node.raw.meta.get("val")
         values = value if isinstance(value, (tuple, list)) else [value]
         is_of_data = self.is_data()
-        return [recorded_value(v, self._recorded, is_of_data) for v in values]
+        if self._node.need_sizes():
+            self._recording.looked += 1
+        return [recorded_value(v, self._recording.recorded, is_of_data) for v in values]
 
     def unchecked(self) -> Sequence[Value]:
         """Return the outputs of an operator that is not analysed: torch's ranks, with new sizes that are not decided.
@@ -177,7 +185,11 @@ class TorchCall(NodeCall):
 
 
 def raw_argument(call: TorchCall, name: str) -> Any:
-    """Return an argument as the graph has it: a node, a list of nodes, or a constant."""
+    """Return an argument as the graph has it: a node, a list of nodes, or a constant.
+
+    No twin takes over what the operator returns: the nodes may differ in more than is known about their values.
+    """
+    cast("Recording", call.walk).looked += 1
     return _bound(call.node.raw).get(name)
 
 

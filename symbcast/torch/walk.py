@@ -5,7 +5,7 @@ Data provably decide an element if it depends only on data, or if data can offse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,6 +38,8 @@ class TorchWalk(Walk):
         super().__init__(model, front_end, asker)
         self._symbols = dict(model.declared.symbols)
         self._inputs = model.declared.inputs
+        self.looked = 0
+        """How often operators read what the kind of their node does not have."""
 
     @cached_property
     def hints(self) -> Mapping[Symbol, int]:
@@ -49,6 +51,10 @@ class TorchWalk(Walk):
                 if isinstance(axis.size, Symbol) and hint is not None:
                     found[axis.size] = int(hint)
         return found
+
+    def trace(self) -> Hashable:
+        """Return counts of what nodes leave in the walk, besides their outputs."""
+        return super().trace(), self.looked
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

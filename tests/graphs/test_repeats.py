@@ -57,6 +57,20 @@ def test_layers_of_an_exported_program():
     hold_against_all_computed(sb.torch.check, program, 24)
 
 
+def test_a_tensor_that_shares_its_storage_is_no_twin_of_one_with_its_own():
+    torch = pytest.importorskip("torch")
+
+    class Strided(torch.nn.Module):
+        def forward(self, x, v):
+            y = v.expand(v.shape[0], 4)
+            return sum(each.as_strided((6,), (1,)) for each in (x, x, y)) + x.sum() + y.sum()
+
+    given = (torch.zeros(8, 4), torch.zeros(8, 1))
+    program = torch.export.export(Strided(), given, dynamic_shapes=({0: torch.export.Dim("N")},) * 2)
+    (left,) = sb.torch.check(program).unanalysed
+    assert left.reason.endswith("the storage that the tensor shares")
+
+
 def test_layers_of_a_stablehlo_module():
     pytest.importorskip("jaxlib")
     lines = []

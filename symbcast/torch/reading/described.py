@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from symbcast.torch.reading.library import load
+from symbcast.torch.reading.library import load, node_class
 
 _PLAIN = frozenset({bool, int, float, complex, str, type(None)})
 
@@ -24,7 +24,7 @@ class _Types(NamedTuple):
 def _types() -> _Types:
     torch = load()
     return _Types(
-        torch.fx.Node,
+        node_class(),
         torch.Tensor,
         (torch.SymInt, torch.SymFloat, torch.SymBool),
         (torch.dtype, torch.device, torch.layout, torch.memory_format),
@@ -59,3 +59,15 @@ def described(value: Any, places: Mapping[Any, int]) -> Hashable:
     if isinstance(value, types.written):
         return str(value)
     raise TypeError(f"{kind.__name__} is not compared")
+
+
+def described_type(value: Any, places: Mapping[Any, int]) -> Hashable:
+    """Return a recorded result as a key, as `described` does; a tensor without its sizes.
+
+    Raises `TypeError` for a value of a type that is not compared here.
+    """
+    if isinstance(value, list | tuple):
+        return tuple([described_type(v, places) for v in value])
+    if isinstance(value, _types().tensor):
+        return value.dtype, value.ndim
+    return described(value, places)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from symbcast.answers.report.outcomes import Line
 from symbcast.graphs.graph import NOTHING, Graph, Node, module_path
 from symbcast.graphs.values.value import Value
-from symbcast.torch.reading.described import described
+from symbcast.torch.reading.described import described, described_type
 from symbcast.torch.reading.held import Held
 from symbcast.torch.reading.library import load
 from symbcast.torch.reading.memory import INLINED, overwritten
@@ -47,6 +47,19 @@ class Source(NamedTuple):
         return f"{self.line} of a cell" if self.is_of_cell else f"{self.file}:{self.line}"
 
 
+class Kinds:
+    """The kinds of the nodes of a program, by number, so that they are compared and hashed once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self.sized: set[str] = set()
+        """The operators that were found to need the recorded sizes of their results."""
+
+    def number(self, kind: Hashable) -> int:
+        """Return the number of a kind; raises `TypeError` if it has no hash."""
+        return self._numbers.setdefault(kind, len(self._numbers) + 1)
+
+
 class TorchNode(Node):
     """A node; ``raw`` is its `torch.fx` node, ``names`` maps the nodes of its graph to value names.
 
@@ -56,24 +69,22 @@ class TorchNode(Node):
     def __init__(  # noqa: PLR0913, PLR0917 - the graph has all of these at hand
         self,
         fx: Any,
+        op_type: str,
         name: str,
         names: Mapping[Any, str],
+        kinds: Kinds,
         inner: Mapping[str, Graph] = NOTHING,
         caller: Any = None,
         is_overwritten: bool = False,
     ) -> None:
         value, taken = fx.meta.get("val"), fx.all_input_nodes
-        count = len(value) if isinstance(value, (tuple, list)) else None
-        super().__init__(
-            type_of(fx.target),
-            [names[n] for n in taken],
-            [name] if count is None else [f"{name}.{n}" for n in range(count)],
-            name=name,
-            raw=fx,
-        )
+        outputs = [f"{name}.{n}" for n in range(len(value))] if isinstance(value, (tuple, list)) else [name]
+        super().__init__(op_type, [names[n] for n in taken], outputs, name=name, raw=fx)
         self._caller = caller
         self._inner = inner
         self._taken = taken
+        self._kinds = kinds
+        self._has_sizes = False
         self.names = names
         self.is_overwritten = is_overwritten
 
@@ -83,18 +94,29 @@ class TorchNode(Node):
         return self._inner
 
     @cached_property
-    def kind(self) -> Hashable | None:
-        """What it calls, its arguments besides tensors, and what torch recorded of its results and inputs."""
+    def kind(self) -> int | None:
+        """A number that nodes share if they call the same with equal arguments besides tensors, and torch recorded so.
+
+        It has the recorded sizes of results only for operators that were found to need them.
+        """
         fx = self.raw
         if self._inner:
             return None
         places = {n: place for place, n in enumerate(self._taken) if n in self.names}
         dtypes = tuple([getattr(n.meta.get("val"), "dtype", None) for n in places])
+        self._has_sizes = self.op_type in self._kinds.sized
         try:
-            given = [described(v, places) for v in (fx.args, fx.kwargs, fx.meta.get("val"))]
-            return fx.target, self.is_overwritten, dtypes, *given
+            result = (described if self._has_sizes else described_type)(fx.meta.get("val"), places)
+            given = [described(v, places) for v in (*fx.args, *fx.kwargs.values())]
         except TypeError:
             return None
+        # The targets are held by the nodes; their own hash takes longer.
+        return self._kinds.number((id(fx.target), self.is_overwritten, dtypes, result, *fx.kwargs, *given))
+
+    def need_sizes(self) -> bool:
+        """Note that its operator needs the recorded sizes of results; return whether its kind does not have them."""
+        self._kinds.sized.add(self.op_type)
+        return not self._has_sizes
 
     @property
     def module(self) -> str:
@@ -140,6 +162,8 @@ class TorchGraph(Graph):
         self._tensors = _constants(program)
         self._taken: set[str] = set()
         self._result: Any = None
+        self._kinds = Kinds()
+        self._types: dict[int, str] = {}
         names: dict[Any, str] = {}
         nodes = list(self._nodes(program.graph_module, names))
         outputs = [names[n] for n in _user_outputs(program, self._result) if n in names]
@@ -157,6 +181,7 @@ class TorchGraph(Graph):
             if fx.op == "placeholder" and fx in names:
                 continue
             name = self._free(f"{around}{fx.name}")
+            kind = self._type_of(fx.target)
             if fx.op == "placeholder":
                 names[fx] = name if around else fx.name
                 own = None if fx in changed else self._tensors.get(fx.name)
@@ -166,14 +191,19 @@ class TorchGraph(Graph):
                 self._hold(name, getattr(module, str(fx.target), None))
             elif fx.op == "output":
                 self._result = fx.args[0]
-            elif type_of(fx.target) == "operator.getitem" and (one := self._item(fx, names)) is not None:
+            elif kind == "operator.getitem" and (one := self._item(fx, names)) is not None:
                 names[fx] = one
-            elif (inner := self._inner(module, fx)) is not None:
+            elif (inner := self._inner(module, fx, kind)) is not None:
                 yield from self._inlined(fx, *inner, names)
             else:
-                made = TorchNode(fx, name, names, self._bodies(module, fx, names), caller, fx in changed)
+                bodies = self._bodies(module, fx, kind, names)
+                made = TorchNode(fx, kind, name, names, self._kinds, bodies, caller, fx in changed)
                 names[fx] = name
                 yield made
+
+    def _type_of(self, target: Any) -> str:
+        """Return the name of an operator; the nodes that call it hold it, so that its identity is its own."""
+        return self._types.get(id(target)) or self._types.setdefault(id(target), type_of(target))
 
     def _hold(self, name: str, value: Any) -> None:
         shape = getattr(value, "shape", None)
@@ -195,16 +225,16 @@ class TorchGraph(Graph):
         """The results of inlined graphs, by the node that calls each."""
         return {}
 
-    def _inner(self, module: Any, fx: Any) -> tuple[Any, Sequence[Any]] | None:
+    def _inner(self, module: Any, fx: Any, kind: str) -> tuple[Any, Sequence[Any]] | None:
         """Return the graph to inline for a node, and its arguments; None if the node is not such a call."""
-        place = INLINED.get(type_of(fx.target).removeprefix("higher_order."))
+        place = INLINED.get(kind.removeprefix("higher_order."))
         if place is None or len(fx.args) <= place:
             return None
         return getattr(module, str(fx.args[place].target)), fx.args[place + 1 :]
 
-    def _bodies(self, module: Any, fx: Any, names: Mapping[Any, str]) -> Mapping[str, Graph]:
+    def _bodies(self, module: Any, fx: Any, kind: str, names: Mapping[Any, str]) -> Mapping[str, Graph]:
         """Return the branches of a ``torch.cond``, or the body of a loop; none if one returns a non-tensor."""
-        places = _BODIES.get(type_of(fx.target).removeprefix("higher_order."), {})
+        places = _BODIES.get(kind.removeprefix("higher_order."), {})
         found: dict[str, Graph] = {}
         for name, place in places.items():
             node = fx.args[place]

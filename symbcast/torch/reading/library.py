@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -16,3 +17,9 @@ def load(module: str = "torch") -> Any:
         if error.name is None or error.name.partition(".")[0] != "torch":
             raise
         raise MissingExtraError("symbcast.torch", "torch") from error
+
+
+@cache
+def node_class() -> Any:
+    """Return the class of nodes of `torch.fx`."""
+    return load("torch.fx").Node

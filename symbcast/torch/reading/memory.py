@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from symbcast.torch.reading.library import load
+from symbcast.torch.reading.library import node_class
 
 INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
 """Calls whose inner graph is inlined, and the position of the graph among their arguments."""
@@ -19,9 +19,17 @@ _WITHOUT_WRITING = frozenset(
 
 def overwritten(module: Any) -> frozenset[Any]:
     """Return the nodes of a graph whose memory a later node writes to."""
+    if not any(map(_may_write, {node.target for node in module.graph.nodes})):
+        return frozenset()
     owners, last = _memories(module)
     places = {node: place for place, node in enumerate(owners)}
     return frozenset(node for node, owner in owners.items() if last.get(owner, -1) > places[node])
+
+
+def _may_write(target: Any) -> bool:
+    """Return whether a function may write to its arguments."""
+    aliased = _aliased(target)
+    return getattr(target, "__name__", "") in INLINED if aliased is None else any(a.is_written for a in aliased)
 
 
 def _memories(module: Any) -> tuple[dict[Any, Any], dict[Any, int]]:
@@ -88,5 +96,5 @@ def _nodes_in(value: Any) -> Iterator[Any]:
     if isinstance(value, (list, tuple)):
         for part in value:
             yield from _nodes_in(part)
-    elif isinstance(value, load("torch.fx").Node):
+    elif isinstance(value, node_class()):
         yield value
