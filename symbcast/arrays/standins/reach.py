@@ -47,10 +47,10 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
 
 def _is_of_module(space: dict[str, Any]) -> bool:
     """Return whether a namespace is that of a module."""
-    module = sys.modules.get(str(space.get("__name__")))
-    if getattr(module, "__dict__", None) is space:
+    name = space.get("__name__")
+    if getattr(sys.modules.get(str(name)), "__dict__", None) is space:
         return True
-    return any(getattr(m, "__dict__", None) is space for m in list(sys.modules.values()))
+    return name is not None and any(getattr(m, "__dict__", None) is space for m in list(sys.modules.values()))
 
 
 def cells_of(function: FunctionType, depth: int = 3) -> Iterator[CellType]:

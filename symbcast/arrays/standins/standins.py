@@ -32,6 +32,9 @@ _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"
 _SHARED = frozenset({"importlib", "math", "numpy.lib.stride_tricks", "operator"})
 """Python modules from which compiled code reads functions, as it does from NumPy's packages."""
 
+_len = len
+"""The real one, also while its stand-in is in place."""
+
 Space = dict[str, Any]
 
 
@@ -201,7 +204,7 @@ class StandIns:
             standin = self._globals[name]
             for held in without:
                 held[name] = standin
-        self._counts_within = list(map(len, self._held))
+        self._counts_within = list(map(_len, self._held))
         self._replace(vars(builtins), [n for n, v in vars(builtins).items() if id(v) in self._standins])
         for reach in self._users.values():
             self._put_into(reach)
@@ -214,7 +217,7 @@ class StandIns:
         if modules != self._modules or len(self._standins) + len(self._kinds) != self._known:
             self._modules, self._known = modules, len(self._standins) + len(self._kinds)
             self._collect()
-        counts = list(map(len, self._held))
+        counts = list(map(_len, self._held))
         if counts != self._counts:
             for space, count, before in zip(self._spaces, counts, self._counts, strict=True):
                 if count != before:
@@ -287,7 +290,7 @@ class StandIns:
 
     def _put_back(self, own: Iterable[Space]) -> None:
         changed = []
-        if list(map(len, self._held)) != self._counts_within:
+        if list(map(_len, self._held)) != self._counts_within:
             pairs = zip(self._held, self._counts_within, strict=False)  # an interrupt may have left it unfinished
             changed = [held for held, count in pairs if len(held) != count]
         if len(sys.modules) != len(self._modules):
