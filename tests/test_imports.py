@@ -97,6 +97,18 @@ def test_a_short_command_loads_nothing_that_takes_longer_than_its_answer(shapes)
     assert (done.stdout.splitlines()[-1] == "set()") == ("x" not in shapes)
 
 
+def test_a_traced_network_whose_sizes_are_joins_loads_no_solver():
+    """Each layer defines a size as the join of those before it: nothing is left to decide but that join."""
+    lines = [
+        "import numpy as np, symbcast as sb",
+        "def network(x, *weights):",
+        "    for w in weights: x = np.maximum(x @ w, 0) + x",
+        "    return x",
+        "str(sb.trace(network, *[f'A{n}, C{n}' for n in range(5)]))",
+    ]
+    assert loaded("\n".join(lines)) == ["numpy"]
+
+
 def test_what_sympy_is_asked_for_loads_it():
     """The list of modules is looked at, and would tell."""
     assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition.sympy') == ["sympy"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import Formula
 from symbcast.core.program.sizes.premises import own_set
+from symbcast.core.solver.answer import Satisfiability
 from symbcast.core.solver.budget import DECIDED, share
 from symbcast.core.solver.groups.normal_form import as_relation, symbols_in
 from symbcast.core.solver.sets.piecewise import NotPeriodicError
@@ -125,10 +126,6 @@ class Groups:
                 also = [*(w.formula for w in waiting), *(f for f in plain if symbol in symbols_in(f))]
                 ahead += [f for f in also if f not in done]
                 done.update(also)
-        from symbcast.core.solver.linear.z3_solver import (
-            Satisfiability,  # loads z3, which most programs never need
-        )
-
         answer = Satisfiability.UNKNOWN
         with suppress(EffortSpentError), share(DECIDED):
             answer = growing.can_hold()

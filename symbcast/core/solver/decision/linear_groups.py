@@ -17,7 +17,7 @@ from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.groups.normal_form import symbols_in, with_larger_joins
-from symbcast.core.solver.satisfiability.definitions import Definition, completed, set_aside
+from symbcast.core.solver.satisfiability.definitions import completed, set_aside
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered
 from symbcast.core.solver.satisfiability.ladder import is_linear
@@ -60,14 +60,17 @@ class Compound:
         self.formulas = list(formulas)
         self.weights = weights
         crowded = len(self.formulas) > _MANY
-        self._definitions: list[Definition] = []
-        rest = self.formulas
+        self._definitions, rest = set_aside(self.formulas, self.assumptions, domains)
         if crowded:
-            self._definitions, rest = set_aside(self.formulas, self.assumptions, domains)
             asked = Questions(self.symbols, domains, self.assumptions, rest)
             _, rest = filtered(asked, rest)
             self.formulas = [*(d.formula for d in self._definitions), *rest]
         self._rest = rest
+        self._places: dict[Formula, int] = {}
+        """The place of each formula and its clauses, if there are not very many."""
+        for place, formula in enumerate(() if crowded else self.formulas):
+            for clause in (formula, *in_clauses(formula)):
+                self._places.setdefault(clause, place)
         canonical = [in_clauses(f) for f in rest]
         given = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
         self.questions = Questions(self.symbols, domains, self.assumptions, given)
@@ -80,9 +83,18 @@ class Compound:
     @cached_property
     def clauses(self) -> list[Formula]:
         """The reduced formulas."""
+        found = self._placed(self._in_cases(self._reduction.result.clauses))
+        return found if self.unproven else [*map(self._described, with_larger_joins(found))]
+
+    def _placed(self, reduced: Sequence[Formula]) -> list[Formula]:
+        """Return definitions and reduced clauses in the order of the formulas; of many formulas, definitions first."""
         defining = [c for d in reversed(self._definitions) for c in in_clauses(d.formula)]
-        found = self._in_cases(self._reduction.result.clauses)
-        return [*defining, *(found if self.unproven else map(self._described, with_larger_joins(found)))]
+        origins = self._reduction.origins
+
+        def place(clause: Formula) -> int:
+            return self._places.get(origins.get(clause, clause), -1)
+
+        return sorted([*defining, *reduced], key=place)
 
     def _described(self, clause: Formula) -> Formula:
         """Return alternatives that the reduction left for one symbol as its set: ``N == 4 or N <= 3`` as ``N <= 4``."""
@@ -165,7 +177,7 @@ class Compound:
 
         For very many symbols, and where the smallest are not found, they are the smallest of symbols not defined.
         """
-        is_large = bool(self._definitions) and len(self.symbols) > _SMALLEST_OF
+        is_large = bool(self._definitions) and len(self.symbols) > _SMALLEST_OF and not self._places
         found = None if is_large else self._evidence.satisfying(self.formulas)
         if found is None and self._definitions:
             sizes = self._evidence.satisfying(self._rest)

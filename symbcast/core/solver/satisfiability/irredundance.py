@@ -99,12 +99,14 @@ class Reduction:
 
     Attributes:
         satisfiable: Whether the clauses can hold; None if undecided.
+        origins: Of each clause made of a given one, the given one.
     """
 
     def __init__(self, questions: Questions, given: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
         self._near, self._clauses = self._filtered(given, needed)
         self._given = list(self._clauses)
+        self.origins: dict[Formula, Formula] = {}
         self._tally = (-1, 0, 0)
         self._result = stage(REDUCED, self._reduced, self._unreduced)
         self.satisfiable = self._can_hold()
@@ -223,6 +225,7 @@ class Reduction:
 
     def _changed(self, clause: Formula, others: Sequence[Formula]) -> None:
         self._tally = (-1, 0, 0)
+        self.origins.update((other, self.origins.get(clause, clause)) for other in others)
         if self._near is not None:
             self._near.replace(clause, others)
 
