@@ -105,7 +105,7 @@ def test_what_is_about_data_and_what_the_runtime_denies_has_its_place_in_each_fo
         formula=at_most(k, n),
         text="K <= N",
         words="K is at most N",
-        counterexample={"N": 1, "K": 2},
+        failing={"N": 1, "K": 2},
         is_about_data=True,
     )
     notice = notice_of(finding, "warning", Namer.of({}))

@@ -113,6 +113,21 @@ def test_what_follows_from_several_operations_names_them_all():
     assert "together with heads and tile" in env.report()
 
 
+@pytest.mark.parametrize("step", [1, 2])
+def test_many_findings_share_the_sizes_that_they_have_in_common(step):
+    env = sb.ShapeEnv()
+    for n in range(0, 60 * step, step):
+        env.broadcast(f"a{n}, 3", f"a{n + 1}, 1")
+    found = env.findings
+    assert len(found) == 60
+    for n, finding in enumerate(found):
+        own = [f"a{n * step}", f"a{n * step + 1}"]
+        assert finding.counterexample == dict.fromkeys(env.witness(), 1) | dict(zip(own, (2, 3), strict=True))
+        assert list(finding.counterexample) == list(env.witness())
+        changed, shared = finding.failing.maps
+        assert list(changed) == own and shared is found[0].failing.maps[1]
+
+
 def test_operations_that_clash_are_told_as_errors():
     env = sb.ShapeEnv(on_conflict="record")
     env.broadcast("N", "2", origin="a")

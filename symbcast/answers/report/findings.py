@@ -40,8 +40,7 @@ class Finding:
         words: The requirement in words.
         code: The code of the reason, such as ``"join"`` or ``"equal"``: see `symbcast.core.reasons`.
         reason: A sentence on why the operation requires it, with the axis if it is about one.
-        counterexample: The smallest sizes at which this fails and, if possible, nothing else does. None if none were
-            found.
+        failing: What `counterexample` returns, perhaps as a mapping that shares most sizes with other findings.
         sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) beside (1, 2)"``.
         origins: The names of all operations that it comes from, in order.
         is_joint: Whether it follows from the origins together, but not from any one of them.
@@ -59,11 +58,16 @@ class Finding:
     words: str
     code: str = ""
     reason: str = ""
-    counterexample: dict[str, int] | None = field(default=None, hash=False)
+    failing: Mapping[str, int] | None = field(default=None, hash=False)
     sizes_there: str = ""
     origins: tuple[str, ...] = ()
     is_joint: bool = False
     verdict: Verdict = Verdict.SOMETIMES
+
+    @property
+    def counterexample(self) -> dict[str, int] | None:
+        """The smallest sizes at which this fails and, if possible, nothing else does; None if none were found."""
+        return self.failing if self.failing is None or type(self.failing) is dict else dict(self.failing)
 
     @property
     def condition(self) -> Statement:
@@ -119,9 +123,10 @@ class _Reader:
     def conjunct(self, requirement: Requirement) -> Finding:
         """Return the finding about a conjunct of the condition."""
         clause, origins, is_asked = requirement
-        # If no smaller set was found within the time limit, all operations together require it.
-        whole = [op for op in self._program.operations if op.kind != "assume"]
-        found = self._finding(clause, origins or whole, self._program.counterexample(clause))
+        if not origins:
+            # If no smaller set was found within the time limit, all operations together require it.
+            origins = tuple(op for op in self._program.operations if op.kind != "assume")
+        found = self._finding(clause, origins, self._program.breaking(clause))
         return replace(found, is_joint=not is_asked and len(found.origins) > 1)
 
     def clash(self, requirement: Requirement) -> Finding:
@@ -129,7 +134,7 @@ class _Reader:
         clause, origins, _ = requirement
         return self._finding(clause, origins, self._program.failing(clause))
 
-    def _finding(self, clause: Formula, origins: Sequence[Op], failing: dict[str, int] | None) -> Finding:
+    def _finding(self, clause: Formula, origins: Sequence[Op], failing: Mapping[str, int] | None) -> Finding:
         sizes = None if failing is None else self._program.symbol_sizes(failing)
         op, constraint = _blame(clause, origins, sizes)
         shown = () if constraint is None else constraint.origin.operands
@@ -144,7 +149,7 @@ class _Reader:
             words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
             code="" if constraint is None else constraint.code,
             reason=_reason(op, constraint),
-            counterexample=failing,
+            failing=failing,
             sizes_there="" if sizes is None else _there((op.operands[n] for n in shown), sizes),
             origins=tuple(dict.fromkeys(o.name for o in origins)),
             verdict=severity(self._verdict, failing),

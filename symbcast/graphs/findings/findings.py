@@ -183,7 +183,7 @@ class _Reader:
             **told,
             text=self._namer.formula(clause),
             words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
-            counterexample=None if failing is None else self._told_sizes(failing, clause),
+            failing=None if failing is None else self._told_sizes(failing, clause),
             sizes_there=self._there(blamed, sizes, is_data),
             fix="" if clause == FALSE else self._repairs.best(clause, blamed),
             origins=tuple(dict.fromkeys(op.name for op in ops)),

@@ -13,7 +13,7 @@ from symbcast.answers.report.failures import shape_at
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.program.statements.statement import Statement, public
-from symbcast.core.solver.decision.counterexamples import breaking
+from symbcast.core.solver.decision.counterexamples import Breaks
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.places import line_text
@@ -85,9 +85,14 @@ class PathFinding:
 def findings_of(paths: Conclusions) -> Iterator[PathFinding]:
     """Yield the findings of a run: each conjunct, with the line that fails first where it does not hold."""
     namer = Namer.of(paths.names)
+    known: dict[int, Breaks] = {}
     for decision, clause in conjuncts_of(paths):
-        others = [c for c in decision.clauses if c != clause]
-        sizes = decision.counterexample() if clause == FALSE else breaking(decision, clause, others)
+        if clause == FALSE:
+            sizes: Mapping[Symbol, int] | None = decision.counterexample()
+        else:
+            if id(decision) not in known:
+                known[id(decision)] = Breaks(decision, decision.clauses)
+            sizes = known[id(decision)].at(clause)
         branch = None if sizes is None else paths.failing_at(sizes)
         if branch is not None or paths.exploration.is_complete:
             yield _finding(paths, clause, sizes, branch, namer)

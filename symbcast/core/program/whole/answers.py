@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -19,7 +20,7 @@ from symbcast.core.program.sizes.premises import knowledge, own_set
 from symbcast.core.program.whole.origins import Origins, clash, clashing_clauses
 from symbcast.core.program.whole.views import View
 from symbcast.core.solver.budget import once
-from symbcast.core.solver.decision.counterexamples import breaking
+from symbcast.core.solver.decision.counterexamples import Breaks
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.groups.normal_form import flattened, symbols_in
 from symbcast.core.solver.products.propagation import propagated
@@ -73,6 +74,8 @@ class Answers:
         self._clashes: tuple[Requirement, ...] | None = None
         self._origins: Origins | None = None
         self._requirements: tuple[Requirement, ...] | None = None
+        self._breaks: Breaks | None = None
+        self._named_witness: dict[str, int] | None = None
 
     @property
     def decision(self) -> Decision:
@@ -217,11 +220,23 @@ class Answers:
             self._origins = Origins(self.trace, view.symbols, view.assumed, view.needs)
         return Requirement(clause, *self._origins.of(clause))
 
-    def breaking(self, clause: Formula) -> dict[str, int] | None:
-        """Return the smallest sizes at which a conjunct fails while all others hold, if possible."""
+    def breaking(self, clause: Formula) -> Mapping[str, int] | None:
+        """Return the smallest sizes at which a conjunct fails while all others hold, if possible.
+
+        A `ChainMap` of the sizes that differ from those of the witness, and these.
+        """
         if is_spent():
             return None
-        return self.named(breaking(self.shortest, clause, [c for c in self._shown if c != clause]))
+        decision = self.shortest
+        if self._breaks is None or self._breaks.decision is not decision:
+            self._breaks, self._named_witness = Breaks(decision, self._shown), None
+        sizes = self._breaks.at(clause)
+        if not isinstance(sizes, ChainMap) or self.view.unrolled is not None:
+            return self.named(sizes)
+        if self._named_witness is None:
+            self._named_witness = self.named(sizes.maps[-1]) or {}
+        names, changed = self.trace.names.shown, sizes.maps[0]
+        return ChainMap({names[s]: size for s, size in changed.items() if s in names}, self._named_witness)
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:

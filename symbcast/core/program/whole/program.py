@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -16,6 +17,7 @@ from symbcast.core.program.sizes.links import mistyped
 from symbcast.core.program.whole.arguments import OneOrShape, as_bound, as_shape, check_origin
 from symbcast.core.program.whole.needed import needed_assumptions
 from symbcast.core.program.whole.repeats import Key, key_of
+from symbcast.core.program.whole.sizes_by_symbol import SizesBySymbol
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
@@ -288,10 +290,15 @@ class Program:
         For a conjunct of the condition, return sizes at which it fails and, if possible, the others hold.
         """
         if clause is not None:
-            return self._recording.ask_all(lambda answers: answers.breaking(clause))
+            broken = self.breaking(clause)
+            return None if broken is None else dict(broken)
         found = self._recording.ask(lambda answers: answers.counterexample())
         parts = self._open_parts if found is None else None
         return found if parts is None else parts.counterexample()
+
+    def breaking(self, clause: Formula) -> Mapping[str, int] | None:
+        """Return sizes at which a conjunct of the condition fails, as `counterexample` does, without copying them."""
+        return self._recording.ask_all(lambda answers: answers.breaking(clause))
 
     def mistyped_assumptions(self) -> dict[str, str]:
         """Return assumptions that mention no size of the operations, with a size whose name is close."""
@@ -367,9 +374,12 @@ class Program:
             raise UnknownRankError(question, sequence.rest().name)
 
     def symbol_sizes(self, sizes: Mapping[str, int]) -> Mapping[Symbol, int]:
-        """Return sizes by symbol, from sizes by name as returned by `witness`."""
-        axes = {s: cast("Sequence[int]", sizes[s.name]) for s in sequences_of(self.shown)}
-        plain = {s: sizes[name] for s, name in self.shown.items() if not isinstance(s, SequenceSymbol)}
+        """Return sizes by symbol, from sizes by name as returned by `witness` or `breaking`."""
+        shown = self.shown
+        if isinstance(sizes, ChainMap):
+            return SizesBySymbol(shown, sizes)  # `breaking` shares no axes of sequences
+        axes = {s: cast("Sequence[int]", sizes[s.name]) for s in sequences_of(shown)}
+        plain = {s: sizes[name] for s, name in shown.items() if not isinstance(s, SequenceSymbol)}
         if not axes:
             return plain
         from symbcast.core.solver.evaluation.evaluation import AxisSizes

@@ -247,6 +247,13 @@ class Decision:
             sizes[symbol] = value if isinstance(value, int) else sizes[value]
         return {symbol: sizes[symbol] for symbol in self.knowledge.symbols}
 
+    def with_values(self, sizes: dict[Symbol, int]) -> dict[Symbol, int]:
+        """Return some sizes with those of the symbols that are known to equal them."""
+        for symbol, value in self.knowledge.values.items():
+            if not isinstance(value, int) and value in sizes:
+                sizes[symbol] = sizes[value]
+        return sizes
+
     def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
         """Turn the formulas about one symbol into sets; return the rest, or None if they are unsatisfiable."""
         knowledge = self.knowledge
