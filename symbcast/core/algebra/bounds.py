@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join, join_members, maximum, minimum, multiply, subtract
 from symbcast.core.algebra.lower_bounds import lower_bound
-from symbcast.core.algebra.operations import monomial_quotient, substitute
+from symbcast.core.algebra.operations import Substitution, monomial_quotient
 from symbcast.core.algebra.terms import Atom, Monomial, Term, constant, term
 from symbcast.core.effort import remembered
 
@@ -101,6 +101,7 @@ class Bounds:
     def __init__(self, least: Mapping[Atom, int]) -> None:
         self._least = dict(least)
         self._shifts: dict[Atom, Term] = {s: s + constant(low) for s, low in least.items() if low}
+        self._shifted = self._shifting()
         self._known: dict[Dim, int | None] = {}
         self._open: dict[Dim, int] = {}
         """What was not known to be at least some number."""
@@ -124,10 +125,15 @@ class Bounds:
         self._least[symbol] = least
         self._shifts[symbol] = symbol + constant(least)
         self._known.clear()
+        self._shifted = self._shifting()
         self._open_since.update(self._open)
         self._open.clear()
         self.revision += 1
         return True
+
+    def _shifting(self) -> Substitution:
+        """Return the shift of each symbol to its minimum; parts that terms share are replaced once."""
+        return Substitution(self._shifts, of_symbols=all(atom.is_Symbol for atom in self._shifts))
 
     def answers_more(self) -> bool:
         """Return whether a question that was open earlier can be answered now."""
@@ -139,7 +145,7 @@ class Bounds:
         if isinstance(dim, int):
             return dim
         if dim not in self._known:
-            self._known[dim] = lower_bound(substitute(term(dim), self._shifts))
+            self._known[dim] = lower_bound(self._shifted.term(term(dim)))
         return self._known[dim]
 
     def is_at_least(self, dim: Dim, number: int) -> bool:
