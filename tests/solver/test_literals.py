@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from math import gcd, prod
 
 import pytest
@@ -22,9 +23,18 @@ from symbcast.core.logic.formulas import (
     all_of,
     clauses,
     literals,
+    negate,
 )
 from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.sets.literals import MOST_CLAUSES, PAIRWISE_UP_TO, canonical, in_clauses, simplified
+from symbcast.core.solver.sets.literals import (
+    MOST_CLAUSES,
+    PAIRWISE_UP_TO,
+    _factors,
+    _shared_factors,
+    canonical,
+    in_clauses,
+    simplified,
+)
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)
@@ -110,6 +120,23 @@ def test_an_equation_of_a_product_falls_apart():
     assert simplified(Comparison("!=", a * b, 0)) == AllOf(tuple(canonical(Comparison("!=", s, 0)) for s in (a, b)))
     parts = simplified(Comparison("==", a * b, a)).parts
     assert set(parts) == {Comparison("==", a, 0), Comparison("==", b, 1)}
+
+
+def test_symbols_that_all_monomials_share_are_factors_as_sympy_finds_them():
+    draw, compared = random.Random(3), 0
+    for _ in range(80):
+        monomials = (prod(draw.choices((a, b, c), k=draw.randint(0, 2)), start=a) for _ in range(draw.randint(1, 3)))
+        value = term(sum(draw.choice((-3, -2, 1, 2)) * m for m in monomials))
+        if value.is_constant or value.is_linear:
+            continue
+        found, expected = (
+            {part for f in work(value) for part in clauses(negate(simplified(Comparison("==", f, 0))))}
+            for work in (_shared_factors, _factors)
+        )
+        assert found == expected, value
+        compared += 1
+    assert compared > 40
+    assert simplified(Comparison("==", a * a, 0)) == Comparison("==", a, 0)
 
 
 @given(statements(dims, max_leaves=6))

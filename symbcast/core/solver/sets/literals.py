@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 
+from symbcast.core.algebra.operations import monomial_quotient
 from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Term, constant, term
+from symbcast.core.algebra.terms import Dim, Term, constant, term
 from symbcast.core.effort import charge, remembered
 from symbcast.core.logic.formulas import (
     FALSE,
@@ -142,20 +144,42 @@ def _factored(literal: Comparison, difference: Term) -> Formula:
     """Return ``x*y == 0`` as ``x == 0 or y == 0``, for polynomials in symbols."""
     if any(True for _ in difference.operations()) or not _is_small(difference) or _is_irreducible(difference):
         return literal
+    factors = _shared_factors(difference) or _factors(difference)
+    parts = [canonical(Comparison(literal.operator, factor, 0)) for factor in factors]
+    if parts == [literal]:
+        return literal
+    return (any_of if literal.operator == "==" else all_of)(map(_in_lowest_terms, parts))
+
+
+def _shared_factors(value: Term) -> list[Dim]:
+    """Return the symbols that all monomials have, and the rest of the polynomial; none if no symbol is shared.
+
+    This finds most factors that there are, and avoids loading sympy, which is slow.
+    """
+    first, *others = value.coefficients
+    shared = Counter(first)
+    for monomial in others:
+        shared &= Counter(monomial)
+    if not shared:
+        return []
+    atoms = tuple(shared.elements())
+    rest = Term({monomial_quotient(m, atoms) or (): c for m, c in value.coefficients.items()})
+    return [*shared, *([] if rest.is_constant else [rest])]
+
+
+def _factors(value: Term) -> list[Dim]:
+    """Return the different factors of a polynomial, as sympy finds them."""
     import sympy
 
     from symbcast.core.algebra.door import from_sympy, to_sympy
 
     charge(_FACTORING)
-    _, factors = sympy.factor_list(to_sympy(difference))
-    if len(factors) == 1 and factors[0][1] == 1:
-        return literal
-    parts = (_in_lowest_terms(canonical(Comparison(literal.operator, from_sympy(factor), 0))) for factor, _ in factors)
-    return any_of(parts) if literal.operator == "==" else all_of(parts)
+    _, factors = sympy.factor_list(to_sympy(value))
+    return [from_sympy(factor) for factor, _ in factors]
 
 
 def _is_irreducible(value: Term) -> bool:
-    """Return whether a polynomial clearly has no factors, as is usual; this avoids loading sympy, which is slow.
+    """Return whether a polynomial clearly has no factors, as is usual.
 
     If one symbol occurs only to the power of 1 and in a single monomial, any factorisation has one factor without it,
     which divides that symbol's coefficient and all other monomials: a product of symbols that all monomials have.
