@@ -7,7 +7,7 @@ ranges of versions, and for each of its type parameters one letter for each type
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TypeAlias
@@ -38,15 +38,12 @@ _OPEN = 2**31 - 1
 
 @cache
 def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
+    found: Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]
     found = json.loads(files(__package__).joinpath("kernels.json").read_text())
-    names = {letter: name for name, letter in LETTERS.items()}
-    return {
-        operator: [
-            (first, last, {parameter: [names.get(t, t) for t in types] for parameter, types in allowed.items()})
-            for first, last, allowed in rows
-        ]
-        for operator, rows in found.items()
-    }
+    return found
+
+
+_TYPES = {letter: name for name, letter in LETTERS.items()}
 
 
 Texts: TypeAlias = "tuple[str | None, ...]"
@@ -61,14 +58,14 @@ def is_implemented(operator: Operator, inputs: Texts, outputs: Texts, *, with_ca
     float16 nor a definition by other operators.
     """
     rows = [
-        allowed
+        {parameter: [_TYPES.get(t, t) for t in types] for parameter, types in allowed.items()}
         for first, last, allowed in _kernels().get(operator.title, ())
         if first == operator.version or first < operator.version <= last < _OPEN
     ]
     return _fits(rows, _parameters(operator, inputs, outputs), _widened if with_casts else str)
 
 
-def _fits(rows: list[Mapping[str, list[str]]], types: Mapping[str, str], seen_as: Callable[[str], str]) -> bool:
+def _fits(rows: Sequence[Mapping[str, list[str]]], types: Mapping[str, str], seen_as: Callable[[str], str]) -> bool:
     return any(all(seen_as(types[p]) in allowed for p, allowed in row.items() if p in types) for row in rows)
 
 

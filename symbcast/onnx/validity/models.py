@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from symbcast.onnx.protobuf.constant import Initializers
@@ -82,6 +83,7 @@ def _check_inputs(graph: Any, source: Source) -> None:
                 raise source.fault(*DAMAGED)
 
 
+@cache
 def _element_types() -> frozenset[int]:
     from onnx import TensorProto
 
