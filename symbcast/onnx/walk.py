@@ -20,7 +20,7 @@ from symbcast.graphs.walking.walk import MAX_DEPTH, Body, Walk, Walkable
 from symbcast.graphs.walking.walker import GraphScope
 from symbcast.onnx.evaluation import with_contents
 from symbcast.onnx.operators.elementwise.intervals import with_intervals
-from symbcast.onnx.protobuf.constant import TensorConstant
+from symbcast.onnx.protobuf.constant import StoredTensor, TensorConstant
 from symbcast.onnx.protobuf.functions import body_of
 from symbcast.onnx.protobuf.graph import nodes_of
 from symbcast.onnx.protobuf.types import normal
@@ -50,6 +50,8 @@ class OnnxWalk(Walk):
         self._versions = model.examined.versions
         self._calls: dict[tuple[Any, ...], Body] = {}
         """Function calls that depend only on their arguments."""
+        self._constants: dict[StoredTensor, Value] = {}
+        """What nodes of type Constant hold."""
         self._typed: set[tuple[Any, ...]] = set()
         """Operators with accepted combinations of input element types."""
         self.mistyped: list[Mistyped] = []
@@ -66,15 +68,16 @@ class OnnxWalk(Walk):
         finally:
             self._calls, self.bodies = calls, bodies
 
-    def node(self, node: Node, scope: GraphScope) -> None:
-        """Compute the outputs of a node and put them into the scope; a constant has nothing to ask or to derive."""
-        is_constant = node.op_type == "Constant" and not self._functions and self.is_untimed
-        tensor = cast("OnnxNode", node).tensor if is_constant else None
+    def constant(self, node: Node) -> Value | None:
+        """Return the tensor that a node holds, the same value for equal ones; the node gets a name."""
+        tensor = None if self._functions or not self.is_untimed else cast("OnnxNode", node).tensor
         if tensor is None:
-            super().node(node, scope)
-            return
+            return None
         self._unnamed.append(node)
-        scope.values[node.outputs[0]] = TensorConstant(tensor.raw, tensor)
+        found = self._constants.get(tensor)
+        if found is None:
+            found = self._constants[tensor] = TensorConstant(tensor.raw, tensor)
+        return found
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
@@ -192,17 +195,23 @@ def decider_of_output(node: Node, inputs: Sequence[Value | None], position: int)
         return Decider.SIZES
     if op_type in _RANDOM:
         return Decider.DATA
-    signature = _signature(op_type, node.version, node.domain)
-    made_of = list(inputs)
-    is_moving = op_type in _SELECTING
-    if signature is not None:
-        kind = signature.outputs[min(position, len(signature.outputs) - 1)]
-        last = len(signature.inputs) - 1
-        same = [v for n, v in enumerate(inputs) if signature.inputs[min(n, last)] == kind]
-        is_moving |= kind in signature.parametric
-        if is_moving and joined(same):
-            made_of = same
-    return decider_of_made(made_of, is_moving=is_moving)
+    places, is_moving = _sources(op_type, node.version, node.domain, position, len(inputs))
+    if is_moving and places is not None:
+        same = [inputs[n] for n in places]
+        if joined(same):
+            return decider_of_made(same, is_moving=True)
+    return decider_of_made(inputs, is_moving=is_moving)
+
+
+@lru_cache(maxsize=4096)
+def _sources(op_type: str, version: int, domain: str, position: int, count: int) -> tuple[tuple[int, ...] | None, bool]:
+    """Return which of ``count`` inputs have the type of an output, None if that is unknown; whether they are moved."""
+    signature, is_moving = _signature(op_type, version, domain), op_type in _SELECTING
+    if signature is None:
+        return None, is_moving
+    kind, last = signature.outputs[min(position, len(signature.outputs) - 1)], len(signature.inputs) - 1
+    places = tuple([n for n in range(count) if signature.inputs[min(n, last)] == kind])
+    return places, is_moving or kind in signature.parametric
 
 
 class _Signature:

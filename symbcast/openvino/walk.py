@@ -13,7 +13,6 @@ from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import decider_of_made, joined
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
-from symbcast.graphs.walking.walker import GraphScope
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 
@@ -24,12 +23,9 @@ if TYPE_CHECKING:
 class OpenVinoWalk(Walk):
     """A walk through one model; see `symbcast.graphs.walking.walk` for what it keeps."""
 
-    def node(self, node: Node, scope: GraphScope) -> None:
-        """Compute the outputs of a node and add them to the scope."""
-        if node.op_type == "Constant":
-            scope.values[node.outputs[0]] = Held(node.raw)
-            return
-        super().node(node, scope)
+    def constant(self, node: Node) -> Value | None:
+        """Return what a node holds."""
+        return Held(node.raw) if node.op_type == "Constant" else None
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

@@ -56,13 +56,10 @@ class HloWalk(Walk):
             asker.guards = (FALSE,)
             self._branches_left = model.inner * MAX_AGAIN
 
-    def node(self, node: Node, scope: GraphScope) -> None:
-        """Compute the outputs of an operation and add them to the scope."""
+    def constant(self, node: Node) -> Value | None:
+        """Return what an operation holds, if its type is known."""
         kind = tensor_type(node.raw.results[0].type) if node.op_type in _CONSTANTS else None
-        if kind is None:
-            super().node(node, scope)
-            return
-        scope.values[node.outputs[0]] = Held(node.raw, kind)
+        return None if kind is None else Held(node.raw, kind)
 
     def marks(self) -> Hashable:
         """Return counts of what operations leave in the walk, besides their outputs, names, and what they spend."""

@@ -94,6 +94,10 @@ def sizes_known(value: Value) -> Dims | None:
     return value.ends if isinstance(value, OpenValue) else value.shape
 
 
+_NUMBERS = Decider.NUMBERS
+"""Looking it up in the class takes longer."""
+
+
 class Constant(Value):
     """A value stored in a model; its elements are read on demand.
 
@@ -106,7 +110,7 @@ class Constant(Value):
         self.raw = raw
         self.was_read = False
         super().__init__(shape, dtype)
-        self.decided_by = Decider.NUMBERS
+        self.decided_by = _NUMBERS
 
     def read(self) -> Content | None:
         """Return the elements, as a list or an array; None if they cannot be known."""

@@ -12,6 +12,7 @@ from symbcast.graphs.values.value import Constant, Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.graph import Node
     from symbcast.graphs.requirements.recorder import Asker
 
 _LIMIT = 100_000
@@ -26,7 +27,7 @@ class Lengths:
         self.left = _LIMIT
         """What is left of the limit."""
 
-    def limited(self, outputs: Sequence[Value], label: str) -> Sequence[Value]:
+    def limited(self, outputs: Sequence[Value], node: Node) -> Sequence[Value]:
         """Return the outputs of a node, with unknown sizes for long ones once the limit is exceeded.
 
         Raises `TooLongError` if the walk is to be repeated with names for sizes that depend on cases.
@@ -34,7 +35,7 @@ class Lengths:
         for value in outputs:
             self._asker.check_lengths(value.shape or ())
             self.left -= sum(long_ones(_dims_of(value)))
-        return outputs if self.left >= 0 else [self._shortened(value, label) for value in outputs]
+        return outputs if self.left >= 0 else [self._shortened(value, node.title) for value in outputs]
 
     def _shortened(self, value: Value, label: str) -> Value:
         if not long_ones(_dims_of(value)):

@@ -129,12 +129,16 @@ class Walk:
         """
         if self.asker.foreknown or not self.is_untimed:
             return start
-        table, guards, values = self._repeats.table(), self.asker.guards, scope.values
+        table, guards, values, unnamed = self._repeats.table(), self.asker.guards, scope.values, self._unnamed
         for position in range(start, len(nodes)):
             node = nodes[position]
             inputs = node.inputs
-            if not inputs:  # a constant: its kind may take long
-                return position
+            if not inputs:
+                constant = self.constant(node)
+                if constant is None:
+                    return position
+                values[node.outputs[0]] = constant
+                continue
             try:
                 found = table.get((node.kind, guards, *[values[name].key for name in inputs]))
             except KeyError:  # an input is left out, or of a graph around this one
@@ -144,7 +148,7 @@ class Walk:
             for name, value in zip(node.outputs, found, strict=False):
                 if name:
                     values[name] = values[inputs[value]] if isinstance(value, int) else value
-            self._unnamed.append(node)
+            unnamed.append(node)
         return len(nodes)
 
     def _both(self, fork: Fork, nodes: Sequence[Node], position: int, scope: GraphScope) -> None:
@@ -226,6 +230,10 @@ class Walk:
     def node(self, node: Node, scope: GraphScope) -> None:
         """Compute the outputs of a node and put them into the scope; take over those of an earlier twin."""
         values = scope.values
+        constant = None if node.inputs else self.constant(node)
+        if constant is not None:
+            values[node.outputs[0]] = constant
+            return
         inputs = [values.get(name) or scope.find(name) for name in node.inputs]
         outputs: Sequence[Value] | None = None
         budget = current_budget()
@@ -243,6 +251,10 @@ class Walk:
         for position, name in enumerate(node.outputs):
             if name:
                 values[name] = outputs[position] if position < len(outputs) else UNKNOWN
+
+    def constant(self, node: Node) -> Value | None:
+        """Return what a node without inputs holds; None if its function is to say that."""
+        return None
 
     @property
     def is_untimed(self) -> bool:
@@ -279,7 +291,7 @@ class Walk:
     def _computed(self, place: Place, key: Key | None, scope: GraphScope) -> Sequence[Value]:
         """Compute the outputs of a node, with what decides their elements; keep them for its twins."""
         before = self._repeats.state()
-        outputs = self._lengths.limited(self._outputs(place, scope), place.node.title)
+        outputs = self._lengths.limited(self._outputs(place, scope), place.node)
         self.mark(place.node, place.inputs, outputs)
         if key is not None and len(outputs) >= len(place.node.outputs):
             self._repeats.keep(key, before, place.inputs, outputs)

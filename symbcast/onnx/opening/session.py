@@ -81,6 +81,8 @@ class _Opening:
         self._is_removed = False
         """Whether the current nodes are in a branch that is removed before kernels are looked up."""
         self._constants: dict[Hashable, Known] = {}
+        self._tensors: dict[StoredTensor, Known] = {}
+        """What is known of constants, by their facts, and by the tensor as it was read."""
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._contexts: dict[tuple[Any, ...], int] = {}
         self._examined: dict[tuple[Any, ...], Sequence[Known | None]] = {}
@@ -116,9 +118,8 @@ class _Opening:
                     )
                 found = kept
             scope.put(declared.name, found)
-        names, held, different = Initializers.of(graph.initializer) if tensors is None else tensors
-        constants = {tensor: self._constant(tensor) for tensor in different}
-        put = dict(zip(names, map(constants.__getitem__, held), strict=True))
+        names, held, _ = Initializers.of(graph.initializer) if tensors is None else tensors
+        put = dict(zip(names, map(self._constant, held), strict=True))
         if self._can_override:
             for declared in graph.input:
                 put.pop(declared.name, None)
@@ -131,12 +132,16 @@ class _Opening:
 
     def _constant(self, tensor: StoredTensor) -> Known:
         """Return what is known of a constant: the same object for those that differ only in their names."""
+        known = self._tensors.get(tensor)
+        if known is not None:
+            return known
         is_held = is_short(tensor)
         facts = tensor.facts if is_held else (tensor.shape, tensor.dtype)
         known = self._constants.get(facts)
         if known is None:
             known = Known(tensor_type(tensor.dtype, tensor.shape), constant=tensor if is_held else None)
             self._constants[facts] = known
+        self._tensors[tensor] = known
         return known
 
     def _nodes(self, nodes: Iterable[OnnxNode], scope: Types) -> None:
@@ -144,8 +149,12 @@ class _Opening:
         values, declared, examined = scope.values, scope.declared.keys(), self._examined
         context = scope.kind, self._is_removed
         where = self._contexts.setdefault(context, len(self._contexts))
+        has_functions = bool(self._functions)
         for node in nodes:
             outputs = node.outputs
+            if node.tensor is not None and not has_functions:
+                values[outputs[0]] = self._constant(node.tensor)
+                continue
             try:
                 met = examined.get((node.kind, where, *[values[name].number for name in node.inputs]))
             except KeyError:  # an input is left out, or of a graph around this one

@@ -35,12 +35,12 @@ class StoredTensor:
 
     __slots__ = ("_facts", "_written", "dtype", "is_long", "raw", "shape")
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Any, facts: Hashable = None) -> None:
         self.raw = tensor
         self.shape: tuple[int, ...] = tuple(tensor.dims[:])  # a list takes half the time of the container
         self.dtype: int = tensor.data_type
         self.is_long = prod(self.shape) > MAX_ELEMENTS
-        self._facts: Hashable = None
+        self._facts = facts
         self._written: bytes | None = None
 
     @property
@@ -82,7 +82,7 @@ class Tensors:
         key = kind, data
         found = self._stored.get(key)
         if found is None:
-            found = self._stored[key] = StoredTensor(tensor)
+            found = self._stored[key] = StoredTensor(tensor, key)
         return found
 
 
@@ -155,7 +155,7 @@ def unnamed(tensor: Any) -> bytes:
 
 
 def read_short(tensor: Any) -> list[Any] | None:
-    """Return the numbers of a short tensor whose data are bytes in the model; None for others."""
+    """Return the numbers of a short tensor whose data are bytes or integers in the model; None for others."""
     code = _CODES.get(tensor.data_type)
     count = 1
     for size in tensor.dims:
@@ -163,6 +163,9 @@ def read_short(tensor: Any) -> list[Any] | None:
     if code is None or not 0 < count <= _SHORT or tensor.data_location == EXTERNAL:
         return None
     raw = tensor.raw_data
+    if not raw and tensor.data_type == _INT64:
+        numbers = tensor.int64_data[:]
+        return numbers if len(numbers) == count else None
     layout = f"<{count}{code}"
     return list(struct.unpack(layout, raw)) if len(raw) == struct.calcsize(layout) else None
 

@@ -26,7 +26,7 @@ _FIELDS = {
     13: "tp",
 }
 """The kinds of attributes, and the field that each is in."""
-_GRAPH, _GRAPHS = 5, 10
+_TENSOR, _GRAPH, _GRAPHS = 4, 5, 10
 _SCOPES = "pkg.torch.onnx.name_scopes"
 """The paths of all modules around a node, as a Python list that ends with the node."""
 
@@ -172,8 +172,10 @@ def nodes_of(protos: Iterable[Any], versions: Mapping[str, int]) -> list[OnnxNod
         node.kind = None
         attributes = proto.attribute
         if op_type == "Constant":
-            if not domain and len(attributes) == 1 and attributes[0].name == "value":
-                node.tensor = read(attributes[0].t)
+            if not domain and len(attributes) == 1:
+                (attribute,) = attributes
+                if attribute.name == "value" and attribute.type == _TENSOR:
+                    node.tensor = read(attribute.t)
             continue
         written = _written(attributes) if attributes else ()
         if written is None:

@@ -123,10 +123,11 @@ class Graphs:
                 for name in inputs:
                     if name and name not in known and not _is_among(name, around):
                         raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
-            kind = node.kind
+            tensor = node.tensor
+            kind = node.kind if tensor is None else (tensor, len(inputs), len(node.outputs))
             if kind is None or kind not in right:
                 is_plain = self._is_plain_node(node.raw, inputs, (*around, known))
-                if is_plain and kind is not None:
+                if kind is not None and (is_plain or tensor is not None):
                     right.add(kind)
             for name in node.outputs:
                 if name in known or (around and _is_among(name, around)):
