@@ -95,10 +95,10 @@ class OnnxNode(Node):
         return None
 
 
-def _written(attributes: Iterable[Any]) -> tuple[bytes, ...] | None:
+def _written(attributes: Sequence[Any]) -> tuple[bytes, ...] | None:
     """Return attributes as bytes; None if they hold graphs."""
     written = []
-    for attribute in attributes:
+    for attribute in attributes[:]:  # a list is faster to go through than the container
         if attribute.type in (_GRAPH, _GRAPHS):
             return None
         written.append(attribute.SerializeToString())  # no field is a map, so the order is fixed
