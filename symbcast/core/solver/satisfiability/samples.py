@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, product, starmap
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -58,12 +58,9 @@ class Samples:
         found = self._masks.get(formula)
         if found is None:
             charge(_TEST + len(self.points) // 2)
-            test = predicate(formula, self.symbols)
-            found = 0
-            for bit, point in enumerate(self.points):
-                if test(*point):
-                    found |= 1 << bit
-            self._masks[formula] = found
+            held = starmap(predicate(formula, self.symbols), reversed(self.points))
+            # Digits are read at once; setting one bit after the other copies the mask each time.
+            found = self._masks[formula] = int("".join(["1" if is_held else "0" for is_held in held]) or "0", 2)
         return found
 
     def breaks(self, formula: Formula, mask: int) -> bool:
@@ -99,10 +96,8 @@ class Samples:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Yield the positions of the bits of a mask."""
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
+    """Yield the positions of the bits of a mask, the lowest first."""
+    return (position for position, digit in enumerate(bin(mask)[:1:-1]) if digit == "1")
 
 
 def _constants(formulas: Iterable[Formula]) -> list[int]:
