@@ -159,6 +159,8 @@ class Walk:
         self._forks += 1
         self._name_all()
         before, names = dict(scope.values), dict(self._names)
+        for name in nodes[position].outputs:
+            before.pop(name, None)
         ends = []
         for formula, outputs in ((fork.chosen, fork.yes), (negate(fork.chosen), fork.no)):
             scope.values, self._names = dict(before), dict(names)
@@ -170,7 +172,8 @@ class Walk:
         self._forks -= 1
         yes, no = ends
         for name in yes:
-            if yes[name] is not no[name]:
+            # A value made in both walks may be one object, as twins share theirs; its elements still differ.
+            if name not in before:
                 scope.values[name] = either(self.asker, name, fork.chosen, yes[name], no[name])
 
     def within(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
