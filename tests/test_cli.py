@@ -22,6 +22,8 @@ STATUSES = [
     (["()", "3", "--rule", "paddle", "--min-rank", "1"], Exit.FAILS),
     (["2", "2", "--rule", "pdpd", "--flavour", "openvino"], Exit.ALWAYS),
     (["N", "M", "--assume", "N == M", "--min-size", "1"], Exit.ALWAYS),
+    (["?a, 3", "M, 3", "--assume", "?a >= 2"], Exit.FAILS),
+    (["*b, N", "N", "--assume", "rank(b) <= 2"], Exit.ALWAYS),
     (["b (h w)", "b 1", "--dialect", "einops"], Exit.ALWAYS),
     (["-1, 3", "?, 1"], Exit.FAILS),
     (["--", "-N + 5", "1"], Exit.FAILS),
@@ -30,6 +32,12 @@ STATUSES = [
     (["[N, 3]", "(3,)"], Exit.ALWAYS),
     (["N**3 + M**3", "K**3", "--min-size", "2"], Exit.UNDECIDED),
 ]
+
+
+def test_a_name_of_an_assumption_that_no_shape_has_is_noted(capsys):
+    assert run(["check", "batch, 3", "M, 3", "--assume", "bacth == 8*k"]) == Exit.USAGE
+    assert run(["check", "N, 3", "M, 3", "--assume", "N == 8*k"]) == Exit.FAILS
+    assert "note: k is no size of these shapes" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(("arguments", "status"), STATUSES)

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from symbcast.cli.output import print_wrapped
 from symbcast.core.characters import closest, listed, quoted
-from symbcast.core.shapes import ShapeLike
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.shapes import ShapeLike
 
 
 def note_strangers(assume: Sequence[str] | None, shapes: Iterable[ShapeLike]) -> None:
     """Say on standard error which names in assumptions are no sizes of some shapes."""
     if not assume:
         return
-    own = [name for s in shapes for name in _names_of(s)]
-    for note in _notes(assume, list(dict.fromkeys(own))):
+    from symbcast.core.algebra.terms import symbols_of
+    from symbcast.core.logic.formulas import dims_of
+    from symbcast.core.program.sizes.assumptions import read_assumptions
+    from symbcast.core.shapes import shape
+
+    own = _names_of(symbols_of(d for s in shapes for d in shape(s).dims))
+    named = _names_of(symbols_of(d for a in read_assumptions(list(assume)) for d in dims_of(a.formula)))
+    for note in _notes(named, own):
         print_wrapped(f"symbcast: note: {note}", sys.stderr)
 
 
-def _notes(assume: Sequence[str], own: Sequence[str]) -> Iterator[str]:
-    from symbcast.core.program.whole.program import Program
-
-    for name in Program(list(assume)).shown.values():
+def _notes(named: Iterable[str], own: Sequence[str]) -> Iterator[str]:
+    for name in named:
         if name not in own:
             close = closest(name, own)
             hint = f"did you mean {close}? " if close else ""
@@ -31,10 +39,8 @@ def _notes(assume: Sequence[str], own: Sequence[str]) -> Iterator[str]:
             yield f"{quoted(name)} is no size of these shapes, and is taken as any size; {hint}{there}"
 
 
-def _names_of(given: ShapeLike) -> Iterator[str]:
+def _names_of(symbols: Iterable[Symbol]) -> list[str]:
+    """Return the names of sizes and of sequences of axes, each once."""
     from symbcast.core.algebra.sequences import SequenceSymbol
-    from symbcast.core.algebra.terms import symbols_of
-    from symbcast.core.shapes import shape
 
-    for size in symbols_of(shape(given).dims):
-        yield size.sequence.name if isinstance(size, SequenceSymbol) else size.name
+    return list(dict.fromkeys(s.sequence.name if isinstance(s, SequenceSymbol) else s.name for s in symbols))
