@@ -109,6 +109,11 @@ def test_a_traced_network_whose_sizes_are_joins_loads_no_solver():
     assert loaded("\n".join(lines)) == ["numpy"]
 
 
+def test_torchs_errors_are_read_without_sympy():
+    text = "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1"
+    assert loaded(f"from symbcast.torch import read_error\nread_error({text!r}).explain()") == []
+
+
 def test_what_sympy_is_asked_for_loads_it():
     """The list of modules is looked at, and would tell."""
     assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition.sympy') == ["sympy"]

@@ -12,23 +12,15 @@ from typing import Any, TypeAlias
 
 import sympy
 
+from symbcast.adapters.torch_operations import OPERATIONS
 from symbcast.core.algebra.door import MAX_POWER
 from symbcast.core.algebra.operations import operate
-from symbcast.core.algebra.terms import Kind, Term, collect, constant
+from symbcast.core.algebra.terms import Term, collect, constant
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 from symbcast.errors import DimensionError
 
 Leaf: TypeAlias = Callable[[sympy.Symbol], Term]
 
-OPERATIONS: dict[str, Kind] = {
-    "FloorDiv": "//",
-    "CleanDiv": "//",
-    "PythonMod": "%",
-    "Mod": "%",  # for a non-negative dividend, where both agree
-    "Max": "max",
-    "Min": "min",
-}
-"""Torch's functions of sizes, by name."""
 _ROUNDINGS = ("CeilToInt", "FloorToInt", "TruncToInt", "ceiling", "floor")
 _RELATIONS: dict[str, Operator] = {
     "Equality": "==",

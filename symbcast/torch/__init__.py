@@ -1,21 +1,45 @@
-"""PyTorch programs: the sizes at which their graphs run, the sizes that their guards accept, and the differences."""
+"""PyTorch programs: the sizes at which their graphs run, the sizes that their guards accept, and the differences.
 
+Each name is loaded when it is first used: torch's errors are read without the rules of operators and without sympy.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from symbcast.core.guesses import guessed
-from symbcast.graphs.findings.findings import Finding
-from symbcast.graphs.front_end import GUESSED_CHECKS
-from symbcast.graphs.walking.walk import Unanalysed
-from symbcast.torch.check import check
-from symbcast.torch.compiled.recompiles import Mark, Recompilation, RecompileReport, explain_recompiles
-from symbcast.torch.errors.refusal import Refusal, read_error
-from symbcast.torch.guards.comparison import Comparison, Disagreement
-from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
-from symbcast.torch.guards.suggestions import Suggestion
-from symbcast.torch.report import TorchReport
 
 if TYPE_CHECKING:
+    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.walking.walk import Unanalysed
+    from symbcast.torch.check_model import check
+    from symbcast.torch.compiled.recompiles import Mark, Recompilation, RecompileReport, explain_recompiles
     from symbcast.torch.eager.trace import trace
+    from symbcast.torch.errors.refusal import Refusal, read_error
+    from symbcast.torch.guards.comparison import Comparison, Disagreement
+    from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
+    from symbcast.torch.guards.suggestions import Suggestion
+    from symbcast.torch.report import TorchReport
+
+_LAZY = {
+    "Clause": "symbcast.torch.guards.guards",
+    "Comparison": "symbcast.torch.guards.comparison",
+    "Disagreement": "symbcast.torch.guards.comparison",
+    "Finding": "symbcast.graphs.findings.findings",
+    "Guard": "symbcast.torch.guards.guards",
+    "Guards": "symbcast.torch.guards.guards",
+    "Mark": "symbcast.torch.compiled.recompiles",
+    "Recompilation": "symbcast.torch.compiled.recompiles",
+    "RecompileReport": "symbcast.torch.compiled.recompiles",
+    "Refusal": "symbcast.torch.errors.refusal",
+    "Specialised": "symbcast.torch.guards.guards",
+    "Suggestion": "symbcast.torch.guards.suggestions",
+    "TorchReport": "symbcast.torch.report",
+    "Unanalysed": "symbcast.graphs.walking.walk",
+    "check": "symbcast.torch.check_model",
+    "explain_recompiles": "symbcast.torch.compiled.recompiles",
+    "read_error": "symbcast.torch.errors.refusal",
+    "trace": "symbcast.torch.eager.trace",
+}
 
 __all__ = [
     "Clause",
@@ -44,19 +68,21 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-    _missing = guessed(
-        __name__,
-        __all__,
-        *GUESSED_CHECKS,
-        "jit compile onnx -> check(...)",
-        "Report ModelReport -> TorchReport",
-        "Dim dynamic_shapes suggest -> check(...).suggest()",
-        "explain_error parse_error -> read_error(...)",
-    )
 
     def __getattr__(name: str) -> object:
-        if name == "trace":  # it alone needs NumPy
-            from symbcast.torch.eager.trace import trace
+        module = _LAZY.get(name)
+        if module is not None:
+            found = globals()[name] = getattr(import_module(module), name)
+            return found
+        from symbcast.graphs.front_end import GUESSED_CHECKS
 
-            return trace
-        return _missing(name)
+        missing = guessed(
+            __name__,
+            __all__,
+            *GUESSED_CHECKS,
+            "jit compile onnx -> check(...)",
+            "Report ModelReport -> TorchReport",
+            "Dim dynamic_shapes suggest -> check(...).suggest()",
+            "explain_error parse_error -> read_error(...)",
+        )
+        return missing(name)

@@ -26,7 +26,7 @@ from symbcast.graphs.findings.findings import Finding
 from symbcast.linting.libraries.traced import Failure, Traced
 from symbcast.paths.places import NOWHERE, Place
 from symbcast.paths.real_calls import Raised
-from symbcast.torch.check import check
+from symbcast.torch.check_model import check
 from symbcast.torch.report import TorchReport
 
 _DTYPES = {"float": "float32", "key": "int64", "complex128": "complex64"}

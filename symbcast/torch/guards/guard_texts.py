@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import reduce
 from itertools import pairwise
 
-from symbcast.adapters.torch_expressions import OPERATIONS
+from symbcast.adapters.torch_operations import OPERATIONS
 from symbcast.core.algebra.operations import operate
 from symbcast.core.algebra.terms import Dim, Kind, Term, constant, term
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate

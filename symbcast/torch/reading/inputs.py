@@ -8,13 +8,12 @@ equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from symbcast.adapters.torch_expressions import read_term
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Dim, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Term, symbols_of, term
 from symbcast.core.logic.formulas import Formula, at_most, equal
 from symbcast.graphs.inputs.knowledge import place_name
 from symbcast.torch.reading.library import load
@@ -215,10 +214,17 @@ def _solved(axes: list[Axis]) -> tuple[dict[str, Dim], tuple[tuple[Axis, Formula
             holds += [(axis, f) for f in _inverted(axis, symbols)]
     for axis in axes:
         if axis.is_dynamic and {s.name for s in axis.known.free_symbols} <= symbols.keys():
-            told = read_term(axis.known, lambda s: term(symbols[s.name])).dim()
+            told = _read(axis.known, lambda s: term(symbols[s.name])).dim()
             if told != axis.size:
                 holds.append((axis, equal(axis.size, told)))
     return symbols, tuple(holds)
+
+
+def _read(known: Any, leaf: Callable[[Any], Term]) -> Term:
+    """Return the size that torch records of an axis, given its symbols."""
+    from symbcast.adapters.torch_expressions import read_term  # loads sympy, which torch's errors as text do not need
+
+    return read_term(known, leaf)
 
 
 def _inverted(axis: Axis, symbols: dict[str, Dim]) -> Iterator[Formula]:
@@ -227,7 +233,7 @@ def _inverted(axis: Axis, symbols: dict[str, Dim]) -> Iterator[Formula]:
     if others or s.name in symbols:
         return
     own = symbol(f"{s.name} of {axis.source}")
-    told = read_term(axis.known, lambda _: own)
+    told = _read(axis.known, lambda _: own)
     factor = told.coefficients.get((own,), 0)
     if factor < 1 or symbols_of([told.dim()]) != (own,) or len([m for m in told.coefficients if m]) != 1:
         return
