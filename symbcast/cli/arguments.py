@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from symbcast.cli.advice.options import Unknown, unknown_option
 from symbcast.cli.advice.paths import instead_of_shapes, several_models
 from symbcast.cli.advice.values import (
     attributes_among,
@@ -24,7 +23,7 @@ from symbcast.cli.advice.values import (
 )
 from symbcast.cli.advice.words import OF_SHAPES, line, meant_choice, shown
 from symbcast.cli.files import is_there
-from symbcast.cli.option import Option, Options
+from symbcast.cli.option import Option, Options, Unknown
 from symbcast.cli.statuses import UsageError
 from symbcast.cli.stdin import STDIN
 from symbcast.core.characters import listed
@@ -216,6 +215,8 @@ def _read(typed: Unknown, rest: Rest, commands: Mapping[str, Options]) -> tuple[
     if name not in known:
         following = next(iter(rest), "") if value is None else value
         unknown = typed._replace(name=name if found else "", following=following)
+        from symbcast.cli.advice.options import unknown_option
+
         raise UsageError(unknown_option(unknown, commands))
     option = known[name]
     if option.is_switch:

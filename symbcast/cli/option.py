@@ -51,6 +51,34 @@ class Option(NamedTuple):
         return cls(names, choices, number, list[str] in kinds, hint is bool, meaning.help or help, parameter)
 
 
+class Unknown(NamedTuple):
+    """An option that a command does not have, as typed.
+
+    ``argument`` is the whole argument, ``name`` its option (empty if it is none), ``following`` its value, ``command``
+    the command, ``others`` the arguments of the command that are not options, ``rule`` the rule's name, and
+    ``arguments`` all arguments of the command.
+    """
+
+    argument: str
+    name: str
+    following: str
+    command: str
+    others: Sequence[str]
+    rule: str = "numpy"
+    arguments: Sequence[str] = ()
+
+    @property
+    def word(self) -> str:
+        """The name without its hyphens, in lower case."""
+        return self.name.lstrip("-").casefold()
+
+    @property
+    def words(self) -> list[str]:
+        """The whole name and the words in it, in lower case: ``minShapes`` has ``min``, ``shape1`` has ``shape``."""
+        parts = re.findall(r"[^\W\d_][^\W\d_A-Z]*", self.name)
+        return list(dict.fromkeys([self.word, *(part.casefold() for part in parts)]))
+
+
 Options = Sequence[Option]
 Command = Callable[..., int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.cli.advice.paths import module_of
 from symbcast.cli.advice.synonyms import OPERATIONS, OTHER_WORDS, OUTPUTS, noted
@@ -15,7 +15,7 @@ from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_
 from symbcast.core.characters import closest, listed
 
 if TYPE_CHECKING:
-    from symbcast.cli.option import Options
+    from symbcast.cli.option import Options, Unknown
 
 _SIZES = ("size", "sizes", "dim", "dims", "batch", "set", "with", "at", "d", "bind", "range", "fix")
 _ANSWERS = {"json": "json", "sarif": "sarif", "txt": "", "log": ""}
@@ -30,34 +30,6 @@ _NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind", "timeout", "j
 """Options of other commands that are seldom parameters of functions."""
 _LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTALL)
 """Text that Python reads as a value, and that a shape of one axis is seldom written as."""
-
-
-class Unknown(NamedTuple):
-    """An option that a command does not have, as typed.
-
-    ``argument`` is the whole argument, ``name`` its option (empty if it is none), ``following`` its value, ``command``
-    the command, ``others`` the arguments of the command that are not options, ``rule`` the rule's name, and
-    ``arguments`` all arguments of the command.
-    """
-
-    argument: str
-    name: str
-    following: str
-    command: str
-    others: Sequence[str]
-    rule: str = "numpy"
-    arguments: Sequence[str] = ()
-
-    @property
-    def word(self) -> str:
-        """The name without its hyphens, in lower case."""
-        return self.name.lstrip("-").casefold()
-
-    @property
-    def words(self) -> list[str]:
-        """The whole name and the words in it, in lower case: ``minShapes`` has ``min``, ``shape1`` has ``shape``."""
-        parts = re.findall(r"[^\W\d_][^\W\d_A-Z]*", self.name)
-        return list(dict.fromkeys([self.word, *(part.casefold() for part in parts)]))
 
 
 def unknown_option(found: Unknown, commands: Mapping[str, Options]) -> str:
