@@ -68,7 +68,7 @@ def run(arguments: Sequence[str]) -> int:
 
             status = answer(typed)
         sys.stdout.flush()
-        return status
+        return int(status)
     except ShapeSyntaxError as error:
         return _refuse(
             error.message() + _several(error.source, arguments), error.pointer(columns(sys.stderr) or _POINTED)
