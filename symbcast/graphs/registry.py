@@ -70,6 +70,14 @@ def front_ends() -> Mapping[str, Registered]:
 
 
 def front_end_of(path: str) -> Registered | None:
-    """Return the front end for a file by the ending of its name; None if there is none."""
+    """Return the front end for a file by the ending of its name; None if there is none.
+
+    Those that are registered take precedence over those of installed packages, which are searched only if they are
+    needed: that takes longer than checking a small model.
+    """
     name = path.lower()
-    return next((r for r in reversed(list(_all().values())) if name.endswith(r.suffixes)), None)
+
+    def last(among: Mapping[str, Registered]) -> Registered | None:
+        return next((r for r in reversed(list(among.values())) if name.endswith(r.suffixes)), None)
+
+    return last(_REGISTERED) or last(_all())

@@ -225,7 +225,9 @@ def rule_among(command: str, others: Sequence[str], rules: Sequence[str]) -> str
     """Return the error for rules given as if they were shapes; empty if there are none."""
     if command != "compare":
         return ""
-    named = [text for text in others if is_known(text)]
+    named = [
+        text for text in others if "," not in text and is_known(text)
+    ]  # the packages installed are searched for it
     own = [text for text in others if text not in named and text not in SIGNS]
     if not named or (not own and len(named) < 2):
         return ""
