@@ -64,7 +64,7 @@ def test_canonical_is_idempotent_and_in_lowest_terms(statement):
     difference = term(once.left) - term(once.right)
     coefficients = [*difference.coefficients.values()]
     assert gcd(*coefficients) == 1
-    assert once.operator in ("==", "!=", "<=")
+    assert once.operator in ("==", "!=", "<=", "<")
     for side in (once.left, once.right):
         assert all(factor > 0 for factor in term(side).coefficients.values())
 
@@ -92,7 +92,10 @@ def test_one_comparison_is_written_one_way(left, right, factor, shift):
         (Comparison("<", a, 0), FALSE),
         (Comparison("<=", 2 * a, 5), Comparison("<=", a, 2)),
         (Comparison("<", 2 * a, 5), Comparison("<=", a, 2)),
-        (Comparison("<", 4 * a, 4 * b), Comparison("<=", a + 1, b)),
+        (Comparison("<", 4 * a, 4 * b), Comparison("<", a, b)),
+        (Comparison("<=", 2 * a + 1, 2 * b), Comparison("<", a, b)),
+        (Comparison("<=", 1, a), Comparison("<=", 1, a)),
+        (Comparison("<=", a + 2, b), Comparison("<=", a + 2, b)),
         (Comparison("==", 5, a), Comparison("==", a, 5)),
         (Comparison("==", a - b, 0), Comparison("==", a, b)),
         (Comparison("==", b, a), Comparison("==", a, b)),

@@ -11,7 +11,7 @@ from symbcast.answers.explanation.names import Namer
 from symbcast.answers.explanation.words import in_words
 from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import symbols_of, term
 from symbcast.core.characters import listed, sizes_text
 from symbcast.core.logic.formulas import Comparison, Formula, equal, literals
 from symbcast.core.program.sizes.premises import own_set
@@ -218,8 +218,9 @@ class Repairs:
                 return listed([self._made_equal(kept, gone) for kept, gone in pairs])
         for literal in literals(clause):
             match literal:
-                case Comparison("==" | "<=", left, right):
-                    for size, other in ((right, left), (left, right)):
+                case Comparison("==" | "<=" | "<" as operator, left, right):
+                    most = (term(left) + 1).dim() if operator == "<" else left
+                    for size, other in ((right, most), *([(left, right)] if operator != "<" else [])):
                         if isinstance(size, Symbol) and size not in symbols_of((other,)):
                             what = self._namer.dim(other)
                             return f"give {self._place(size)} the size {what} ({self._equation(size, other)})"

@@ -82,6 +82,9 @@ def canonical(comparison: Comparison) -> Formula:
     right = Term({m: -c for m, c in difference.coefficients.items() if c < 0})
     if operator in ("==", "!=") and left.is_constant:
         left, right = right, left
+    if operator == "<=" and left.constant == 1 and not left.is_constant:
+        # `N + 1 <= M` is what `N < M` says.
+        operator, left, difference = "<", left - constant(1), difference - constant(1)
     found = Comparison(operator, left.dim(), right.dim())
     # sympy may simplify a side further, for example a min that equals one of its members; then canonicalize again.
     return found if term(found.left) - term(found.right) == difference else canonical(found)
