@@ -59,3 +59,11 @@ def test_operations_that_are_decided_go(condition, short):
 def test_a_slice_beside_what_it_is_added_to():
     traced = sb.trace(lambda x, y: x[: len(y)] + y, "N", "M").condition
     assert traced.equivalent("M <= N or N == 1 or M == 1") and "min" not in str(traced)
+
+
+@pytest.mark.parametrize("term", ["min(b, b//2)", "max(b, b//2) + 1", "min(b, 2*b, c)", "max(b//3, b)//2"])
+@pytest.mark.parametrize("rule", ["numpy", "none", "unidirectional"])
+def test_a_condition_does_not_depend_on_an_assumption_about_another_size(term, rule):
+    shapes = ["a, d", f"{term}, d"]
+    alone, beside = (sb.broadcast(*shapes, rule=rule, assume=assumed) for assumed in ((), "a != 77"))
+    assert str(alone.condition) == str(beside.condition)

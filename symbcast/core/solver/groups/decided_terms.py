@@ -80,7 +80,7 @@ class DecidedTerms:
                 return all_of(map(self.formula, parts))
             case AnyOf(parts):
                 return any_of(self._together(map(self._part, parts)))
-        if self._sets.keys().isdisjoint(symbols_in(formula)):
+        if self._sets.keys().isdisjoint(symbols_in(formula)) and not any(map(_has_extreme, dims_of(formula))):
             return formula
         found = self._comparison(formula)
         if all(term(dim).is_total for dim in dims_of(formula)):
@@ -239,6 +239,13 @@ class DecidedTerms:
         if self.formula(equal(right.dim(), 1)) == TRUE or self.formula(equal(left.dim(), right.dim())) == TRUE:
             return left
         return right if self.formula(equal(left.dim(), 1)) == TRUE else None
+
+
+def _has_extreme(dim: Dim | Term) -> bool:
+    """Return whether a dimension has a min or max at any depth: one of its members may be it whatever the sizes are."""
+    if isinstance(dim, int) or dim.is_Symbol:
+        return False
+    return any(o.kind in ("min", "max") or any(map(_has_extreme, o.args)) for o in dim.operations())
 
 
 def _is_divisor(need: Formula) -> bool:
