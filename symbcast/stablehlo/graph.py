@@ -53,9 +53,12 @@ class Names:
 
 
 class HloNode(Node):
-    """An operation; ``raw`` is MLIR's own object, ``program`` holds the functions that it may call."""
+    """An operation; ``raw`` is MLIR's own object, ``program`` holds the functions that it may call.
 
-    __slots__ = ("_graphs", "_place", "_types", "kind", "prefix", "program")
+    ``idioms`` are those that its results were found to be the end of; None if they were not looked for.
+    """
+
+    __slots__ = ("_graphs", "_place", "_types", "idioms", "kind", "prefix", "program")
 
     kind: int | None
 
@@ -72,6 +75,7 @@ class HloNode(Node):
         self.prefix = prefix
         self.program = program
         self._types = types = [n for _, n in made]
+        self.idioms: Sequence[Sequence[Any]] | None = None
         self._graphs: Mapping[str, Graph] | None = None
         self._place: tuple[str, tuple[str, int]] | None = None
         self.kind = None if op_type == "stablehlo.constant" else program.kind_of(op, op_type, taken, types)

@@ -7,7 +7,7 @@ whole, it is one term. JAX spreads it over functions that call one another, so v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo
@@ -37,10 +37,24 @@ class Found(NamedTuple):
     frame: Frame | None
 
 
+class Idiom(NamedTuple):
+    """An operation on two sizes, and the values that hold them."""
+
+    compute: Callable[[Dim, Dim], Dim]
+    above: Found
+    below: Found
+
+
 def contents_of_idioms(call: HloCall) -> list[Content | None]:
-    """Return the elements of each result that is a floor division or a modulo of known sizes; None for others."""
-    matcher = _Matcher(call.node.program.functions)
-    return [_content(call, matcher, Found(result, None)) for result in call.node.raw.results]
+    """Return the elements of each result that is a floor division or a modulo of known sizes; None for others.
+
+    What matches is in the operations alone, so that it is found once for all walks of a node.
+    """
+    node = call.node
+    if node.idioms is None:
+        matcher = _Matcher(node.program.functions)
+        node.idioms = [list(_matched(matcher, Found(result, None))) for result in node.raw.results]
+    return [_content(call, matches) for matches in node.idioms]
 
 
 def steps(call: HloCall) -> list[int | None]:
@@ -51,13 +65,19 @@ def steps(call: HloCall) -> list[int | None]:
     return [matcher.step(Found(argument, None), Found(value, None)) for argument, value in pairs]
 
 
-def _content(call: HloCall, matcher: _Matcher, found: Found) -> Content | None:
+def _matched(matcher: _Matcher, found: Found) -> Iterator[Idiom]:
+    """Yield what a value may be as a whole: a floor division or a modulo."""
     parts = matcher.parts(found, "select")
-    if parts is None:
-        return None
-    for compute, match in ((floor_divide, matcher.quotient), (modulo, matcher.modulo)):
-        pair = match(*parts)
-        above, below = (None, None) if pair is None else (_size(call, p) for p in pair)
+    if parts is not None:
+        for compute, match in ((floor_divide, matcher.quotient), (modulo, matcher.modulo)):
+            pair = match(*parts)
+            if pair is not None:
+                yield Idiom(compute, *pair)
+
+
+def _content(call: HloCall, matches: Sequence[Idiom]) -> Content | None:
+    for compute, *pair in matches:
+        above, below = (_size(call, p) for p in pair)
         if above is not None and below is not None and call.bounds.is_at_least(below, 1):
             return Elements((compute(above, below),))
     return None
