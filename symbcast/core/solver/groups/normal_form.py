@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import join_members, replacing, value_of
 from symbcast.core.algebra.symbols import Symbol, UserSymbol, symbol
+from symbcast.core.algebra.terms import Term
 from symbcast.core.logic.equal_products import equal_products
 from symbcast.core.logic.formulas import (
     FALSE,
@@ -94,10 +95,26 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
         return FALSE
     if a == b:
         return TRUE if operator in ("==", "<=") else FALSE
+    if operator in ("==", "!=") and (rest := _without_common_terms(a, b)) is not None:
+        return _normal_comparison(operator, *rest)
     apart = equal_products(a, b) if operator in ("==", "!=") else None
     if apart is not None:
         return normal(apart if operator == "==" else negate(apart))
     return Comparison(operator, left, right)
+
+
+def _without_common_terms(left: Dim, right: Dim) -> tuple[Dim, Dim] | None:
+    """Return two sums without the terms that both have and that always have a value; None if there are none."""
+    if isinstance(left, int) or isinstance(right, int):
+        return None
+    a, b = left.coefficients, right.coefficients
+    if len(a) < 2 or len(b) < 2:
+        return None
+    common = {m for m, n in a.items() if m and b.get(m) == n and all(atom.is_total for atom in m)}
+    if not common:
+        return None
+    rest = (Term({m: n for m, n in each.items() if m not in common}).dim() for each in (a, b))
+    return next(rest), next(rest)
 
 
 def _is_undefined(dim: Dim) -> bool:

@@ -9,13 +9,13 @@ require together: products of joins, of which a solver for nonlinear arithmetic 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join, join_members, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.operations import Substitution, operate
-from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, made_symbol, term
+from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.definedness import each_member
 from symbcast.core.logic.formulas import (
@@ -49,6 +49,8 @@ _STEP = 60
 """Units of effort for simplifying a literal once."""
 _PROBED = 4
 """Disjunctions of more literals are not probed."""
+_FACTORS = 4
+"""Products of more factors are not compared factor by factor."""
 _SPLITS = 1
 """By how many other disjunctions the case of a literal is divided."""
 
@@ -323,8 +325,35 @@ class _Facts:
             found = self.quotients.merged(cleared(found, self.whole, self.bounds, self))
         decided = self._decided(found)
         if decided is None:
-            decided = normal(_ones(each_member(found)))
+            spelled = each_member(found)
+            decided = normal(_ones(self._by_factors(found) if spelled is found else spelled))
         return found if decided == TRUE and not self.defines(found) else decided
+
+    def _by_factors(self, found: Comparison) -> Formula:
+        """Return an equality of two products, one of joins and one of their members, as one for each factor.
+
+        A join of positive sizes that has a value is at least each member: see `symbcast.core.logic.equal_products`.
+        """
+        left, right = term(found.left), term(found.right)
+        if found.operator != "==" or len(left.coefficients) != 1 or len(right.coefficients) != 1:
+            return found
+        ((high, n),), ((low, m),) = left.coefficients.items(), right.coefficients.items()
+        if n != m or len(high) != len(low) or not 1 < len(high) <= _FACTORS:
+            return found
+        if not all(self.bounds.is_at_least(factor.dim(), 1) for factor in (*high, *low)):
+            return found
+        for greater, less in ((high, low), (low, high)):
+            for order in permutations(less):
+                if all(map(self._covers, greater, order)):
+                    return all_of(equal(a.dim(), b.dim()) for a, b in zip(greater, order, strict=True) if a != b)
+        return found
+
+    def _covers(self, greater: Atom, less: Atom) -> bool:
+        """Return whether a size is another one, or equals a join that has it as a member."""
+        if greater == less:
+            return True
+        joins = (atom for atom, value in self.values.items() if value == greater)
+        return any(less.dim() in join_members(join.dim()) for join in (greater, *joins))
 
     def _decided(self, found: Comparison) -> Formula | None:
         is_at_least = self.bounds.is_at_least
