@@ -73,7 +73,7 @@ class OnnxWalk(Walk):
         tensor = None if self._functions or not self.is_untimed else cast("OnnxNode", node).tensor
         if tensor is None:
             return None
-        self._unnamed.append(node)
+        self._walked.append(node)
         found = self._constants.get(tensor)
         if found is None:
             found = self._constants[tensor] = TensorConstant(tensor.raw, tensor)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from symbcast.core.logic.formulas import FALSE
+from symbcast.graphs.requirements.recorder import Place
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import decider_of_made, joined
@@ -48,8 +49,6 @@ class HloWalk(Walk):
         """Whether the module has assertions."""
         self.unknown_assertions: list[str] = []
         """The nodes of assertions that could not be followed."""
-        self._log: list[Node] = []
-        """The nodes that have a name, in order."""
         self._bodies: dict[Key, Body] = {}
         """The nodes in functions whose outputs are taken over."""
         if asker.runtime == ASSERTIONS:  # all else is required where nothing runs
@@ -70,12 +69,10 @@ class HloWalk(Walk):
     def trying(self) -> Iterator[None]:
         """Discard the notes made in this context when it ends."""
         with super().trying():
-            bodies, count = self._bodies, len(self._log)
-            self._bodies = {}
+            bodies, self._bodies = self._bodies, {}
             try:
                 yield
             finally:
-                del self._log[count:]
                 self._bodies = bodies
 
     def called(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
@@ -88,24 +85,19 @@ class HloWalk(Walk):
             return self.within(graph, scope, inputs)
         outputs, body = self._repeats.outputs(key, inputs), self._bodies.get(key)
         if outputs is not None and body is not None and body.spent <= self._left:
-            self._unnamed += body.nodes
+            self._walked += body.nodes
             self._left -= body.spent
             return list(outputs)
-        self._name_all()
-        before, count, left = self._marks(), len(self._log), self._left
+        before, count, left = self._marks(), len(self._walked), self._left
         found = self.within(graph, scope, inputs)
         if before == self._marks():
-            self._name_all()
-            self._bodies[key] = Body(self._log[count:], left - self._left)
+            nodes = [each.node if isinstance(each, Place) else each for each in self._walked[count:]]
+            self._bodies[key] = Body(nodes, left - self._left)
             self._repeats.keep(key, self._repeats.state(), inputs, found)
         return found
 
     def _marks(self) -> Hashable:
         return self.asker.knowledge, self.asker.recorded, self.marks()
-
-    def _named(self, node: Node) -> str:
-        self._log.append(node)
-        return super()._named(node)
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with the element types of their types; require the sizes that the types promise."""

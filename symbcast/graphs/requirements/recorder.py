@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,13 +53,38 @@ if TYPE_CHECKING:
     from symbcast.graphs.values.value import Dims
 
 
-class Place(NamedTuple):
-    """A node in a model: its display name and its input values."""
+class Place:
+    """A node in a model: its display name and its input values.
 
-    name: str
-    op_type: str
-    node: Node
-    inputs: Sequence[Value | None]
+    The name may be empty until it is asked for, as most are never shown: then ``naming`` calls `name_it`.
+    """
+
+    __slots__ = ("_name", "_naming", "inputs", "node", "op_type")
+
+    def __init__(
+        self,
+        name: str,
+        op_type: str,
+        node: Node,
+        inputs: Sequence[Value | None],
+        naming: Callable[[], None] | None = None,
+    ) -> None:
+        self._name = name
+        self._naming = naming
+        self.op_type = op_type
+        self.node = node
+        self.inputs = inputs
+
+    @property
+    def name(self) -> str:
+        """The display name, which no other place in the walk has."""
+        if self._naming is not None:
+            self._naming()
+        return self._name
+
+    def name_it(self, name: str) -> None:
+        """Set the name."""
+        self._name, self._naming = name, None
 
     @property
     def operands(self) -> tuple[tuple[str, Shape | None], ...]:

@@ -87,8 +87,8 @@ class Walk:
         self._operators = Operators(front_end.reaches, self.answer)
         self._names: dict[str, int] = {}
         """The used names, each with the number for the next node of that name."""
-        self._unnamed: list[Node] = []
-        """The nodes walked since the last one that needed a name."""
+        self._walked: list[Node | Place] = []
+        """The nodes that were walked, in order; as many of the first ones have names as there are names."""
         self._left = MAX_AGAIN + MAX_TURNS * model.inner
         """How many nodes of functions and inner graphs may still be walked."""
         self._branches_left = MAX_BRANCHES
@@ -129,7 +129,7 @@ class Walk:
         """
         if self.asker.foreknown or not self.is_untimed:
             return start
-        table, guards, values, unnamed = self._repeats.table(), self.asker.guards, scope.values, self._unnamed
+        table, guards, values, walked = self._repeats.table(), self.asker.guards, scope.values, self._walked
         for position in range(start, len(nodes)):
             node = nodes[position]
             inputs = node.inputs
@@ -148,7 +148,7 @@ class Walk:
             for name, value in zip(node.outputs, found, strict=False):
                 if name:
                     values[name] = values[inputs[value]] if isinstance(value, int) else value
-            unnamed.append(node)
+            walked.append(node)
         return len(nodes)
 
     def _both(self, fork: Fork, nodes: Sequence[Node], position: int, scope: GraphScope) -> None:
@@ -164,6 +164,7 @@ class Walk:
         ends = []
         for formula, outputs in ((fork.chosen, fork.yes), (negate(fork.chosen), fork.no)):
             scope.values, self._names = dict(before), dict(names)
+            del self._walked[len(names) :]
             scope.values.update(zip(nodes[position].outputs, outputs, strict=False))
             with self.asker.under(formula):
                 self._nodes(nodes, position + 1, scope)
@@ -203,7 +204,8 @@ class Walk:
         try:
             yield
         finally:
-            self._unnamed.clear()
+            self._name_all()
+            del self._walked[len(names) :]
             self.inner, self.unanalysed, self._names = inner, unanalysed, names
             restore()
 
@@ -250,7 +252,7 @@ class Walk:
             if outputs is None:
                 outputs = self._computed(self._place(node, inputs) if place is None else place, key, scope)
             elif place is None:
-                self._unnamed.append(node)
+                self._walked.append(node)
         for position, name in enumerate(node.outputs):
             if name:
                 values[name] = outputs[position] if position < len(outputs) else UNKNOWN
@@ -302,7 +304,7 @@ class Walk:
 
     def trace(self) -> Hashable:
         """Return counts of what nodes leave in the walk, besides their outputs."""
-        return self.marks(), len(self._names) + len(self._unnamed), self._left
+        return self.marks(), len(self._walked), self._left
 
     def marks(self) -> Hashable:
         """Return the same without names and the walk budget, which nodes inside a node use up."""
@@ -320,7 +322,7 @@ class Walk:
             return [NEVER] * len(node.outputs)
         try:
             outputs = self.answered(place, scope)
-            if place.name in self.asker.unfollowed:
+            if self.asker.unfollowed and place.name in self.asker.unfollowed:
                 self.leave(place, self.asker.unfollowed.pop(place.name))
             return outputs
         except RefusedError:
@@ -355,8 +357,9 @@ class Walk:
         return outputs_of_unknown_rank(call, self._operators, reason)
 
     def _place(self, node: Node, inputs: Sequence[Value | None]) -> Place:
-        self._name_all()
-        return Place(self._named(node), node.op_type, node, inputs)
+        place = Place("", node.op_type, node, inputs, self._name_all)
+        self._walked.append(place)
+        return place
 
     def _named(self, node: Node) -> str:
         """Return a name for a node that no earlier node has."""
@@ -368,10 +371,14 @@ class Walk:
         return name
 
     def _name_all(self) -> None:
-        """Name the nodes that were walked without one, in their order."""
-        for node in self._unnamed:
-            self._named(node)
-        self._unnamed.clear()
+        """Name the nodes that were walked and have no name yet, in their order."""
+        for position in range(len(self._names), len(self._walked)):
+            found = self._walked[position]
+            if isinstance(found, Place):
+                found.name_it(self._named(found.node))
+                self._walked[position] = found.node
+            else:
+                self._named(found)
 
     # Notes.
 
