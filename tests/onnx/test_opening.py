@@ -12,7 +12,7 @@ import pytest
 from onnx import helper, parser
 
 import symbcast as sb
-from symbcast.onnx.opening import kernels, signatures
+from symbcast.onnx.opening import inference, kernels, session, signatures
 
 onnxruntime = pytest.importorskip("onnxruntime")
 TESTS = Path(__file__).parents[1]
@@ -157,6 +157,18 @@ def test_what_is_opened_is_not_refused(name):
     report = sb.onnx.check(model, runtime="onnxruntime")
     assert not any("open" in f.reason for f in report.findings)
     assert opens(model)
+
+
+@pytest.mark.parametrize("name", [*REFUSED, *OPENED])
+def test_nodes_are_inferred_alike_from_bytes_and_from_messages(name, monkeypatch):
+    def found():
+        report = sb.onnx.check(model_of(REFUSED[name][0] if name in REFUSED else OPENED[name]), runtime="onnxruntime")
+        return [f.reason for f in report.findings], report.unanalysed, report.shapes
+
+    assert inference.inference() is inference._by_bytes
+    expected = found()
+    monkeypatch.setattr(session, "inference", lambda: inference._by_messages)
+    assert found() == expected
 
 
 def test_the_documents_know_of_no_session():

@@ -295,7 +295,7 @@ class Walk:
 
     def _computed(self, place: Place, key: Key | None, scope: GraphScope) -> Sequence[Value]:
         """Compute the outputs of a node, with what decides their elements; keep them for its twins."""
-        before = self._repeats.state()
+        before = None if key is None else self._repeats.state()
         outputs = self._lengths.limited(self._outputs(place, scope), place.node)
         self.mark(place.node, place.inputs, outputs)
         if key is not None and len(outputs) >= len(place.node.outputs):
