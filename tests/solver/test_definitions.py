@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symbcast.core.algebra.arithmetic import join as join_of
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import Compatible
+from symbcast.core.logic.formulas import Compatible, equal
 from symbcast.core.solver.decision import linear_groups as compound
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import Knowledge
@@ -91,3 +92,17 @@ def test_a_thousand_definitions_leave_nothing_to_decide():
     assert len(decision.clauses) == 999
     assert all(holds_at(f, decision.witness()) for f in chain)
     assert not all(holds_at(f, decision.counterexample()) for f in chain)
+
+
+@pytest.mark.parametrize("layers", [20, 40])
+def test_a_chain_of_joins_is_its_longest_join_and_definitions(layers):
+    """What a residual network requires: each layer joins one size more, and a size of the next is that join."""
+    columns, rows = ([symbol(f"{letter}{n}") for n in range(layers)] for letter in "cr")
+    joins = [join_of(columns[: n + 1]) for n in range(1, layers)]
+    chain = [f for n, join in enumerate(joins, 1) for f in (Compatible(tuple(columns[: n + 1])), equal(join, rows[n]))]
+    decision = Decision(Knowledge([*columns, *rows], {}, ()), chain)
+    assert decision.verdict is Verdict.SOMETIMES
+    assert not decision.unproven
+    assert len(decision.clauses) == layers
+    assert [c for c in decision.clauses if isinstance(c, Compatible)] == [Compatible(tuple(columns))]
+    assert set(decision.witness().values()) == {1}

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import AllOf, AnyOf, Formula, equal, literals, negate, one_or_equal
+from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, equal, literals, negate, one_or_equal
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.groups.normal_form import symbols_in, with_larger_joins
+from symbcast.core.solver.masks.mask_clauses import irredundant
 from symbcast.core.solver.satisfiability.definitions import completed, set_aside
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered
@@ -61,6 +62,7 @@ class Compound:
         self.weights = weights
         crowded = len(self.formulas) > _MANY
         self._definitions, rest = set_aside(self.formulas, self.assumptions, domains)
+        rest = _without_covered_joins(rest)
         if crowded:
             asked = Questions(self.symbols, domains, self.assumptions, rest)
             _, rest = filtered(asked, rest)
@@ -197,6 +199,16 @@ class Compound:
         for clause in self.clauses:
             mask &= self.samples.mask(clause)
         return mask
+
+
+def _without_covered_joins(formulas: Sequence[Formula]) -> list[Formula]:
+    """Return formulas without the joins that others of them cover: so many questions for a solver less."""
+    numbers: dict[Dim, int] = {}
+    joins = {
+        f: tuple(numbers.setdefault(d, len(numbers)) for d in f.dims) for f in formulas if isinstance(f, Compatible)
+    }
+    kept = set(irredundant(dict.fromkeys(joins.values()), {}))
+    return [f for f in formulas if not isinstance(f, Compatible) or joins[f] in kept]
 
 
 def _length(formula: Formula) -> int:

@@ -12,8 +12,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVarTuple
 
 from symbcast.core.algebra.terms import term
+from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import Formula, all_of, any_of, dims_of
 from symbcast.core.solver.answer import QUICK_LIMIT
+from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.linear import branch_and_bound, integers
 from symbcast.core.solver.linear.substitution import remaining, substituted
 from symbcast.core.solver.products import elimination
@@ -26,6 +28,10 @@ Ts = TypeVarTuple("Ts")
 Way: TypeAlias = "Callable[[Sequence[Symbol], Sequence[Formula]], Point | None]"
 _FEW_SYMBOLS = 8
 _FEW_REPAIRED = 10
+_FEW_NUMBERS = 3
+_MOST_ALIKE = 1 << 16
+_EVALUATED = 10
+"""Units of effort for a formula at a point."""
 
 
 def smallest_point(wanted: Wanted) -> Point | None:
@@ -58,12 +64,24 @@ def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit
     """Return the same for a few formulas among many, for repairs: their chains of equations are substituted first."""
     reduced = substituted(formulas)
     left = remaining(symbols, reduced)
-    ways: list[Way] = [branch_and_bound.some_point, integers.some_point] if len(left) <= _FEW_REPAIRED else []
+    few: list[Way] = [branch_and_bound.some_point, integers.some_point] if len(left) <= _FEW_REPAIRED else []
+    ways: list[Way] = [_all_alike, *few]
     ways.append(partial(_by_z3, limit=limit))
     if limit is None:
         ways.append(partial(integers.some_point, nodes=integers.NODES))
     found = _first_answer(ways, left, reduced.formulas)
     return None if found is None else reduced.completed(found)
+
+
+def _all_alike(symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point:
+    """Return the same size for all symbols: a number of the formulas, or 1, where everything broadcasts."""
+    numbers = {1, *(d for f in formulas for d in dims_of(f) if isinstance(d, int) and 0 <= d <= _MOST_ALIKE)}
+    for number in sorted(numbers)[:_FEW_NUMBERS]:
+        charge(_EVALUATED * len(formulas))
+        point = dict.fromkeys(symbols, number)
+        if all(holds_at(f, point) for f in formulas):
+            return point
+    raise GivenUpError
 
 
 def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts) -> Point | None:
