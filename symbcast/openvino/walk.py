@@ -25,7 +25,11 @@ class OpenVinoWalk(Walk):
 
     def constant(self, node: Node) -> Value | None:
         """Return what a node holds."""
-        return Held(node.raw) if node.op_type == "Constant" else None
+        if node.op_type != "Constant":
+            return None
+        found = Held(node.raw)
+        self._repeats.number(found)
+        return found
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

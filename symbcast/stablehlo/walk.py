@@ -13,7 +13,6 @@ from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import decider_of_made, joined
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import MAX_AGAIN, Walk
-from symbcast.stablehlo.attributes import tensor_type
 from symbcast.stablehlo.constant import Held
 from symbcast.stablehlo.graph import ENDS_OF_IDIOMS
 from symbcast.stablehlo.idioms import contents_of_idioms
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.walking.answering import Answering
     from symbcast.graphs.walking.repeats import Key
     from symbcast.graphs.walking.walker import GraphScope
+    from symbcast.stablehlo.graph import HloNode
 
 _CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
 
@@ -57,8 +57,12 @@ class HloWalk(Walk):
 
     def constant(self, node: Node) -> Value | None:
         """Return what an operation holds, if its type is known."""
-        kind = tensor_type(node.raw.results[0].type) if node.op_type in _CONSTANTS else None
-        return None if kind is None else Held(node.raw, kind)
+        kind = cast("HloNode", node).types[0] if node.op_type in _CONSTANTS else None
+        if kind is None:
+            return None
+        found = Held(node.raw, kind)
+        self._repeats.number(found)
+        return found
 
     def marks(self) -> Hashable:
         """Return counts of what operations leave in the walk, besides their outputs, names, and what they spend."""

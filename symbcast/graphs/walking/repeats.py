@@ -40,7 +40,7 @@ class Repeats:
         """Return what decides a node's outputs, besides the knowledge about sizes; None if that is unknown."""
         if kind is None:
             return None
-        keys = [None if v is None else v.key or self._number(v) for v in inputs]
+        keys = [None if v is None else v.key or self.number(v) for v in inputs]
         return None if _INCOMPARABLE in keys else (kind, self._asker.guards, *keys)
 
     def table(self) -> Mapping[Key, Sequence[Value | int]]:
@@ -79,7 +79,7 @@ class Repeats:
         for value in outputs:
             if isinstance(value, Constant) and value in inputs:
                 kept.append(inputs.index(value))
-            elif type(value) is Value and (value.key or self._number(value)) != _INCOMPARABLE:
+            elif type(value) is Value and (value.key or self.number(value)) != _INCOMPARABLE:
                 kept.append(value)
             else:
                 return
@@ -95,8 +95,8 @@ class Repeats:
 
         return restore
 
-    def _number(self, value: Value) -> int:
-        """Return the key of a value."""
+    def number(self, value: Value) -> int:
+        """Set the key of a value and return it."""
         facts = value.facts()
         value.key = _INCOMPARABLE if facts is None else self._numbers.setdefault(facts, len(self._numbers) + 1)
         return value.key
