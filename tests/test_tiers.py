@@ -80,3 +80,13 @@ def test_what_a_join_equals_needs_no_solver_if_it_is_a_part_of_it():
     env.require("broadcast(A, B, N) == broadcast(A, N)")
     assert plain_answer(env).tiers == {Tier.F1: ["N", "A", "B"]}
     assert env.condition.equivalent("compatible(A, N) and (B == 1 or B == N)")
+
+
+def test_products_of_joins_and_of_their_members_are_compared_factor_by_factor():
+    env = sb.ShapeEnv(min_size=1)
+    env.broadcast("N, M", "A, B")
+    env.require("12*broadcast(A, N)*broadcast(B, M) % (A*M) == 0")
+    env.require("broadcast(A, N)*broadcast(B, M) == A*M")
+    env.require("M + P == M + Q")
+    assert plain_answer(env).tiers == {Tier.F1: ["N", "A", "M", "B", "P", "Q"]}
+    assert env.condition.equivalent("(N == 1 or N == A) and (B == 1 or B == M) and P == Q")

@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.logic.formulas import Formula, at_most
 from symbcast.core.program.whole.program import Program
 from symbcast.graphs.inputs.given import Given
@@ -36,7 +37,8 @@ class OpenVinoModel(Model):
         for size, least, most in self._intervals:
             if most is not None:
                 yield at_most(size, most), f"{least} <= {size} <= {most}"
-            yield at_most(least, size), f"{size} >= {least}" if most is None and least > min_size else ""
+            if least > min_size or not isinstance(size, Symbol):  # the least size of symbols is assumed
+                yield at_most(least, size), f"{size} >= {least}" if most is None and least > min_size else ""
 
 
 def read(model: Any, runtime: str) -> OpenVinoModel:
