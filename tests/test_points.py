@@ -70,6 +70,9 @@ def by_solver(result):
 @example(("numpy", {}), ["a, b", "c, 3"], ["c == a", "b == 3"], 1)
 @example(("none", {}), ["a, b", "c, d"], ["a == b", "b == c", "c == d"], 0)
 @example(("pdpd", {}), ["a, a//2", "b, c"], ["a == b", "c == a"], 0)
+@example(("pdpd", {"axis": 1, "flavour": "paddle"}), ["a", "a, b"], ["a >= 0"], 0)
+@example(("numpy", {}), ["a", "b"], ["2*a <= b"], 0)
+@example(("none", {}), ["a, b", "b, a"], ["a == 3 - b"], 0)
 def test_answers_do_not_depend_on_the_short_way(rule, operands, relations, min_size):
     short = asked(rule, operands, relations, min_size)
     long = by_solver(asked(rule, operands, relations, min_size))

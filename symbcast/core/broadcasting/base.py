@@ -298,7 +298,7 @@ def _plan(rule: Rule, ranks: tuple[int, ...]) -> _Plan | None:
                 return None
     for column in columns:
         if kind == JOINS:
-            found.append((JOINS, tuple(column)))
+            found.append((JOINS, tuple(sorted(column))))
         else:
             first, others = column[:1], column[1:]
             found += [(kind, (*first, s) if kind == EQUALS else (s, *first)) for s in others]

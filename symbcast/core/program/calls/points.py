@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.sequences import AxisSequence, Rest, SequenceSymbol
 from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Operation, Term, symbols_of
+from symbcast.core.algebra.terms import Operation, Term, symbols_of, term
 from symbcast.core.broadcasting.laws import EQUALS, JOINS, Relation
 from symbcast.core.logic.formulas import Comparison, dims_of
 from symbcast.core.program.calls.separate_joins import separate_joins
@@ -31,6 +31,10 @@ _GREATEST = 1 << 16
 """Larger questions are left to the solver, which may not decide them: an answer is undecided in all of its parts."""
 _DIFFERENT = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 _ALIKE = (8, 2, 0, 4, 5, 6, 3, 12, 16, 24, 64)
+_RISING = (
+    (1, 2, 5, 11, 23, 47, 95, 191, 383, 767, 1535, 3071),
+    (2, 7, 16, 34, 70, 142, 286, 574, 1150, 2302, 4606, 9214),
+)
 
 
 class Points:
@@ -60,18 +64,17 @@ class Points:
             elif isinstance(dim, Term):
                 self._terms[dim] = None
                 self._names.update(dim.symbols())
-        self._equal = dict(self._equalities()) if assumed else {}
-        bound = self._equal_names()
-        if bound:
-            relations = [(kind, tuple([bound.get(s, s) for s in sizes])) for kind, sizes in relations]
+        self._equal: dict[Symbol, Dim] = {}
         self._relations = [r for r in relations if not _is_trivial(r)]
         self.clauses = self._separate()
         self.verdict: Verdict | None
         if self.clauses is not None:
             self.verdict = Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
-        else:
-            self.verdict = self._decide() if self._is_small() else None
-            self.clauses = [] if self.verdict is Verdict.ALWAYS else None
+            return
+        if assumed:
+            self._put_in_equal_names()
+        self.verdict = self._decide() if self._is_small() else None
+        self.clauses = [] if self.verdict is Verdict.ALWAYS else None
 
     @property
     def names(self) -> tuple[Symbol, ...] | None:
@@ -83,13 +86,14 @@ class Points:
         """Yield names that are assumed to equal other sizes, each once, with these."""
         for formula in self._assumed:
             if type(formula) is Comparison and formula.operator == "==":
-                for name, other in ((formula.left, formula.right), (formula.right, formula.left)):
-                    if isinstance(name, Symbol) and name in self._names:
+                for name, other in _solved(term(formula.left) - term(formula.right)):
+                    if name in self._names:
                         yield name, other
                         break
 
-    def _equal_names(self) -> dict[Any, Symbol | int]:
-        """Return the integer or the other name that names are equal to, none of which is bound itself."""
+    def _put_in_equal_names(self) -> None:
+        """Put one name, or an integer, for all names that are assumed to equal it."""
+        self._equal = dict(self._equalities())
         found: dict[Any, Any] = {}
         for name, other in self._equal.items():
             left, right = found.get(name, name), found.get(other, other)
@@ -98,7 +102,9 @@ class Points:
             if left is not right and type(left) is not int and (type(right) is int or right in self._names):
                 found = {bound: right if value is left else value for bound, value in found.items()}
                 found[left] = right
-        return found
+        if found:
+            changed = [(kind, tuple([found.get(s, s) for s in sizes])) for kind, sizes in self._relations]
+            self._relations = [r for r in changed if not _is_trivial(r)]
 
     def _separate(self) -> list[Formula] | None:
         """Return the condition of joins of names with lower bounds."""
@@ -142,19 +148,27 @@ class Points:
         return None
 
     def _points(self) -> Iterator[dict[Any, int]]:
-        """Yield the points: sizes that the requirements suggest, sizes that all differ, and equal sizes."""
+        """Yield the points: sizes that the requirements suggest, sizes that all differ, and equal sizes.
+
+        Assumptions such as ``2*N <= M`` hold where sizes rise or fall in order of the names.
+        """
         least, names = self._least, self._names
         suggested = self._suggested()
         if not least or all(size >= least for size in suggested.values()):
-            yield suggested
-        different = {name: size + least for name, size in zip(names, _DIFFERENT, strict=False)}
-        yield self._with_equal(different) if self._equal else different
+            yield self._with_equal(suggested)
+        yield self._with_equal({name: size + least for name, size in zip(names, _DIFFERENT, strict=False)})
         for size in _ALIKE:
             if size >= least:
-                yield dict.fromkeys(names, size)
+                yield self._with_equal(dict.fromkeys(names, size))
+        if self._assumed:
+            for order in (tuple(names), tuple(reversed(names))):
+                for sizes in _RISING:
+                    yield self._with_equal({name: size + least for name, size in zip(order, sizes, strict=False)})
 
     def _with_equal(self, point: dict[Any, int]) -> dict[Any, int]:
         """Return a point with the names that are assumed to equal other sizes put to these, as far as they go."""
+        if not self._equal:
+            return point
         from symbcast.core.solver.evaluation.evaluation import value_at
 
         for _ in self._equal:
@@ -204,6 +218,15 @@ class Points:
             elif at[0] != at[1] and (kind == EQUALS or at[0] != 1):
                 return False
         return True
+
+
+def _solved(difference: Term) -> Iterator[tuple[Symbol, Dim]]:
+    """Yield names that are equal to other terms where a term is 0, with these."""
+    for monomial, factor in difference.coefficients.items():
+        if len(monomial) == 1 and isinstance(monomial[0], Symbol) and abs(factor) == 1:
+            rest = Term({m: c * -factor for m, c in difference.coefficients.items() if m != monomial})
+            if monomial[0] not in rest.symbols():
+                yield monomial[0], rest.dim()
 
 
 def _all_hold(formulas: Iterable[Formula], point: Mapping[Any, int]) -> bool:
