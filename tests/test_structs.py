@@ -1,7 +1,9 @@
-"""Values with named fields behave as frozen dataclasses do, apart from being frozen."""
+"""Values with named fields behave as frozen dataclasses do."""
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import dataclass
 
 import pytest
@@ -62,6 +64,13 @@ def test_structs_with_other_fields_are_copies():
     assert first == Point(1)
     with pytest.raises(TypeError):
         first.replace(z=1)
+
+
+def test_structs_are_not_changed():
+    point = Point(1)
+    with pytest.raises(AttributeError, match="Point is not changed; replace"):
+        point.x = 3
+    assert point == pickle.loads(pickle.dumps(point)) == copy.copy(point) == Point(1)
 
 
 @pytest.mark.parametrize("given", [(), (1, 2, 3)])

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Self, dataclass_transform
 class Struct:
     """A value with the annotated fields of its class; it equals any other of its class with equal fields.
 
-    As for a frozen dataclass, fields are given by position or by name, may have defaults, and are matched by position;
-    that none is set again is left to type checkers. Only classes derived from this one directly have fields.
+    As for a frozen dataclass, fields are given by position or by name, may have defaults, are matched by position, and
+    are never set again. Only classes derived from this one directly have fields.
 
     >>> class Span(Struct):
     ...     low: int
@@ -31,10 +31,14 @@ class Struct:
         names = cls.__match_args__ = tuple(cls.__annotations__)  # type: ignore[misc]
         cls._values = attrgetter(*names)
         given = ", ".join([f"{name}=cls.{name}" if hasattr(cls, name) else name for name in names])
-        source = f"def __init__(self, {given}):\n" + "".join([f"    self.{name} = {name}\n" for name in names])
+        stores = "".join([f"    held[{name!r}] = {name}\n" for name in names])
+        source = f"def __init__(self, {given}):\n    held = self.__dict__\n{stores}"
         made: dict[str, Any] = {"cls": cls}
         exec(source, made)  # as dataclasses do: a loop over the fields would triple the time to make an instance
         cls.__init__ = made["__init__"]  # type: ignore[method-assign]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is not changed; replace() returns a copy with another {name}")
 
     def __eq__(self, other: object) -> bool:
         return self._values(self) == other._values(other) if type(other) is type(self) else NotImplemented

@@ -218,8 +218,8 @@ def _extreme(name: str, ufunc: Any) -> None:
 
 for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and, "any": np.logical_or}.items():
     _reduction(_name, _ufunc)
-for _name, _ufunc in {"max": np.maximum, "min": np.minimum}.items():
-    _extreme(_name, _ufunc)
+_extreme("max", np.maximum)
+_extreme("min", np.minimum)
 
 
 @method("mean")
