@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import subprocess
 import sys
 from itertools import product
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -19,6 +22,8 @@ from openvino_answers import accepts, differs, shape_at
 
 import symbcast as sb
 from symbcast.cli import Exit, run
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 def parameter(name, *dims, kind=np.float32):
@@ -274,6 +279,20 @@ def test_what_is_no_model_is_an_error(tmp_path):
         sb.openvino.check(broken)
     with pytest.raises(sb.ShapeTypeError):
         sb.openvino.check(3)
+
+
+def test_a_file_that_ends_the_reader_does_not_end_this_process(tmp_path):
+    """OpenVINO 2026.4 crashes on this model; a later one may read it."""
+    model = tmp_path / "wespeaker.onnx"
+    model.write_bytes(gzip.decompress((DATA / "onnx" / "models" / "wespeaker.onnx.gz").read_bytes()))
+    code = f"""import symbcast as sb
+try:
+    print(sb.openvino.check({str(model)!r}).verdict.value)
+except sb.ModelError as error:
+    print(error)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "reader crashes on it; check it by symbcast.onnx" in done.stdout or done.stdout.strip() == "sometimes"
 
 
 def test_without_openvino_the_extra_is_named(monkeypatch, model_file):
