@@ -16,6 +16,9 @@ import pytest
 from model_files import HEAD, MODELS
 
 from symbcast.cli import Exit, run
+from symbcast.cli.declared import _COMMANDS, _INSTALL, _declared
+from symbcast.cli.help import make_app
+from symbcast.cli.option import options_of
 
 ROOT = Path(__file__).parents[1]
 with (ROOT / "tests/data/command_lines.tsv").open(encoding="utf-8", newline="") as table:
@@ -107,6 +110,15 @@ def test_help_is_as_wide_as_there_are_columns(arguments, columns, monkeypatch, c
     monkeypatch.setenv("COLUMNS", str(columns))
     assert run(arguments) == Exit.ALWAYS
     assert max(map(len, capsys.readouterr().out.splitlines())) <= columns
+
+
+def test_help_lists_the_options_that_each_command_takes():
+    """What is no option, such as the function of `trace`, has no name that begins with a hyphen."""
+    for name in (*_COMMANDS, _INSTALL):
+        command, _ = declared = _declared(name, with_plugins=True)
+        listed = [a.names for a in make_app({name: declared})[name].assemble_argument_collection()]
+        taken = [option.names for option in options_of(command)]
+        assert [n for n in listed if any(word.startswith("-") for word in n)] == taken, name
 
 
 @pytest.mark.parametrize("columns", ["0", "5", "-3", "wide", "99999999"])

@@ -84,11 +84,13 @@ def read_arguments(
                 raise UsageError(fault)
             _check(option, value, command, commands[command])
             name = option.names[0]
-            if not option.repeats and given.setdefault(name, value) is not value:
+            if name in given:
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 rules = [part for rule in (given[name], value) for part in ("--rule", rule)]
                 several = f", or {line('compare', alone, rules)}" if name == "--rule" else ""
                 raise UsageError(f"{name} is given twice{twice}; give it only once{several}")
+            if not option.repeats:
+                given[name] = value
             options.append((option, value))
     _check_others(command, others, options, {name for option in commands[command] for name in option.names})
     return options, others

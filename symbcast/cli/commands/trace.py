@@ -43,6 +43,7 @@ Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong u
 
 def trace(  # noqa: PLR0913 - each is an option
     function: str,
+    /,
     *arguments: str,
     assume: list[str] | None = None,
     min_size: int = 0,
