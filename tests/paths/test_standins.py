@@ -124,6 +124,24 @@ def test_a_function_that_runs_tasks_is_traced():
     assert in_thread(lambda: sb.trace(function, "N").shapes) == [sb.shape("N, 1"), sb.shape("N, 2")]
 
 
+def test_a_name_in_the_place_of_another_is_the_users_own(monkeypatch):
+    """A module may get its own `set`, or lose it, while its number of names stays the same."""
+    module = types.ModuleType("renaming")
+    exec("def function(x):\n    return np.zeros(len(set([len(x), 3])))\ndef own(sizes):\n    return range(7)", vars(module))
+    module.np = np
+    monkeypatch.setitem(sys.modules, "renaming", module)
+    own = module.own
+
+    def lengths():
+        return [sb.trace(module.function, "N").at(N=n).value[0] for n in (1, 3)]
+
+    assert lengths() == [2, 1]
+    module.set = vars(module).pop("own")
+    assert lengths() == [7, 7] and module.set is own
+    module.own = vars(module).pop("set")
+    assert lengths() == [2, 1]
+
+
 def test_a_module_that_is_loaded_meanwhile_sees_the_real_functions(tmp_path, monkeypatch):
     (tmp_path / "loaded_meanwhile.py").write_text(
         "import numpy as np\nfrom numpy import zeros\nKIND = type(np.broadcast)\n"

@@ -94,8 +94,8 @@ class StandIns:
         """The number of names in each namespace when it was last looked at; -1 before."""
         self._holding: list[_Namespace] = []
         """The namespaces with values that have a stand-in."""
-        self._without: list[tuple[str, list[Space]]] = []
-        """The names of builtins that have a stand-in, each with the namespaces that take it."""
+        self._open: list[Space] = []
+        """The namespaces that take stand-ins for builtins, where they have no such names of their own."""
         self._counts_within: list[int] = []
         """The number of names in each namespace during a trace."""
 
@@ -200,10 +200,10 @@ class StandIns:
             self._replace(space.held, space.names)
             for cell in space.cells:
                 self._replace_on(cell, "cell_contents")
-        for name, without in self._without:
-            standin = self._globals[name]
-            for held in without:
-                held[name] = standin
+        for name, standin in self._globals.items():
+            for held in self._open:
+                if name not in held:
+                    held[name] = standin
         self._counts_within = list(map(_len, self._held))
         self._replace(vars(builtins), [n for n, v in vars(builtins).items() if id(v) in self._standins])
         for reach in self._users.values():
@@ -224,8 +224,6 @@ class StandIns:
                     self._look_at(space)
             self._counts = counts
             self._holding = [s for s in self._spaces if s.names or s.cells]
-            open_ones = [s.held for s in self._spaces if s.takes_globals]
-            self._without = [(name, [h for h in open_ones if name not in h]) for name in self._globals]
 
     def _collect(self) -> None:
         """Collect the namespaces of all modules."""
@@ -236,6 +234,7 @@ class StandIns:
                 self._proxies[id(module)] = ProxyModule(module, self.of)
         self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in found]
         self._held = [s.held for s in self._spaces]
+        self._open = [s.held for s in self._spaces if s.takes_globals]
         self._counts = [-1] * len(found)
 
     def _put_into(self, reach: Reach) -> None:
@@ -296,9 +295,8 @@ class StandIns:
         if len(sys.modules) != len(self._modules):
             seen = set(map(id, self._held))
             changed += [vars(m) for _, m in _modules() if id(vars(m)) not in seen]
-        for name, without in self._without:
-            standin = self._globals[name]
-            for held in without:
+        for name, standin in self._globals.items():
+            for held in self._open:
                 if held.get(name) is standin:
                     del held[name]
                 elif name in held:
