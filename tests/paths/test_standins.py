@@ -127,10 +127,10 @@ def test_a_function_that_runs_tasks_is_traced():
 def test_a_name_in_the_place_of_another_is_the_users_own(monkeypatch):
     """A module may get its own `set`, or lose it, while its number of names stays the same."""
     module = types.ModuleType("renaming")
-    exec("def function(x):\n    return np.zeros(len(set([len(x), 3])))\ndef own(sizes):\n    return range(7)", vars(module))
+    exec("def function(x):\n    return np.zeros(len(set([len(x), 3])))", vars(module))
     module.np = np
     monkeypatch.setitem(sys.modules, "renaming", module)
-    own = module.own
+    own = module.own = lambda sizes: range(7)
 
     def lengths():
         return [sb.trace(module.function, "N").at(N=n).value[0] for n in (1, 3)]
