@@ -101,7 +101,8 @@ class Bounds:
     def __init__(self, least: Mapping[Atom, int]) -> None:
         self._least = dict(least)
         self._shifts: dict[Atom, Term] = {s: s + constant(low) for s, low in least.items() if low}
-        self._shifted = self._shifting()
+        self._shifted = Substitution(self._shifts, of_symbols=all(atom.is_Symbol for atom in self._shifts))
+        """The shift of each symbol to its minimum; parts that terms share are replaced once."""
         self._known: dict[Dim, int | None] = {}
         self._open: dict[Dim, int] = {}
         """What was not known to be at least some number."""
@@ -125,15 +126,11 @@ class Bounds:
         self._least[symbol] = least
         self._shifts[symbol] = symbol + constant(least)
         self._known.clear()
-        self._shifted = self._shifting()
+        self._shifted = Substitution(self._shifts, of_symbols=self._shifted.of_symbols and symbol.is_Symbol)
         self._open_since.update(self._open)
         self._open.clear()
         self.revision += 1
         return True
-
-    def _shifting(self) -> Substitution:
-        """Return the shift of each symbol to its minimum; parts that terms share are replaced once."""
-        return Substitution(self._shifts, of_symbols=all(atom.is_Symbol for atom in self._shifts))
 
     def answers_more(self) -> bool:
         """Return whether a question that was open earlier can be answered now."""
