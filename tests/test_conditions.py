@@ -228,3 +228,34 @@ def test_labelled_unknowns_are_known_to_assumptions():
     assert (valid & "?b >= 2").implies("?a == ?b", assume=answer.assumptions)
     with pytest.raises(sb.AssumptionError, match="no size here is named"):
         valid.verdict_under(assume="?z >= 3")
+
+
+@pytest.mark.parametrize(
+    "requirements",
+    [
+        [
+            "B == broadcast(D, C)",
+            "C == broadcast(D, F)",
+            "broadcast(B, D) == 1 or C == A",
+            "compatible(C, D, F, B)",
+            "compatible(A, E)",
+        ],
+        [
+            "B*B == broadcast(G, F)*broadcast(C, A)",
+            "broadcast(A, C) == broadcast(E, B)",
+            "D == broadcast(G, F)",
+            "broadcast(B, C) == broadcast(C, E)",
+            "C == broadcast(C, A)",
+            "broadcast(B, G) == broadcast(B, C)",
+        ],
+    ],
+)
+def test_the_condition_of_a_program_means_what_its_text_says(requirements):
+    """A comparison of a join requires that the join has a value, also where no conjunct says so."""
+    env = sb.ShapeEnv()
+    for requirement in requirements:
+        env.require(requirement)
+    found, read = env.condition, sb.Condition(str(env.condition))
+    assert all(found.implies(requirement) for requirement in requirements)
+    assert found.equivalent(read) and (~found).equivalent(~read)
+    assert (found | ~found).verdict is sb.Verdict.ALWAYS

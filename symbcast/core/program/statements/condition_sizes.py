@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
+from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import Formula, all_of, any_of, clauses, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import own_set
@@ -79,16 +80,19 @@ class ConditionSizes:
         return "" if self.unrolled is None else self.unrolled.reason
 
     def seen(self, formula: Formula) -> Formula:
-        """Return a condition expressed in these symbols."""
-        return formula if self.unrolled is None else all_of(self._parts(formula))
+        """Return a condition expressed in these symbols, with what its terms need to have values.
+
+        Conditions of answers leave that out where a comparison says it: ``broadcast(N, M) == N``.
+        """
+        return with_values(formula) if self.unrolled is None else all_of(self._parts(formula))
 
     def fails(self, formula: Formula) -> Formula:
         """Return a formula for where a condition fails, in these symbols."""
-        return negate(formula) if self.unrolled is None else any_of(map(negate, self._parts(formula)))
+        return negate(with_values(formula)) if self.unrolled is None else any_of(map(negate, self._parts(formula)))
 
     def _parts(self, formula: Formula) -> list[Formula]:
         assert self.unrolled is not None
-        return [part for clause in clauses(formula) for part in self.unrolled.formulas(clause)]
+        return [part for clause in clauses(with_values(formula)) for part in self.unrolled.formulas(clause)]
 
     def decision(self, formula: Formula) -> Decision:
         """Return the decision about a condition."""
