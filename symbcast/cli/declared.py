@@ -90,7 +90,7 @@ def _declared(name: str, with_plugins: bool) -> tuple[Command, str | None]:
         case "rules":
             from symbcast.cli.commands import rules
 
-            return rules.rules, None
+            return rules.rules, rules.EPILOGUE
         case "torch-error":
             from symbcast.cli.commands import torch_error
 

@@ -44,12 +44,11 @@ class Section(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A row of the project's README: a question, the figures of symbcast, those of others, and a remark on these."""
+    """A row of the project's README: a question, the figures of symbcast, and those of others."""
 
     question: str
     ours: Sequence[Cell]
     others: Mapping[str, Cell]
-    remark: str = ""
 
 
 def shown(ratio: float) -> str:
@@ -79,21 +78,21 @@ def started(*arguments: str, other: str = "pass") -> Columns:
 
 
 def program(name: str) -> Columns:
-    """Return how a program of an operator compares with NumPy in each of our forms and by others, and who is ahead."""
+    """Return the time of an operation of a program in each of our forms and by others, and who is ahead."""
     forms = ("", ", with its condition", ", each on new names")
-    ours = [beside_numpy(operators.CASES[f"program of {name}{form}"])[1] for form in forms]
+    ours = [beside_numpy(operators.CASES[f"program of {name}{form}"])[0] for form in forms]
     found = {peer: peer_program(name, peer) for peer in programs.PEERS}
-    ratios = {"symbcast": ours[0], **{peer: ratio for peer, ratio in found.items() if not isinstance(ratio, str)}}
-    others = [ratio if isinstance(ratio, str) else shown(ratio) for ratio in found.values()]
-    return (*map(shown, ours), *others, min(ratios, key=ratios.__getitem__))
+    times = {"symbcast": ours[0], **{peer: seconds for peer, seconds in found.items() if not isinstance(seconds, str)}}
+    others = [seconds if isinstance(seconds, str) else duration(seconds) for seconds in found.values()]
+    return (*map(duration, ours), *others, min(times, key=times.__getitem__))
 
 
 def peer_program(name: str, peer: str) -> float | str:
-    """Return how a peer compares with NumPy, or why it does not."""
+    """Return the seconds of an operation by a peer, or why there are none."""
     if (name, peer) in programs.REFUSED:
         return "refused"
     try:
-        return beside_numpy(programs.case(name, peer))[1]
+        return beside_numpy(programs.case(name, peer))[0]
     except ImportError:
         return "not installed"
 
@@ -117,7 +116,7 @@ def of_cases(cases: Mapping[str, turns.Case], others: Mapping[str, Callable[[], 
 
 
 CHECK = ("-m", "symbcast", "check", "N, 3")
-PROGRAM = ("operation of a program, times NumPy", "symbcast", "with its condition", "new names each")
+PROGRAM = ("operation of a program, CPU", "symbcast", "with its condition", "new names each")
 SECTIONS = [
     Section(("question", "times NumPy", "CPU"), of_cases(turns.CASES, peers.CASES)),
     Section(("question, over new names", "times NumPy", "CPU"), of_cases(questions.CASES, questions.PEERS)),
@@ -141,30 +140,36 @@ SECTIONS = [
     ),
     Section(("what grows", *growth.HEADS), {case: partial(growth.row, case) for case in growth.CASES}),
 ]
-LAYERS = "ONNX, a transformer of 288 nodes, ONNX Runtime"
+NUMPY, LAYERS = "integers, by numpy", "ONNX, a transformer of 288 nodes, ONNX Runtime"
 NAMES = ("jax", "torch (fake tensors)", "tvm", "tinygrad")
 """How `programs.PEERS` are called in the project's README."""
-FRONT_HEADS = ("CPU time", "symbcast", "others, in the same run")
+FRONT_HEADS = ("question", "symbcast", "others, without conditions")
 COMPARED = [
     Compared(
-        "a broadcast of integers, times NumPy's",
-        [("integers", 0)],
-        {"jax": ("integers, by jax", 0), "openvino": ("integers, by openvino", 0)},
+        "two shapes of integers",
+        [("integers", 1)],
+        {"numpy": (NUMPY, 1), "jax": ("integers, by jax", 1), "openvino": ("integers, by openvino", 1)},
     ),
-    Compared("`(N, 3)` and `(M, 1)` with the condition, likewise", [("a pair over new names, text: condition", 0)], {}),
     Compared(
-        "a matmul of a program, likewise; with the condition",
+        "`(N, 3)` and `(M, 1)`, the condition, new names each time",
+        [("a pair over new names, text: condition", 1)],
+        {},
+    ),
+    Compared(
+        "a matmul in a program of 100; with the condition",
         [("matmul", 0), ("matmul", 1)],
         {peer: ("matmul", len(PROGRAM) - 1 + n) for n, peer in enumerate(NAMES)},
-        "shapes alone",
     ),
     Compared(
         "a node of an ONNX transformer, with the condition",
         [(LAYERS, 0)],
         {"onnx": (f"{LAYERS}, by onnx", 0), "onnxruntime's tool": (f"{LAYERS}, by onnxruntime's tool", 0)},
-        "shapes alone",
     ),
-    Compared("`symbcast check`, times `python -c pass`", [("`symbcast check`, valid for some sizes", 0)], {}),
+    Compared(
+        "`symbcast check` in a terminal, beyond the start of Python",
+        [("`symbcast check`, valid for some sizes", 1)],
+        {},
+    ),
 ]
 
 
@@ -201,10 +206,9 @@ def tables(found: Measured) -> str:
 def front(found: Measured) -> str:
     """Return the table of the project's README."""
     lines: list[Columns] = []
-    for question, ours, others, remark in COMPARED:
+    for question, ours, others in COMPARED:
         texts = [f"{who} {found[row][column]}" for who, (row, column) in others.items() if row in found]
-        theirs = f"{', '.join(texts)}{f' ({remark})' if remark and texts else ''}"
-        lines.append((question, "; ".join(found[row][column] for row, column in ours), theirs))
+        lines.append((question, "; ".join(found[row][column] for row, column in ours), ", ".join(texts) or "none"))
     more = f"{README.relative_to(FRONT.parent)}"
     return "\n".join([*table(FRONT_HEADS, lines), "", f"{head()} The [benchmarks]({more}) have more."])
 

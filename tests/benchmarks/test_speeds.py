@@ -29,11 +29,11 @@ def test_the_first_page_compares_rows_of_the_script():
 def test_tables_have_what_was_measured(monkeypatch):
     rows = {"a": lambda: ("1.5",), "a, by p": lambda: ("20",), "a, by q": lambda: None}
     monkeypatch.setattr(speeds, "SECTIONS", [speeds.Section(("question", "times NumPy"), rows)])
-    compared = speeds.Compared("a?", [("a", 0)], {"p": ("a, by p", 0), "q": ("a, by q", 0)}, "no condition")
+    compared = speeds.Compared("a?", [("a", 0)], {"p": ("a, by p", 0), "q": ("a, by q", 0)})
     monkeypatch.setattr(speeds, "COMPARED", [compared])
     found = speeds.measured()
     assert speeds.tables(found).endswith("| question | times NumPy |\n|---|---|\n| a | 1.5 |\n| ... by p | 20 |")
-    assert "\n| a? | 1.5 | p 20 (no condition) |\n" in speeds.front(found)
+    assert "\n| a? | 1.5 | p 20 |\n" in speeds.front(found)
     assert speeds.tables(speeds.measured(["by p"])).endswith("|---|---|\n| ... by p | 20 |")
 
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from symbcast.core.broadcasting.declaration import Alias
 
 
+EPILOGUE = """Example: symbcast rules --format json
+
+Exit status of rules: 0, 2 wrong usage."""
+
+
 def rules(*, format: Format = "text") -> int:
     """List the rules, including those of installed packages, with their attributes.
 

@@ -143,7 +143,7 @@ def _summary(outcomes: Sequence[FileOutcome]) -> Document:
     counts = Counter(map(_word, outcomes))
     said = ", ".join(f"{counts[word]} {word}" for word in _TONES if counts[word])
     left_out = f"; {len(outcomes) - len(listed)} rows are omitted" if len(listed) < len(outcomes) else ""
-    total = Lines((words(f"{len(outcomes)} models: {said}{left_out}"),))
+    total = Lines((words(f"{len(outcomes)} {'model' if len(outcomes) == 1 else 'models'}: {said}{left_out}"),))
     return Document((), None, (Table("the models", rows, align="l"), total))
 
 

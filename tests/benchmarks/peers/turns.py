@@ -20,6 +20,12 @@ def _pairs(size: Callable[[str], Any]) -> Callable[[], Any]:
     return in_turn(((a, 3), (a, 1)) for a in found)
 
 
+def numpy_integers() -> Case:
+    import numpy as np
+
+    return Case(lambda: np.broadcast_shapes(*integers()))
+
+
 def jax_integers() -> Case:
     import jax.numpy
 
@@ -111,6 +117,7 @@ def tinygrad_names() -> Case:
 
 
 CASES: dict[str, Callable[[], Case]] = {
+    "integers, numpy": numpy_integers,
     "integers, jax": jax_integers,
     "integers, openvino": openvino_integers,
     "integers, tvm": tvm_integers,
