@@ -57,6 +57,23 @@ def test_deep_terms_are_evaluated_and_compiled(size):
         assert count < 20_000
 
 
+def joined(depth):
+    """Return a term in which each level joins what the one below has twice."""
+    found = N
+    for _ in range(depth):
+        found = join((found, multiply(found, M)))
+    return found
+
+
+@pytest.mark.parametrize("sizes", [(0, 0), (1, 5), (4, 1), (2, 3), (3, 0)])
+def test_deep_joins_are_compiled_with_what_they_share(sizes):
+    dim, at = joined(DEEP), dict(zip((N, M), sizes, strict=True))
+    expected = holds_at(at_most(0, dim), at)
+    found, count = calls(lambda: predicate(at_most(0, dim), (N, M))(*sizes))
+    assert found == expected == (sizes in {(0, 0), (4, 1)})
+    assert count < 50_000
+
+
 def test_what_deep_terms_need_is_found_once():
     needs, count = calls(lambda: definedness(nested(DEEP, by=add(M, 0))))
     assert needs == (different(M, 0),)

@@ -246,3 +246,8 @@ def test_solving_does_not_enumerate():
         most = 2**62 - 12345  # not asked elsewhere: what was solved is remembered
         assert solve(Comparison("<=", 3 * a, most)).greatest == most // 3
     assert counted.call_count < 500
+
+
+def test_high_powers_are_left_to_others():
+    with pytest.raises(NotPeriodicError, match="a power above 128"):
+        solve(Comparison("==", multiply(*[a] * 200), 7))

@@ -7,7 +7,7 @@ text. Other languages that write sums, products and comparisons like Python have
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import replacing
@@ -223,30 +223,28 @@ def _function(
 ) -> Callable[..., Any]:
     """Return a function of the names; ``write`` returns its source, given the names of operations and symbols.
 
-    Shared terms get names; otherwise the source would be as long as the terms written as trees.
+    Shared terms get names; otherwise the source would be as long as the terms written as trees. One that may be
+    undefined is evaluated where it is first needed: a guard before it may prevent its evaluation.
     """
     arguments, terms = ", ".join(names.values()), [d for d in dims if not isinstance(d, int)]
     named = dict(names)
     steps: list[str] = []
     for operation in _shared(terms) if sum(t.size for t in terms) > _SHARED_FROM else ():
-        source = _operation_source(operation, named, PYTHON)
-        named[operation] = f"t{len(steps)}"
-        steps.append(f" {named[operation]} = {source}\n")
+        source, name = _operation_source(operation, named, PYTHON), f"t{len(steps)}"
+        named[operation] = name if operation.is_total else f"{name}()"
+        steps.append(f" {name} = {source if operation.is_total else f'once(lambda: {source})'}\n")
     made: Callable[..., Any]
     if not steps:
         made = eval(f"lambda {arguments}: {write(named)}", _GLOBALS)
         return made
-    found: dict[str, Any] = dict(_GLOBALS)
+    found: dict[str, Any] = {**_GLOBALS, "once": cache}
     exec(f"def made({arguments}):\n{''.join(steps)} return {write(named)}", found)
     made = found["made"]
     return made
 
 
 def _shared(terms: Iterable[Term]) -> list[Operation]:
-    """Return the operations that occur more than once and are defined at all sizes, inner ones first.
-
-    An operation that may be undefined stays in place: a guard before it may prevent its evaluation.
-    """
+    """Return the operations that occur more than once, inner ones first."""
     uses: dict[Operation, int] = {}
     ordered: list[Operation] = []
 
@@ -260,7 +258,7 @@ def _shared(terms: Iterable[Term]) -> list[Operation]:
 
     for value in terms:
         visit(value)
-    return [operation for operation in ordered if uses[operation] > 1 and operation.is_total]
+    return [operation for operation in ordered if uses[operation] > 1]
 
 
 @lru_cache(maxsize=4096)

@@ -26,7 +26,7 @@ _PIECE = 2
 
 
 class NotPeriodicError(Exception):
-    """A formula that this tier does not solve: a symbolic divisor, or too long a period."""
+    """A formula that this tier does not solve: a symbolic divisor, too long a period, or too high a power."""
 
 
 class Piece(NamedTuple):
@@ -203,11 +203,15 @@ def _value(polynomial: Sequence[int], k: int) -> int:
     return total
 
 
+MAX_DEGREE = 128
+"""The time grows with the fourth power of the degree: a tenth of a second here."""
+
+
 def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
     """Return where an integer polynomial's sign changes over k = 0, 1, 2, ...: pairs of first ``k`` and sign.
 
     Between sign changes of its difference p(k+1) - p(k), which has one degree less, p is monotone, so bisection finds
-    each of its sign changes there.
+    each of its sign changes there. Raises `NotPeriodicError` above `MAX_DEGREE`.
 
     >>> sign_runs([6, -5, 1])  # (k - 2)(k - 3)
     [(0, 1), (2, 0), (4, 1)]
@@ -215,6 +219,8 @@ def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
     degree = len(polynomial) - 1
     if degree <= 0:
         return [(0, sign_of(polynomial[0]))]
+    if degree > MAX_DEGREE:
+        raise NotPeriodicError(f"a power above {MAX_DEGREE}")
     difference = [sum(comb(power, n) * polynomial[power] for power in range(n + 1, degree + 1)) for n in range(degree)]
     runs: list[tuple[int, int]] = []
     spans = sign_runs(difference)
