@@ -70,14 +70,67 @@ class Drawn:
         return [parse_formula(text) for text in texts]
 
 
-@pytest.mark.parametrize("number", range(60))
-def test_constraints_hold_at_the_same_sizes(number):
-    drawn = Drawn(number)
+class DrawnQuotients(Drawn):
+    """Random constraints as reshapes of sizes from 0 on have them: whole quotients, in cases where a divisor is 0."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.least = 0
+        self.whole = self.draw.choice(["a*b", "a*b", "a", "2*a*b"])
+
+    def divisor(self):
+        return self.draw.choice(["c", "c", "d", "max(c, 1)", "c*d", "(c - 1)"])
+
+    def quotient(self):
+        return f"({self.whole})//{self.divisor()}"
+
+    def literal(self):
+        kind, times = self.draw.random(), self.draw.choice(["", "", "c*", "d*", "2*c*"])
+        if kind < 0.25:
+            return f"{self.draw.choice('abcd')} {self.draw.choice(['==', '!='])} {self.draw.choice('0012')}"
+        if kind < 0.5:
+            return f"({self.whole}) % {self.divisor()} {self.draw.choice(['==', '==', '!='])} 0"
+        over = f"({times}({self.quotient()}))"
+        if kind < 0.7:
+            over += f"//{self.divisor()}"
+        return f"{self.draw.choice(['1', 'd', 'min(a, 1)'])} {self.draw.choice(['<=', '<', '==', '!='])} {over}"
+
+    def clause(self):
+        if self.draw.random() < 0.4:
+            return f"({self.whole}) % {self.divisor()} == 0"
+        return " or ".join(self.literal() for _ in range(self.draw.randint(1, 3)))
+
+
+def assert_equivalent(drawn):
     given = drawn.constraints()
     found = propagated(given, dict.fromkeys(SIZES, drawn.least))
     for point in itertools.product(range(drawn.least, drawn.least + 4), repeat=4):
         sizes = dict(zip(SIZES, point, strict=True))
         assert all(holds_at(f, sizes) for f in found) == all(holds_at(f, sizes) for f in given), (given, found, sizes)
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_constraints_hold_at_the_same_sizes(number):
+    assert_equivalent(Drawn(number))
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_quotients_hold_at_the_same_sizes_where_a_divisor_may_be_0(number):
+    assert_equivalent(DrawnQuotients(number))
+
+
+def test_a_case_of_size_0_is_no_divisor():
+    """Found in a model of images whose batch may be 0: its Reshape divides by the batch."""
+    texts = [
+        "L*t % b == 0",
+        "b == 0 or 1 <= b*(L*t//b)//b",
+        "L*t % max(b, 1) != 0 or b != 0 and b*(L*t//max(b, 1))//max(b, 1) < 1",
+    ]
+    given = list(map(parse_formula, texts))
+    found = propagated(given, {})
+    for point in itertools.product(range(5), repeat=3):
+        sizes = dict(zip(map(symbol, "Ltb"), point, strict=True))
+        assert all(holds_at(f, sizes) for f in found) == all(holds_at(f, sizes) for f in given)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ so definedness comes first: where some part of a formula has no value, the formu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from symbcast.core.algebra.arithmetic import join_members
@@ -58,9 +58,14 @@ def with_values(formula: Formula) -> Formula:
         return any_of(map(with_values, formula.parts))
     if isinstance(formula, Comparison) and isinstance(formula.left, _PLAIN) and isinstance(formula.right, _PLAIN):
         return formula
-    seen: set[Operation] = set()
-    needs = [need for dim in dims_of(formula) for need in _operation_needs(term(dim), seen)]
+    needs = needs_of(dims_of(formula))
     return all_of([*needs, formula]) if needs else formula
+
+
+def needs_of(dims: Iterable[Dim]) -> list[Formula]:
+    """Return the conditions for dimensions to have values: no divisor in them is 0, and their joins are defined."""
+    seen: set[Operation] = set()
+    return [need for dim in dims for need in _operation_needs(term(dim), seen)]
 
 
 _PLAIN = (int, Symbol)

@@ -17,7 +17,7 @@ from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.operations import Substitution, operate
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.logic.definedness import each_member
+from symbcast.core.logic.definedness import each_member, needs_of
 from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
@@ -272,7 +272,8 @@ class _Facts:
             case Comparison("==", left, right):
                 quotient = quotient_asked_whole(constraint)
                 if quotient is not None:
-                    self.whole.add(quotient)
+                    if quotient.args[1] != constant(0):  # in a case of size 0, no quotient by it has a value
+                        self.whole.add(quotient)
                 elif (pair := _replacement(term(left), term(right), self.is_case)) is not None:
                     self.values.setdefault(*pair)
             case Compatible(dims):
@@ -319,6 +320,8 @@ class _Facts:
     def _comparison(self, given: Comparison) -> Formula:
         charge(_STEP * sum(1 if isinstance(dim, int) else 1 + dim.size for dim in dims_of(given)))
         found = with_dims(given, self._written)
+        if self._loses_value(given, found):
+            return given
         if not isinstance(found, Comparison):
             return found
         if found.operator in ("==", "!="):
@@ -365,6 +368,21 @@ class _Facts:
                 low = int(found.operator == "<")
                 return FALSE if is_at_least(more, 1 - low) else TRUE if is_at_least(less, low) else None
         return None
+
+    def _loses_value(self, given: Formula, found: Formula) -> bool:
+        """Return whether a part that may lack a value is gone: where d is 0, so is ``d*(n//c)``, unless c is 0."""
+        if found is given or self.defines(given):
+            return False
+        needs = {with_dims(need, self._written) for need in needs_of(dims_of(given))}
+        needs.difference_update([TRUE, *needs_of(dims_of(found))])
+        return not all(map(self._is_no_zero, needs))
+
+    def _is_no_zero(self, need: Formula) -> bool:
+        """Return whether a formula says that a size is not 0 of one that is at least 1, as whole quotients are."""
+        match need:
+            case Comparison("!=", left, 0):
+                return self.quotients.is_positive(term(left))
+        return False
 
     def defines(self, formula: Formula) -> bool:
         """Return whether all sizes in a formula are known to have a value."""

@@ -14,7 +14,6 @@ from symbcast.core.logic.formulas import Comparison, equal
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Atom
 
 
 class WholeQuotients:
@@ -89,14 +88,16 @@ class WholeQuotients:
 
     def _factors(self, divisor: Term) -> Iterator[Operation]:
         """Yield the whole quotients in a product whose factors are all at least 1."""
-        if len(divisor.coefficients) != 1 or divisor.is_constant:
-            return
-        ((atoms, number),) = divisor.coefficients.items()
-        if number > 0 and all(map(self._is_positive, atoms)):
+        if not divisor.is_constant and self.is_positive(divisor):
+            (atoms,) = divisor.coefficients
             yield from (a for a in atoms if a in self._quotients and isinstance(a, Operation))
 
-    def _is_positive(self, atom: Atom) -> bool:
-        return atom in self._quotients or self._bounds.is_at_least(atom.dim(), 1)
+    def is_positive(self, value: Term) -> bool:
+        """Return whether a term is a product whose factors are all known to be at least 1."""
+        if len(value.coefficients) != 1:
+            return False
+        ((atoms, number),) = value.coefficients.items()
+        return number > 0 and all(a in self._quotients or self._bounds.is_at_least(a.dim(), 1) for a in atoms)
 
 
 def _is_multiple(remainder: Operation, whole: Operation) -> bool:
