@@ -279,9 +279,7 @@ class LayerFunctions(ShapeFunctions):
     ) -> tuple[Shape, ...]:
         named = dict(operands or {})
         shapes, roles = (*shapes, *named.values()), tuple(named)
-        return tuple(
-            self._operate("recurrent", shapes, origin, cell=cell, roles=roles, part=n, **given) for n in range(count)
-        )
+        return self._operate_parts("recurrent", shapes, origin, count, cell=cell, roles=roles, **given)
 
 
 def _given(*shapes: ShapeLike | None) -> tuple[ShapeLike, ...]:

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
-from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import OperatorError
 from symbcast.operators.rearranging.reshape import NO_ZERO
@@ -210,22 +208,16 @@ class ShapeFunctions(ProgramFunctions):
         >>> env.condition
         Condition('K + 2 == N')
         """
-        operands: tuple[ShapeLike, ...] = (data,)
-        given: dict[str, Any] = {"axis": axis}
-        if isinstance(parts, Iterable):
-            written = parts if isinstance(parts, str) else tuple(parts)
-            sizes = shape(written)
-            if is_open(sizes):
-                raise OperatorError("split", f"must know the number of parts, but {sizes} does not determine it")
-            # If the text were read again for each part, its unnamed sizes would become new symbols each time.
-            is_named = not any(isinstance(s, Unknown) for s in symbols_of(sizes.dims))
-            count, operands = len(sizes), (data, written if is_named else sizes)
-        else:
-            count = given["count"] = positive("split", "parts", parts)
-        if not count:
+        if not isinstance(parts, Iterable):
+            count = positive("split", "parts", parts)
+            return self._operate_parts("split", (data,), origin, count, axis=axis, count=count)
+        written = parts if isinstance(parts, str) else tuple(parts)
+        sizes = shape(written)
+        if is_open(sizes):
+            raise OperatorError("split", f"must know the number of parts, but {sizes} does not determine it")
+        if not len(sizes):
             raise OperatorError("split", "must make at least one part")
-        first = self._operate("split", operands, origin, **given)
-        return (first, *(self._operate("split", operands, origin, **given, part=n) for n in range(1, count)))
+        return self._operate_parts("split", (data, written), origin, len(sizes), axis=axis)
 
     # Parts.
 

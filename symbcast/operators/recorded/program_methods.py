@@ -57,6 +57,18 @@ class ProgramFunctions:
         operator = find_operator(name, attributes) if key is None else operator_called(key[0], name, attributes)
         return program.apply(name, operator, shapes, origin, key)
 
+    def _operate_parts(
+        self, name: str, shapes: Sequence[ShapeLike], origin: str | None, outputs: int, **attributes: Any
+    ) -> tuple[Shape, ...]:
+        """Record each of some ``outputs`` of an operator as an operation on the same sizes; return the outputs.
+
+        The first one reads the operands: if text were read again for each output, its bare ``?`` would be a new size
+        each time, and a label would miss the size of this program that it names.
+        """
+        first = self._operate(name, shapes, origin, part=0, **attributes)
+        same = self._program.last_operands or shapes
+        return (first, *(self._operate(name, same, origin, part=n, **attributes) for n in range(1, outputs)))
+
     def broadcast(
         self, *shapes: ShapeLike, rule: str | Rule = "numpy", origin: str | None = None, **attributes: AttributeLike
     ) -> Shape:

@@ -122,6 +122,12 @@ class Program:
         operands = [(s if isinstance(s, Shape) else shape(s), s) for s in shapes]
         return self._recording.add_shapes(kind, origin, operands, rule, key)
 
+    @property
+    def last_operands(self) -> tuple[Shape, ...]:
+        """The operands of the last operation over this program's sizes; empty if all of them are names or integers."""
+        recording = self._recording
+        return () if recording.plain is not None else recording.trace.ops[-1].operands
+
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
         """Require two shapes or two dimensions to be equal, axis by axis; return the shape that they share.
 
