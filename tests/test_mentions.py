@@ -3,6 +3,7 @@
 `properties/test_meaning.py` holds random texts against brute force.
 """
 
+import json
 import pickle
 
 import pytest
@@ -70,3 +71,37 @@ def test_shapes_keep_it_through_text_pickle_and_sympy(text):
 @pytest.mark.parametrize("text", ["N + M - M//1 + M", "min(N, 3)*2", "(N//2)*2 // 2", "N//(M + 1)", "2*N//(2*M)"])
 def test_nothing_is_added_where_nothing_is_lost(text):
     assert "% 1" not in str(parse_dim(text))
+
+
+LOST = [
+    "K <= max(K, 2)",
+    "min(K, N) <= K",
+    "K == K",
+    "K < min(K, 3) or N == 3",
+    "N == 3 and K - K == 0",
+    "K >= 1 or True",
+]
+
+
+@pytest.mark.parametrize("text", LOST)
+def test_names_of_a_condition_do_not_vanish(text: str) -> None:
+    condition = sb.Condition(text)
+    for kind in (condition, condition.simplified(), ~~condition, pickle.loads(pickle.dumps(condition))):
+        sizes = {name: 3 for name in ("K", "N") if name in text}
+        assert set(kind.guard().parameters) == set(sizes)
+        assert kind.guard()(**sizes)
+        (box,) = kind.contract(K="1..4").boxes
+        assert set(box) == set(sizes) and box["K"] == range(1, 5)
+
+
+@pytest.mark.parametrize("text", LOST)
+def test_names_of_a_requirement_do_not_vanish(text: str) -> None:
+    env = sb.ShapeEnv()
+    env.require(text)
+    again = sb.ShapeEnv.from_dict(json.loads(json.dumps(env.to_dict())))
+    for program in (env, again, env.fork(), pickle.loads(pickle.dumps(env))):
+        names = {name for name in ("K", "N") if name in text}
+        assert set(map(str, program.symbols)) == names
+        assert program.guard()(**dict.fromkeys(names, 3))
+        for case in program.cases():
+            assert case.condition.guard()(**dict.fromkeys(names, 3))

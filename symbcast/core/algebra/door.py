@@ -12,13 +12,14 @@ from weakref import WeakValueDictionary
 import sympy
 from sympy.core.basic import Basic
 
+from symbcast.core.algebra.arithmetic import mentioning
 from symbcast.core.algebra.operations import extremum_terms, floordiv_terms, join_terms, mention, modulo_terms
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.sizes import check_size
 from symbcast.core.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, made_symbol, symbol
 from symbcast.core.algebra.sympy_functions import SizeOfAxes, SympyDim, broadcast, floordiv, guarded_broadcast, mod
 from symbcast.core.algebra.sympy_functions import Unknown as SympyUnknown
-from symbcast.core.algebra.terms import Atom, Dim, Operation, Term, collect, constant, interned
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Term, collect, constant, interned, term
 from symbcast.errors import DimensionError, ShapeTypeError
 
 MAX_POWER = 16
@@ -87,7 +88,15 @@ def from_sympy(value: Any) -> Dim:
     >>> from_sympy((N + 1) ** 2), from_sympy((4 * N + 3) // 2)
     (N**2 + 2*N + 1, 2*N + 1)
     """
-    return int(value) if isinstance(value, int) else _read(value).dim()
+    return int(value) if isinstance(value, int) else _with_names(value).dim()
+
+
+@lru_cache(maxsize=4096)
+def _with_names(expr: Any) -> Term:
+    """Return an expression as a term that mentions each of its symbols, also where the term is simpler."""
+    found = _read(expr)
+    lost = [s for s in map(read_symbol, expr.free_symbols) if s not in found.symbols()]
+    return term(mentioning(found.dim(), sorted(lost, key=lambda s: s.key))) if lost else found
 
 
 @lru_cache(maxsize=4096)

@@ -40,6 +40,6 @@ Every error is a `ShapeSyntaxError` that points at the place and says what is ex
 ``N => 2``, ``N^2`` or ``2N``, it says what to write instead.
 """
 
-from symbcast.core.text.parser import parse_dim, parse_formula, parse_shape
+from symbcast.core.text.parser import names_lost, parse_dim, parse_formula, parse_shape
 
-__all__ = ["parse_dim", "parse_formula", "parse_shape"]
+__all__ = ["names_lost", "parse_dim", "parse_formula", "parse_shape"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.core.algebra.sequences import is_sequence, mentions_rest
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import Unknown, free_labels
-from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.logic.formulas import Formula, dims_of
 from symbcast.core.text.comparisons import FormulaBuilder
 from symbcast.core.text.dialects import NAMES, einops, is_mlir, jaxtyping, mlir
@@ -69,10 +69,24 @@ def read_formula(text: str) -> Template[Formula]:
             raise Fault(
                 (0, len(text)), "'...' names no sequence of axes", "a label, such as '...0', or a name, as '*a'"
             )
-        return Template(formula, _unknowns(tuple(dims_of(formula)), {}))
+        return Template(formula, _unknowns(tuple(dims_of(formula)), {}), lost=tuple(_names_lost(text, formula)))
     except Fault as fault:
         error = _syntax_error(text, fault, "formula")
     raise error
+
+
+def _names_lost(text: str, formula: Formula) -> Iterable[Symbol]:
+    """Yield the names in a text that its formula does not mention: alternatives and conjuncts of True and False."""
+    if "True" not in text and "False" not in text:
+        return
+    kept = set(symbols_of(dims_of(formula)))
+    read = {"NAME": DimBuilder().name, "QUOTED": DimBuilder().quoted}
+    for token in _parser("formula").lex(text):
+        if token.type in read:
+            name = read[token.type]([token]).dim
+            if isinstance(name, Symbol) and name not in kept:
+                kept.add(name)
+                yield name
 
 
 def _syntax_error(text: str, fault: Fault, start: str = "") -> ShapeSyntaxError:

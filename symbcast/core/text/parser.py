@@ -11,7 +11,7 @@ from functools import lru_cache
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Dim
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.logic.formulas import Comparison, Formula, with_dims
 from symbcast.core.text.infix import infix_dim, infix_formula, infix_shape
 from symbcast.core.text.meaning import MAX_LENGTH
@@ -64,6 +64,15 @@ def parse_formula(text: str) -> Formula:
         return template.value
     fresh = template.fresh()
     return with_dims(template.value, lambda dim: replaced(dim, fresh))
+
+
+def names_lost(text: str) -> tuple[Symbol, ...]:
+    """Return the names in an assumption or condition that its formula does not mention.
+
+    >>> names_lost("N == 3 and K - K == 0"), names_lost("N == 3 or True")
+    ((), (N,))
+    """
+    return _formula_template(text).lost
 
 
 @lru_cache(maxsize=256)

@@ -15,12 +15,16 @@ ANY_RANK = AxisSequence("...")
 
 
 class Template(NamedTuple, Generic[_Value]):
-    """A parsed value with a placeholder for each unknown: its label and bounds."""
+    """A parsed value with a placeholder for each unknown: its label and bounds.
+
+    ``lost`` are the names in the text that the value does not mention: ``N == 3 or True``.
+    """
 
     value: _Value
     unknowns: tuple[tuple[Unknown, str, int, int | None], ...]
     is_of_any_rank: bool = False
     """Whether an unknown sequence of axes is in it (``...``)."""
+    lost: tuple[Symbol, ...] = ()
 
     def fresh(self) -> dict[Symbol, Symbol]:
         """Return a new unknown for each placeholder; labelled ones are shown by their labels."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from symbcast.core.characters import number_hint, visible
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FORMULA_KINDS, Formula
-from symbcast.core.text import parse_formula
+from symbcast.core.text import names_lost, parse_formula
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
+
+    from symbcast.core.algebra.symbols import Symbol
 
 
 class HasFormula(Protocol):
@@ -35,16 +37,23 @@ class Assumption:
     """One assumption: its formula, and its text, which is made from the formula if nobody wrote it.
 
     ``is_written`` means that a user wrote it as text, so that a name in it may be mistyped. ``given`` is the sympy
-    Boolean that it was read from: a symbol in it is never a dummy, while a name in text may refer to one.
+    Boolean that it was read from: a symbol in it is never a dummy, while a name in text may refer to one. ``lost`` are
+    names in its text that the formula does not mention.
     """
 
-    __slots__ = ("_text", "formula", "given", "is_written")
+    __slots__ = ("_text", "formula", "given", "is_written", "lost")
 
     def __init__(
-        self, formula: Formula, text: str | None = None, is_written: bool = False, given: object = None
+        self,
+        formula: Formula,
+        text: str | None = None,
+        is_written: bool = False,
+        given: object = None,
+        lost: tuple[Symbol, ...] = (),
     ) -> None:
         self.formula = formula
         self.given = given
+        self.lost = lost
         self._text = text
         self.is_written = is_written
 
@@ -87,7 +96,7 @@ def _read_assumption(item: Any) -> Assumption:
             raise AssumptionError(
                 f"{item.strip()!r} mentions an unknown size", hint="give it the same label in both places, such as ?a"
             )
-        return Assumption(with_values(parse_formula(item)), item.strip(), is_written=True)
+        return Assumption(with_values(parse_formula(item)), item.strip(), is_written=True, lost=names_lost(item))
     if isinstance(item, Assumption):
         return item
     if isinstance(getattr(item, "formula", None), FORMULA_KINDS):  # a Condition

@@ -13,7 +13,7 @@ from symbcast.core.program.sizes.assumptions import Assumption, check_min_size, 
 from symbcast.core.program.sizes.links import check_links
 from symbcast.core.program.sizes.names import Names
 from symbcast.core.program.sizes.premises import knowledge
-from symbcast.core.shapes import Shape
+from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.errors import AssumptionError, UnknownRankError
@@ -53,6 +53,8 @@ class Scope:
         )
         self.shapes = names.bind_all(zip(shapes, held, strict=True))
         bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
+        for a in assumptions:
+            names.bind(shape_of(a.lost))
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
         self.names: Mapping[Symbol, str] = names.shown
         self.symbols = tuple(names.order)

@@ -36,7 +36,7 @@ from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.simplification.simplification import simplified
 from symbcast.core.supplied import supplied
-from symbcast.core.text import parse_formula
+from symbcast.core.text import names_lost, parse_formula
 from symbcast.core.text.printing import formula_text, names_of
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, CallError, ShapeTypeError, UnknownRankError
@@ -78,7 +78,8 @@ class Statement:
             self._spoken, self._own = frozenset(), {}
             return
         self.formula = _formula(value)
-        self._asked = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula))))
+        lost = names_lost(value) if isinstance(value, str) else ()
+        self._asked = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula), *lost)))
         self._spoken = frozenset()
         self._own = _own(value)
         if isinstance(value, Statement):
@@ -479,7 +480,9 @@ def _with_extremes_compared(formula: Formula) -> Formula:
             for extreme, member in ((left, right), (right, left)):
                 if isinstance(extreme, Operation) and extreme.kind in ("min", "max") and term(member) in extreme.args:
                     others = [o.dim() for o in extreme.args if o != term(member)]
-                    return _compared(operator, extreme.kind, member, others, is_first=extreme is left)
+                    compared = _compared(operator, extreme.kind, member, others, is_first=extreme is left)
+                    # One that holds or fails at all sizes stays: its names are sizes of the question.
+                    return formula if compared in (TRUE, FALSE) else compared
         case AllOf(parts):
             return all_of(map(_with_extremes_compared, parts))
         case AnyOf(parts):

@@ -249,6 +249,7 @@ class Recording:
             trace.names.tell_apart(symbols_in(read.formula), (read.given,))
             known = len(trace.names.order)
             formula = trace.bound_formula(read.formula)
+            trace.names.bind(shape_of(read.lost))
             self._take_in(known)
             self._add(Op(len(trace.ops), kind, origin, formula=formula, text=read.text))
 
