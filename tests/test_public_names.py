@@ -13,7 +13,7 @@ from kinds import ANSWERS
 
 import symbcast as sb
 
-PROPERTIES = ["verdict", "condition", "reason", "findings", "unproven", "unanalysed"]
+PROPERTIES = ["verdict", "condition", "reason", "findings", "unproven", "unanalysed", "account"]
 METHODS = [
     "witness",
     "counterexample",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 
@@ -12,3 +13,49 @@ class Verdict(Enum):
     SOMETIMES = "sometimes"
     NEVER = "never"
     UNKNOWN = "unknown"
+
+
+def possible(verdict: Verdict) -> tuple[bool | None, bool | None]:
+    """Return whether some sizes work, and whether some fail: True, False, or None if the verdict leaves it open."""
+    return _POSSIBLE[verdict]
+
+
+def within_bound(verdict: Verdict, bound: str) -> Verdict:
+    """Return the verdict for all ranks from one that may be bound to some: there only SOMETIMES is certain."""
+    return verdict if not bound or verdict is Verdict.SOMETIMES else Verdict.UNKNOWN
+
+
+def joint(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict for sizes of several regions, none of which is empty.
+
+    >>> joint([Verdict.ALWAYS, Verdict.NEVER]), joint([Verdict.ALWAYS, Verdict.UNKNOWN])
+    (<Verdict.SOMETIMES: 'sometimes'>, <Verdict.UNKNOWN: 'unknown'>)
+    """
+    works, fails = zip(*map(possible, verdicts), strict=True)
+    return verdict_of(_any(works), _any(fails))
+
+
+def _any(known: Sequence[bool | None]) -> bool | None:
+    """Return whether any is true; None if none is and some are not known."""
+    return True if True in known else None if None in known else False
+
+
+def verdict_of(can_work: bool | None, can_fail: bool | None) -> Verdict:
+    """Return the verdict if some sizes work or fail (True), none do (False), or that is not proved (None).
+
+    >>> [verdict_of(*known).value for known in [(True, True), (True, None), (None, False), (False, None)]]
+    ['sometimes', 'unknown', 'always', 'never']
+    """
+    if can_work and can_fail:
+        return Verdict.SOMETIMES
+    if can_work is False:
+        return Verdict.NEVER
+    return Verdict.ALWAYS if can_fail is False else Verdict.UNKNOWN
+
+
+_POSSIBLE = {
+    Verdict.ALWAYS: (True, False),
+    Verdict.SOMETIMES: (True, True),
+    Verdict.NEVER: (False, True),
+    Verdict.UNKNOWN: (None, None),
+}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symbcast.answers.public.conditions import Condition
+    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.statements.statement import ConditionLike
@@ -63,6 +64,11 @@ class Answer(Guessable, Guards, Public):
     def verdict(self) -> Verdict:
         """Whether it works for all sizes, some or none, or this is unknown: then ``reason`` says why."""
         return self._subject.verdict
+
+    @property
+    def account(self) -> Account:
+        """What is known: the sizes proved to work and to fail, points of both kinds, and what is open, with reasons."""
+        return self._subject.account
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which it works; None if there are none."""

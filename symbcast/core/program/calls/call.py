@@ -21,11 +21,12 @@ from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import asked, current, once, one_call
 from symbcast.core.solver.masks.masks import Masks
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import Verdict, within_bound
 
 if TYPE_CHECKING:
     import sympy
 
+    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.effort import Kept
     from symbcast.core.logic.formulas import Formula
@@ -223,11 +224,27 @@ class Call:
         if tier == GENERAL:
             if self._points is not None and self._points.verdict is not None:
                 return self._points.verdict
-            found = self._ask(lambda decision: decision.verdict)
-            if self._open is None or not self._open.reason or found is Verdict.SOMETIMES:
-                return found
-            return Verdict.NEVER if self._open.at_any_rank.impossible else Verdict.UNKNOWN
+            found = self._decided
+            return found if found is not Verdict.UNKNOWN else self.account.verdict
         return Verdict.NEVER if self._output is None and not self._work_out() else Verdict.ALWAYS
+
+    @property
+    def _decided(self) -> Verdict:
+        """The verdict as far as the solver decided it."""
+        found = self._ask(lambda decision: decision.verdict)
+        if self._open is None or not self._open.reason:
+            return found
+        return Verdict.NEVER if self._open.at_any_rank.impossible else within_bound(found, self._open.reason)
+
+    @property
+    def account(self) -> Account:
+        """What is known, from which the verdict, texts, guards and data derive; the condition decides each size."""
+        from symbcast.core.account import exact
+
+        is_general = self._tier == GENERAL and (self._points is None or self._points.verdict is None)
+        found = self._decided if is_general else self.verdict
+        points = self.witness(), self.counterexample()
+        return exact(all_of(self.clauses), found, points, self.reason if found is Verdict.UNKNOWN else "")
 
     @property
     def shape(self) -> Shape | None:
@@ -290,7 +307,7 @@ class Call:
             return tuple(self.masks.clauses())
         if self._points is not None and self._points.clauses is not None:
             return tuple(self._points.clauses)
-        if self._open is not None and self._open.reason and self.verdict is not Verdict.NEVER:
+        if self._open is not None and self._open.reason and self._decided is not Verdict.NEVER:
             return self._open.clauses
         return tuple(self._ask(lambda decision: decision.clauses))
 
@@ -392,7 +409,7 @@ class Call:
             decision.counterexample()
             return decision.evidence_reason
 
-        return self._ask(found)
+        return self._ask(found) or (self.reason if self._decided is Verdict.UNKNOWN else "")
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the shapes broadcast; None if there are none.
@@ -403,7 +420,8 @@ class Call:
             return {} if self.verdict is Verdict.ALWAYS else None
         if self._tier == JOINS:
             return self._named(self.masks.witness())
-        return self._named(self._ask(lambda decision: decision.witness()))
+        found = self._ask(lambda decision: decision.witness())
+        return self._named(self._sample(0) if found is None else found)
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the shapes do not broadcast; None if the assumptions allow none."""
@@ -411,7 +429,16 @@ class Call:
             return None if self.verdict is Verdict.ALWAYS else {}
         if self._tier == JOINS:
             return self._named(self.masks.counterexample())
-        return self._named(self._ask(lambda decision: decision.counterexample()))
+        found = self._ask(lambda decision: decision.counterexample())
+        return self._named(self._sample(1) if found is None else found)
+
+    def _sample(self, kind: int) -> Mapping[Symbol, int] | None:
+        """Return sizes that work (0) or fail (1) where the solver decided too little to find the smallest ones."""
+        if self._decided is not Verdict.UNKNOWN:
+            return None
+        from symbcast.core.samples import samples_of
+
+        return self._ask(lambda decision: samples_of(decision)[kind])
 
     @one_call
     def stretch(self, operand: int, axis: int) -> Stretch:

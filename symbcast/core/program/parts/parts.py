@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from symbcast.core.program.parts.large_sizes import Asked, Large, large_sizes
-from symbcast.core.program.parts.small_sizes import Small, Subject, joint_verdict, small_sizes
+from symbcast.core.program.parts.small_sizes import Small, Subject, small_sizes
 from symbcast.core.solver.budget import limited, once
 from symbcast.core.solver.sets.smallest import smallest
 from symbcast.core.text.printing import formula_text
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import Verdict, joint
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -70,7 +70,7 @@ class Parts(Generic[D]):
         """The verdict for all sizes; unknown if it depends on sizes that were not analysed."""
         left = [] if self.small.is_complete else [Verdict.UNKNOWN]
         cases = (case.verdict for case in self.small.cases)
-        return joint_verdict([self.large.program.decided_verdict, *cases, *left])
+        return joint([self.large.program.decided_verdict, *cases, *left])
 
     def reason(self, why: str) -> str:
         """Return what was not analysed, and why; empty if everything was."""

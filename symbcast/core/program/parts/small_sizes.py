@@ -256,11 +256,3 @@ def _together(size: Symbol, region: tuple[Formula, ...], bands: Sequence[_Band],
         yield Case(
             all_of((describe(size, members, domain), *region)), verdict, clauses, tuple(b.decision for b in same)
         )
-
-
-def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict for sizes of several regions, none of which is empty."""
-    met = set(verdicts)
-    if len(met - {Verdict.UNKNOWN}) > 1 or Verdict.SOMETIMES in met:
-        return Verdict.SOMETIMES
-    return Verdict.UNKNOWN if Verdict.UNKNOWN in met else met.pop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.core.account import sampled_verdict
 from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import Formula, all_of, any_of, clauses, negate
@@ -19,7 +20,7 @@ from symbcast.core.solver.budget import reason
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import Verdict, within_bound
 from symbcast.errors import AssumptionError, DimensionError, UndecidedError, UnknownRankError
 
 if TYPE_CHECKING:
@@ -100,8 +101,9 @@ class ConditionSizes:
 
     def verdict(self, formula: Formula) -> Verdict:
         """Return whether a condition holds always, sometimes or never, or this is unknown."""
-        found = self.decision(formula).verdict
-        return Verdict.UNKNOWN if self.bound and found is not Verdict.SOMETIMES else found
+        decision = self.decision(formula)
+        found = within_bound(decision.verdict, self.bound)
+        return found if found is not Verdict.UNKNOWN else sampled_verdict(decision)
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
         """Return sizes by name, without those that no formula mentions."""

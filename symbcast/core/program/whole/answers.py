@@ -28,7 +28,7 @@ from symbcast.core.solver.sets.smallest import smallest
 from symbcast.core.solver.simplification.candidates import without_extremes
 from symbcast.core.solver.simplification.factoring import factored
 from symbcast.core.text.printing import formula_text
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import Verdict, within_bound
 
 if TYPE_CHECKING:
     from symbcast.core.effort import Kept
@@ -126,7 +126,14 @@ class Answers:
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown."""
         found = self.decision.verdict
-        return found if not self.view.bound or found is Verdict.SOMETIMES or self.trace.refused else Verdict.UNKNOWN
+        return within_bound(found, self.view.bound) if not self.trace.refused else found
+
+    def samples(self) -> tuple[dict[str, int] | None, dict[str, int] | None]:
+        """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""
+        from symbcast.core.samples import samples_of
+
+        found = samples_of(self.decision)
+        return self.named(found.working), self.named(found.failing)
 
     @property
     def clauses(self) -> Sequence[Formula]:

@@ -26,6 +26,7 @@ from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 if TYPE_CHECKING:
     import sympy
 
+    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.expansion import Stretch
@@ -215,8 +216,21 @@ class Program:
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes or never, or whether that is unknown (`reason` says why)."""
         found = self.decided_verdict
-        parts = self._open_parts if found is Verdict.UNKNOWN else None
-        return found if parts is None else parts.verdict
+        return found if found is not Verdict.UNKNOWN else self.account.verdict
+
+    @property
+    def account(self) -> Account:
+        """What is known, from which the verdict, texts, guards and data derive.
+
+        The condition decides each size, whatever the verdict.
+        """
+        from symbcast.core.account import exact
+
+        verdict = self.decided_verdict
+        parts = self._open_parts
+        found = verdict if parts is None else parts.verdict
+        points = self.witness(), self.counterexample()
+        return exact(all_of(self.clauses), found, points, self.reason if found is Verdict.UNKNOWN else "")
 
     @property
     def decided_verdict(self) -> Verdict:
@@ -281,14 +295,19 @@ class Program:
             return answers.evidence_reason
 
         reason = "" if self._recording.plain is not None else self._recording.ask_all(found)
-        parts = None if reason else self._open_parts
-        return reason if parts is None else parts.evidence_reason
+        if reason or not self.is_open:
+            return reason
+        parts = self._open_parts
+        return self.decided_reason if parts is None else parts.evidence_reason
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which every operation is valid; None if there are none."""
         found = self._recording.ask(lambda answers: answers.witness())
-        parts = self._open_parts if found is None else None
-        return found if parts is None else parts.witness()
+        if found is not None or not self.is_open:
+            return found
+        parts = self._open_parts
+        found = None if parts is None else parts.witness()
+        return found if found is not None else self._samples()[0]
 
     def counterexample(self, clause: Formula | None = None) -> dict[str, int] | None:
         """Return the smallest sizes at which some operation is not valid; None if the assumptions rule them all out.
@@ -299,8 +318,15 @@ class Program:
             broken = self.breaking(clause)
             return None if broken is None else dict(broken)
         found = self._recording.ask(lambda answers: answers.counterexample())
-        parts = self._open_parts if found is None else None
-        return found if parts is None else parts.counterexample()
+        if found is not None or not self.is_open:
+            return found
+        parts = self._open_parts
+        found = None if parts is None else parts.counterexample()
+        return found if found is not None else self._samples()[1]
+
+    def _samples(self) -> tuple[dict[str, int] | None, dict[str, int] | None]:
+        """Return points of an undecided answer: sizes at which it works, and at which it fails."""
+        return self._recording.ask_all(lambda answers: answers.samples())
 
     def breaking(self, clause: Formula) -> Mapping[str, int] | None:
         """Return sizes at which a conjunct of the condition fails, as `counterexample` does, without copying them."""

@@ -30,13 +30,14 @@ from symbcast.core.solver.sets.set_formulas import describe, shortest
 from symbcast.core.solver.sets.size_sets import ALL, PeriodTooLongError, SizeSet
 from symbcast.core.solver.sets.smallest import cost
 from symbcast.core.solver.sets.univariate import narrow
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import verdict_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.effort import Kept
     from symbcast.core.solver.decision.isomorphism import Likenesses
+    from symbcast.core.verdicts import Verdict
 
 
 _FORMULA = 100
@@ -112,12 +113,21 @@ class Decision:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the constraints hold always, sometimes or never, if that was decided."""
-        if not self.satisfiable:
-            return Verdict.NEVER if self.impossible else Verdict.UNKNOWN
-        if any(part.violable for part in self.parts):
-            return Verdict.SOMETIMES
-        return Verdict.UNKNOWN if any(part.violable is None for part in self.parts) else Verdict.ALWAYS
+        """Whether the constraints hold always, sometimes or never, as far as that was decided."""
+        can_hold = self.satisfiable
+        return verdict_of(can_hold, None if can_hold is None else self.violable)
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether the constraints can fail under the assumptions; None if undecided."""
+        if self.impossible or any(part.violable for part in self.parts):
+            return True
+        return None if any(part.violable is None for part in self.parts) else False
+
+    @property
+    def constraints(self) -> Sequence[Formula]:
+        """The constraints, as they were given."""
+        return self._given
 
     @property
     def clauses(self) -> list[Formula]:
