@@ -1,4 +1,4 @@
-"""`Contract`: the largest proved set of sizes of a form, for servers and compilers."""
+"""`Contract`: a large proved set of sizes of a form, for servers and compilers."""
 
 from __future__ import annotations
 
@@ -96,7 +96,10 @@ class Contract(Guessable):
 
     @property
     def is_largest(self) -> bool:
-        """Whether the set is proved to be the largest of its form, or the best of the boxes that the others leave."""
+        """Whether it is proved that no set of its form within the wanted ranges has more sizes.
+
+        Where typical sizes are given, a set with more of these comes before a larger one.
+        """
         return bool(self.boxes) and not self._found.open
 
     @property

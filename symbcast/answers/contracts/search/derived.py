@@ -1,23 +1,33 @@
 """Boxes over free sizes, from which linear relations derive the others: ``b = 2*a``, ``total = past + seq``.
 
-An equality of the condition derives one of its sizes. One that must hold loses nothing; one of several alternatives is
-assumed where that gives a larger set. The rest is a box whose sizes may advance in steps.
+Groups of tied sizes are searched one by one. Their best boxes multiply: fix the free sizes of all groups but one in any
+box over free sizes, and what is left is such a box in that group. In a group, relations are tried that equalities of
+the condition give: those that must hold lose nothing, others restrict the sizes. A small group of two sizes is searched
+completely, along every line ``b = p*a + q``.
+
+A box is said to be the largest where that is proved (`_is_proved`), and otherwise not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
+from itertools import combinations
 from math import gcd, prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.answers.contracts.checks.failures import decision_in
 from symbcast.answers.contracts.proof import within
+from symbcast.answers.contracts.search.grids import fits, grid_of
 from symbcast.answers.contracts.search.largest import Found, search
+from symbcast.answers.contracts.search.lines import MOST_POINTS, longest_line
+from symbcast.answers.contracts.search.masks import longest_progression, progression, runs
+from symbcast.answers.contracts.search.space import Axis, Group, space_of
 from symbcast.answers.contracts.wanted import Wanted
 from symbcast.core.algebra.arithmetic import replacing
-from symbcast.core.algebra.terms import Symbol, symbols_of, term
+from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import AnyOf, Comparison, Formula, all_of
+from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Compatible, Formula, all_of, any_of, equal, negate
 from symbcast.core.solver.budget import reason, share
 from symbcast.core.solver.groups.normal_form import flattened, put_in
 
@@ -27,48 +37,182 @@ if TYPE_CHECKING:
     Derived: TypeAlias = dict[Symbol, Dim]
     """The sizes that others determine, each as a linear expression over the free sizes."""
 
-_ASSUMED = 8
-"""How many equalities that are alternatives are assumed, each instead of the others."""
+_TRIED = 24
+"""How many sets of relations are tried in a group."""
 _EFFORT = 1_500_000
 """Units of effort for all boxes."""
+_COVERED = 100_000
+"""Units for whether a box has all sizes of its group that work."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A group of tied sizes as a question of its own."""
+
+    formula: Formula
+    wanted: Wanted
+    axes: Mapping[Symbol, Axis]
+
+    @property
+    def typical(self) -> int:
+        """How many typical sizes a box can contain at most, summed over its sizes."""
+        return sum(axis.typical.bit_count() for axis in self.axes.values())
 
 
 def search_derived(formula: Formula, wanted: Wanted) -> Found:
     """Return the largest box found over free sizes, with the sizes derived from them."""
-    best: Found | None = None
     try:
         with share(_EFFORT):
-            for found in _candidates(formula, wanted):
-                if best is None or _score(found, wanted) > _score(best, wanted):
-                    best = found
+            return _product(formula, wanted)
     except EffortSpentError:
-        best = Found([], reason()) if best is None else replace(best, open=best.open or reason())
-    assert best is not None
-    return best
+        return Found([], reason())
 
 
-def _candidates(formula: Formula, wanted: Wanted) -> Iterator[Found]:
-    """Yield the best box for each choice of relations: those that must hold, then one alternative more."""
-    forced = _derive(formula, {}, wanted)
-    first = _found(formula, forced, wanted)
-    assumed: dict[tuple[tuple[Symbol, Dim], ...], Derived] = {}
-    for clause in flattened([put_in(formula, forced)]):
-        for part in clause.parts if isinstance(clause, AnyOf) else ():
-            relation = _relation(part, wanted)
-            if relation is not None:
-                more = _derive(formula, _with_size(forced, *relation), wanted)
-                assumed.setdefault(tuple(more.items()), more)
-    yield replace(first, open=first.open or _ALTERNATIVES) if assumed else first
-    for more in list(assumed.values())[:_ASSUMED]:
-        found = _found(formula, more, wanted)
-        yield replace(found, open=found.open or _ALTERNATIVES)
+def _product(formula: Formula, wanted: Wanted) -> Found:
+    """Return the product of the best boxes of all groups."""
+    space = space_of(formula, wanted)
+    if space.is_empty:
+        return Found([])
+    box: dict[Symbol, range] = {}
+    derived: Derived = {}
+    why = ""
+    for part in _parts(formula, wanted, space.groups):
+        found = _best_of(part)
+        if not found.boxes:
+            return Found([], found.open)
+        box.update(found.boxes[0])
+        derived.update(found.derived)
+        why = why or found.open
+    return Found([{s: box[s] for s in wanted.ranges}], why, derived)
 
 
-def _found(formula: Formula, derived: Derived, wanted: Wanted) -> Found:
-    found = search(*_reduced(formula, derived, wanted), "steps", 1)
+def _parts(formula: Formula, wanted: Wanted, groups: Iterable[Group]) -> Iterator[_Part]:
+    """Yield the question about each group: its clauses, and which sizes clauses across groups leave."""
+    for group in groups:
+        ranges = {s: range(axis.low, axis.high + 1) for s, axis in group.axes.items()}
+        typical = {s: sizes for s, sizes in wanted.typical.items() if s in group.axes}
+        members = (_member(s, axis) for s, axis in group.axes.items() if not axis.is_whole)
+        yield _Part(all_of([*group.clauses, *members]), Wanted(ranges, typical), group.axes)
+
+
+def _member(s: Symbol, axis: Axis) -> Formula:
+    """Return that a size is one of those left on an axis with gaps."""
+    position, length, step = longest_progression(axis.mask)
+    if axis.mask == progression(position, length, step):
+        return within({s: axis.sizes(position, length, step)})
+    return any_of(within({s: axis.sizes(*run)}) for run in runs(axis.mask))
+
+
+def _best_of(part: _Part) -> Found:
+    """Return the best box of a group, and why it may not be the largest."""
+    if len(part.axes) == 1:
+        return search(part.formula, part.wanted, "steps", 1)
+    best = Found([])
+    is_proved = False
+    why = _RELATIONS
+    try:
+        for derived in _choices(part):
+            found = _found(part, derived)
+            if not derived and not found.boxes and not found.open:
+                return found  # no sizes work
+            if found.boxes and (not best.boxes or _score(found, part.wanted) > _score(best, part.wanted)):
+                best = found
+            is_proved = is_proved or _is_proved(part, derived, found)
+        if not is_proved:
+            best, is_proved = _best_line(part, best)
+        is_proved = is_proved or _is_bound(part, best) or _is_all(part, best)
+    except EffortSpentError:
+        why = reason()
+    return Found(best.boxes, "" if is_proved else why, best.derived)
+
+
+def _found(part: _Part, derived: Derived) -> Found:
+    found = search(*_reduced(part, derived), "steps", 1)
     boxes = [{**box, **{s: span(e, box) for s, e in derived.items()}} for box in found.boxes]
-    several = any(len(symbols_of([e])) > 1 for e in derived.values())
-    return Found([{s: box[s] for s in wanted.ranges} for box in boxes], found.open or _CHOICES * several, derived)
+    return Found([{s: box[s] for s in part.axes} for box in boxes], found.open, derived)
+
+
+# Which relations are tried.
+
+
+def _choices(part: _Part) -> Iterator[Derived]:
+    """Yield sets of relations: none, those that must hold, then one more that is assumed, and so on."""
+    yield {}
+    forced = list(_forced(part))
+    pending, seen = [*forced, *([] if forced else [{}])], [{}, *forced]
+    yield from forced
+    while pending:
+        known = pending.pop(0)
+        for left, right in _equalities(part, known):
+            for relation in _relations(equal(left, right), part.wanted):
+                more = _with_size(known, *relation)
+                if more in seen:
+                    continue
+                if len(seen) > _TRIED:
+                    return
+                seen.append(more)
+                pending.append(more)
+                yield more
+
+
+def _forced(part: _Part) -> Iterator[Derived]:
+    """Yield the relations that must hold, once for each choice of the sizes that the first of them derives."""
+    clauses = flattened([part.formula])
+    known: list[Derived] = []
+    for clause in clauses:
+        for relation in _relations(clause, part.wanted):
+            derived = _completed(part, _with_size({}, *relation))
+            if derived not in known:
+                known.append(derived)
+                yield derived
+
+
+def _completed(part: _Part, known: Derived) -> Derived:
+    """Return a derivation with the further sizes that equalities determine which must hold."""
+    while True:
+        clauses = flattened([put_in(part.formula, known)])
+        found = next((r for clause in clauses for r in _relations(clause, part.wanted)), None)
+        if found is None:
+            return known
+        known = _with_size(known, *found)
+
+
+def _equalities(part: _Part, known: Derived) -> Iterator[tuple[Dim, Dim]]:
+    """Yield equalities that the condition has as alternatives or in joins, then those of any two free sizes."""
+    for clause in flattened([put_in(part.formula, known)]):
+        yield from _inside(clause)
+    yield from combinations([s for s in part.axes if s not in known], 2)
+
+
+def _inside(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
+    if isinstance(formula, Comparison) and formula.operator == "==":
+        yield formula.left, formula.right
+    elif isinstance(formula, Compatible):
+        yield from combinations([d for d in formula.dims if not isinstance(d, int)], 2)
+    elif isinstance(formula, AllOf | AnyOf):
+        for part in formula.parts:
+            yield from _inside(part)
+
+
+def _relations(clause: Formula, wanted: Wanted) -> list[tuple[Symbol, Dim]]:
+    """Return the sizes of a linear equality with a factor of 1 or -1, each with its value.
+
+    The last one whose value has no negative factor comes first: of ``past + seq == total``, that is ``total``.
+    """
+    if not isinstance(clause, Comparison) or clause.operator != "==":
+        return []
+    whole = term(clause.left) - term(clause.right)
+    sizes = {monomial: factor for monomial, factor in whole.coefficients.items() if monomial}
+    if any(len(monomial) > 1 or monomial[0] not in wanted.ranges for monomial in sizes) or len(sizes) < 2:
+        return []  # one size that is fixed has a range of one
+    order = list(wanted.ranges)
+    found: list[tuple[tuple[bool, int], tuple[Symbol, Dim]]] = []
+    for (s,), factor in sizes.items():
+        if factor in (1, -1) and isinstance(s, Symbol):
+            value = (whole - term(s).scaled(factor)).scaled(-factor)
+            key = min(c for monomial, c in value.coefficients.items() if monomial) > 0, order.index(s)
+            found.append((key, (s, value.dim())))
+    return [relation for _, relation in sorted(found, key=lambda part: part[0], reverse=True)]
 
 
 def _with_size(derived: Derived, s: Symbol, expression: Dim) -> Derived:
@@ -77,47 +221,15 @@ def _with_size(derived: Derived, s: Symbol, expression: Dim) -> Derived:
     return {**{t: put(e) for t, e in derived.items()}, s: expression}
 
 
-def _derive(formula: Formula, known: Derived, wanted: Wanted) -> Derived:
-    """Return a derivation with the sizes that equalities determine which must hold."""
-    fixed = {s: r[0] for s, r in wanted.ranges.items() if len(r) == 1}
-    while True:
-        clauses = flattened([put_in(put_in(formula, known), fixed)])
-        found = next((r for clause in clauses if (r := _relation(clause, wanted)) is not None), None)
-        if found is None:
-            return known
-        known = _with_size(known, *found)
-
-
-def _relation(clause: Formula, wanted: Wanted) -> tuple[Symbol, Dim] | None:
-    """Return a size of a linear equality with a factor of 1 or -1, and its value; None if there is none.
-
-    The last one whose value has no negative factor is preferred: of ``past + seq == total``, that is ``total``.
-    """
-    if not isinstance(clause, Comparison) or clause.operator != "==":
-        return None
-    whole = term(clause.left) - term(clause.right)
-    sizes = {monomial: factor for monomial, factor in whole.coefficients.items() if monomial}
-    if any(len(monomial) > 1 or monomial[0] not in wanted.ranges for monomial in sizes) or len(sizes) < 2:
-        return None  # one size that is fixed has a range of one
-    order = list(wanted.ranges)
-    best: tuple[tuple[bool, int], Symbol, Dim] | None = None
-    for (s,), factor in sizes.items():
-        if factor in (1, -1) and isinstance(s, Symbol):
-            value = (whole - term(s).scaled(factor)).scaled(-factor)
-            key = min(c for monomial, c in value.coefficients.items() if monomial) > 0, order.index(s)
-            best = (key, s, value.dim()) if best is None or key > best[0] else best
-    return None if best is None else best[1:]
-
-
-def _reduced(formula: Formula, own: Derived, wanted: Wanted) -> tuple[Formula, Wanted]:
+def _reduced(part: _Part, own: Derived) -> tuple[Formula, Wanted]:
     """Return the question about the free sizes."""
-    bounds = (put_in(within({s: wanted.ranges[s]}), own) for s in own)
-    free = {s: r for s, r in wanted.ranges.items() if s not in own}
-    typical = {s: {*sizes} for s, sizes in wanted.typical.items() if s in free}
-    for s, sizes in wanted.typical.items():
+    bounds = (put_in(within({s: part.wanted.ranges[s]}), own) for s in own)
+    free = {s: r for s, r in part.wanted.ranges.items() if s not in own}
+    typical = {s: {*sizes} for s, sizes in part.wanted.typical.items() if s in free}
+    for s, sizes in part.wanted.typical.items():
         for t, n in _solved(own[s], sizes) if s in own else ():
             typical.setdefault(t, set()).add(n)
-    return all_of([put_in(formula, own), *bounds]), Wanted(free, {s: tuple(sorted(n)) for s, n in typical.items()})
+    return all_of([put_in(part.formula, own), *bounds]), Wanted(free, {s: tuple(sorted(n)) for s, n in typical.items()})
 
 
 def _solved(expression: Dim, sizes: Iterable[int]) -> Iterator[tuple[Symbol, int]]:
@@ -147,12 +259,84 @@ def span(expression: Dim, box: Mapping[Symbol, range]) -> range:
 
 def _score(found: Found, wanted: Wanted) -> tuple[int, int, int]:
     """Return how many typical sizes and combinations a box has; fewer relations are better."""
-    if not found.boxes:
-        return -1, 0, 0
     (box,) = found.boxes
-    held = sum(n in box[s] for s, sizes in wanted.typical.items() for n in sizes)
-    return held, prod(len(r) for s, r in box.items() if s not in found.derived), -len(found.derived)
+    return _held(box, wanted), _count(found), -len(found.derived)
 
 
-_ALTERNATIVES = "not every choice of equalities among alternatives was tried"
-_CHOICES = "other sizes may be derived instead"
+def _held(box: Mapping[Symbol, range], wanted: Wanted) -> int:
+    return sum(n in box[s] for s, sizes in wanted.typical.items() for n in sizes)
+
+
+def _count(found: Found) -> int:
+    """Return how many combinations of sizes a box has."""
+    return prod(len(r) for s, r in found.boxes[0].items() if s not in found.derived)
+
+
+# What proves that a box is the largest. In each proof, no other box has more typical sizes either.
+
+
+def _is_proved(part: _Part, derived: Derived, found: Found) -> bool:
+    """Return whether relations that must hold leave one free size, and its longest progression was found.
+
+    All sizes that work are then on one line, and on it integers of the free size: a box over free sizes with several
+    points is a progression of these.
+    """
+    is_exact = not found.open and len(part.axes) - len(derived) == 1
+    return is_exact and not part.typical and _must_hold(part, derived)
+
+
+def _must_hold(part: _Part, derived: Derived) -> bool:
+    """Return whether the condition implies relations by equalities of its own."""
+    return any(known == derived for known in _forced(part))
+
+
+def _best_line(part: _Part, best: Found) -> tuple[Found, bool]:
+    """Return a better box on a line of a small group of two sizes, if there is one, and whether it is the largest."""
+    group = Group(dict(part.axes), flattened([part.formula]))
+    if len(part.axes) != 2 or part.typical or not fits(group, MOST_POINTS):
+        return best, False
+    grid = grid_of(group)
+    if grid is None:
+        return best, False
+    line = longest_line(grid, _count(best) if best.boxes else 0)
+    if line is not None:
+        s, t, factor, offset, sizes = line
+        expression = (term(s).scaled(factor) + term(offset)).dim()
+        box = {s: sizes, t: span(expression, {s: sizes})}
+        best = Found([{u: box[u] for u in part.axes}], "", {t: expression})
+    free = search(part.formula, part.wanted, "steps", 1)
+    return best, not free.open
+
+
+def _is_bound(part: _Part, best: Found) -> bool:
+    """Return whether a box has as many points as its free sizes could have at most.
+
+    A box with relations has at most the product of all axes but one. If equalities must hold, so has one without.
+    """
+    if not best.boxes or _held(best.boxes[0], part.wanted) < part.typical:
+        return False
+    counts = [axis.mask.bit_count() for axis in part.axes.values()]
+    bound = prod(counts) // min(counts)
+    if _count(best) < bound:
+        return False
+    if any(_forced(part)):
+        return True
+    free = search(part.formula, part.wanted, "steps", 1)
+    return not free.open and (not free.boxes or _count(free) <= _count(best))
+
+
+def _is_all(part: _Part, best: Found) -> bool:
+    """Return whether no sizes outside a box work."""
+    if not best.boxes or _held(best.boxes[0], part.wanted) < part.typical:
+        return False
+    free = {s: r for s, r in best.boxes[0].items() if s not in best.derived}
+    inside = all_of([within(free), *(equal(s, e) for s, e in best.derived.items())])
+    try:
+        with share(_COVERED):
+            decision = decision_in(part.wanted.ranges, [part.formula, negate(inside)])
+    except EffortSpentError:
+        return False
+    return decision is None or decision.impossible
+
+
+_RELATIONS = "other relations between the sizes may leave more of them"

@@ -14,6 +14,7 @@ from symbcast.answers.contracts.search.growth import Growth, has_single_points
 from symbcast.answers.contracts.search.lists import listed, points_of, sampled
 from symbcast.answers.contracts.search.masks import longest_progression, longest_run, progression
 from symbcast.answers.contracts.search.space import Axis, Group, space_of
+from symbcast.answers.contracts.search.tables import weight
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, negate
 from symbcast.core.solver.budget import reason, share
@@ -72,6 +73,7 @@ class _Searcher:
     def __init__(self, form: str) -> None:
         self._form = form
         self._open = ""
+        self._weights: dict[int, int] = {}
 
     def found(self, formula: Formula, wanted: Wanted, most: int) -> Found:
         space = space_of(formula, wanted)
@@ -82,7 +84,29 @@ class _Searcher:
         count = most if self._form == "profiles" else 1
         pieces = [self._known_pieces(group, count) for group in space.groups]
         boxes = [{s: box[s] for s in wanted.ranges} for box in _best_products(pieces, count)]
+        if len(boxes) > 1 and not self._are_largest_together(space.groups, boxes):
+            self._note(_TOGETHER)
         return Found(boxes, self._open)
+
+    def _are_largest_together(self, groups: Sequence[Group], boxes: Sequence[Mapping[Symbol, range]]) -> bool:
+        """Return whether it is proved that no other disjoint boxes, as many, have more points together.
+
+        So it is if the boxes have all points, if each has as many as the first, which is the largest of all, and if no
+        sizes tie each other: then each box is within a product of maximal runs, and these are disjoint.
+        """
+        sizes = [prod(map(len, box.values())) for box in boxes]
+        if sum(sizes) == prod(self._points_in(group) for group in groups):
+            return True
+        has_typical = any(axis.typical for group in groups for axis in group.axes.values())
+        is_untied = not any(group.clauses or len(group.axes) > 1 for group in groups)
+        return not has_typical and (is_untied or min(sizes) == sizes[0])
+
+    def _points_in(self, group: Group) -> int:
+        """Return how many points of a group work; 0 if they were not listed."""
+        if not group.clauses and len(group.axes) == 1:
+            (axis,) = group.axes.values()
+            return axis.mask.bit_count()
+        return self._weights.get(id(group), 0)
 
     def _known_pieces(self, group: Group, count: int) -> list[Piece]:
         """Return the pieces of a group; those that were found if its share of the effort is spent."""
@@ -125,6 +149,7 @@ class _Searcher:
         if grid is None:
             yield from self._grown(group, count)
             return
+        self._weights[id(group)] = weight(grid.table)
         for _ in range(count):
             box, is_complete = grid.largest()
             self._note("" if is_complete else reason())
@@ -213,15 +238,19 @@ class _Searcher:
             known = points_of(group)
             if known is None:
                 known = sampled([p.ranges for p in self._known_pieces(group, _BOXES_FOR_LISTS)], most)
+                self._note(_SAMPLED)
             points.append(known)
         found = listed(groups, points, most)
-        return Found([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in found], self._open)
+        why = "" if len(found) == most else self._open  # no list has more than that
+        return Found([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in found], why)
 
     def _note(self, why: str) -> None:
         self._open = self._open or why
 
 
 _GROWN = "the box cannot be extended, but sizes tie each other over too many points to compare all boxes"
+_TOGETHER = "each box is the best in what the earlier ones leave, and other boxes may have more sizes together"
+_SAMPLED = "sizes tie each other over too many points to list all that work"
 _STEPPED = "steps were tried only on residue classes of the divisors in the condition, where clauses tie sizes"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from symbcast.answers.contracts.search.grids import MOST_POINTS, fits, grid_of
@@ -21,7 +22,7 @@ T = TypeVar("T")
 
 
 def listed(groups: Sequence[Group], points: Sequence[Sequence[Point]], most: int) -> list[Point]:
-    """Return at most ``most`` products of points of each group, in order.
+    """Return products of points of each group, in order: ``most``, or all if they are fewer.
 
     Typical sizes come first; the others are spread evenly, and include the least and the greatest.
     """
@@ -30,8 +31,28 @@ def listed(groups: Sequence[Group], points: Sequence[Sequence[Point]], most: int
     counts = _counts([len(p) for p in points], most)
     chosen = [_chosen(g, p, n) for g, p, n in zip(groups, points, counts, strict=True)]
     found = [{s: n for point in parts for s, n in point.items()} for parts in product(*chosen)]
+    found = _filled(found, points, most)
     order = [s for group in groups for s in group.axes]
     return sorted(found, key=lambda point: [point[s] for s in order])
+
+
+def _filled(found: list[Point], points: Sequence[Sequence[Point]], most: int) -> list[Point]:
+    """Return some products of points, and others that are spread evenly over all of them, up to ``most``.
+
+    Of ``most`` positions that are spread evenly, at most as many are taken already as there are products.
+    """
+    known = {tuple(point.items()) for point in found}
+    last = prod(map(len, points)) - 1
+    for n in range(most):
+        if len(known) == most or len(known) > last:
+            break
+        rest = n * last // (most - 1)  # with one position, there is a point already
+        point: Point = {}
+        for own in reversed(points):
+            rest, place = divmod(rest, len(own))
+            point = {**own[place], **point}
+        known.add(tuple(point.items()))
+    return [dict(point) for point in known]
 
 
 def points_of(group: Group) -> list[Point] | None:
@@ -53,7 +74,8 @@ def sampled(boxes: Iterable[Mapping[Symbol, range]], most: int) -> list[Point]:
     for box in boxes:
         counts = _counts([len(sizes) for sizes in box.values()], most)
         sizes = [_spread(r, n) for r, n in zip(box.values(), counts, strict=True)]
-        found += [dict(zip(box, point, strict=True)) for point in product(*sizes)]
+        some = [dict(zip(box, point, strict=True)) for point in product(*sizes)]
+        found += _filled(some, [[{s: n} for n in r] for s, r in box.items()], most)
     return found
 
 
