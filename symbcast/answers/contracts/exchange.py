@@ -8,11 +8,12 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from symbcast.answers.contracts.checks.failures import Failure, decision_in
+from symbcast.answers.contracts.checks.failures import Failure
 from symbcast.answers.contracts.inputs import Tensor
 from symbcast.answers.contracts.question import Question
 from symbcast.answers.contracts.search.derived import span
 from symbcast.answers.contracts.search.largest import Found
+from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.contracts.wanted import Wanted, read_range
 from symbcast.answers.exchange.entries import Entry
 from symbcast.answers.exchange.programs import read_symbol_data, symbols_data

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from symbcast.answers.contracts.checks.failures import Failure, decision_in, ends_work, failures_in
+from symbcast.answers.contracts.checks.failures import Failure, ends_work, failures_in
 from symbcast.answers.contracts.checks.fitting import Advice, advice_for, larger_sizes
+from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.contracts.wanted import range_text
 from symbcast.core.characters import sizes_text
 from symbcast.core.effort import EffortSpentError

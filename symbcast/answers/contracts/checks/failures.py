@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.proof import within
-from symbcast.answers.contracts.search.space import set_of
+from symbcast.answers.contracts.search.space import decision_in
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.evaluation.evaluation import predicate
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.linear.z3_solver import some_point
 from symbcast.core.solver.sets.smallest import GivenUpError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symbcast.answers.contracts.question import Question
     from symbcast.answers.contracts.search.largest import Found
     from symbcast.core.algebra.symbols import Symbol
@@ -53,16 +49,6 @@ class Failure:
 
     def __str__(self) -> str:
         return self.reason
-
-
-def decision_in(ranges: Ranges, formulas: Sequence[Formula]) -> Decision | None:
-    """Return the decision on formulas for sizes in ranges; None if they contradict the ranges at once."""
-    symbols = tuple(dict.fromkeys(s for s in ranges if any(s in symbols_in(f) for f in formulas)))
-    try:
-        knowledge = Knowledge(symbols, {s: set_of(ranges[s]) for s in symbols}, [])
-    except ContradictionError:
-        return None
-    return Decision(knowledge, formulas)
 
 
 def failures_in(question: Question, ranges: Ranges) -> tuple[list[Failure], str]:

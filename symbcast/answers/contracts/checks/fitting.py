@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.search.space import set_of
+from symbcast.answers.contracts.search.space import decision_in, set_of
 from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import FALSE, Formula, at_most
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -132,8 +132,6 @@ def _added(sizes: range, padded: list[int]) -> float:
 
 def larger_sizes(question: Question, failure: Failure, ranges: Ranges) -> Advice | None:
     """Return the smallest sizes that work and are not below those of a failure, where a clause ties several sizes."""
-    from symbcast.answers.contracts.checks.failures import decision_in
-
     if failure.sizes is None:
         return None
     sizes = failure.sizes

@@ -16,13 +16,12 @@ from itertools import combinations
 from math import gcd, prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.answers.contracts.checks.failures import decision_in
 from symbcast.answers.contracts.proof import within
 from symbcast.answers.contracts.search.grids import fits, grid_of
 from symbcast.answers.contracts.search.largest import Found, search
 from symbcast.answers.contracts.search.lines import MOST_POINTS, longest_line
 from symbcast.answers.contracts.search.masks import longest_progression, progression, runs
-from symbcast.answers.contracts.search.space import Axis, Group, space_of
+from symbcast.answers.contracts.search.space import Axis, Group, decision_in, space_of
 from symbcast.answers.contracts.wanted import Wanted
 from symbcast.core.algebra.arithmetic import replacing
 from symbcast.core.algebra.terms import Symbol, term

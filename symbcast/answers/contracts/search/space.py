@@ -5,12 +5,14 @@ Sizes in different groups are independent, so the largest box is the product of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symbcast.answers.contracts.search.masks import mask_within
 from symbcast.core.logic.formulas import FALSE, Formula
+from symbcast.core.solver.decision.decision import Decision
+from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
 from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
 from symbcast.core.solver.groups.set_products import split
 from symbcast.core.solver.sets.size_sets import SizeSet
@@ -75,6 +77,16 @@ def set_of(sizes: range) -> SizeSet:
     """Return a range as a set of sizes."""
     found = SizeSet.interval(sizes[0], sizes[-1])
     return found if sizes.step == 1 else found & SizeSet.residues(sizes.step, [sizes[0]])
+
+
+def decision_in(ranges: Mapping[Symbol, range], formulas: Sequence[Formula]) -> Decision | None:
+    """Return the decision on formulas for sizes in ranges; None if they contradict the ranges at once."""
+    symbols = tuple(dict.fromkeys(s for s in ranges if any(s in symbols_in(f) for f in formulas)))
+    try:
+        knowledge = Knowledge(symbols, {s: set_of(ranges[s]) for s in symbols}, [])
+    except ContradictionError:
+        return None
+    return Decision(knowledge, formulas)
 
 
 def _axis(sizes: SizeSet, wanted: range, typical: Iterable[int]) -> Axis:

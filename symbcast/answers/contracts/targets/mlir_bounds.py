@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.checks.failures import decision_in
+from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.contracts.targets.lines import free_lines
 from symbcast.core.logic.formulas import negate
 from symbcast.errors import TargetError

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.checks.failures import decision_in
+from symbcast.answers.contracts.search.space import decision_in
 from symbcast.core.logic.formulas import negate
 from symbcast.core.verdicts import Verdict
 
