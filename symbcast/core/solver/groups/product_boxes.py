@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.operations import substitute
 from symbcast.core.algebra.terms import Term, constant, term
+from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import Comparison, at_most, equal
 from symbcast.core.solver.sets.congruences import divisors
 from symbcast.core.solver.sets.separated import Separated, separated
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Box: TypeAlias = dict[Symbol, SizeSet]
     """A set for each of some symbols: the product of these."""
 
+_SPLIT, _SIZE = 200, 40
+"""Units for one way to split the numbers, and for one size put into an equation, as measured."""
 _MOST_SIZES = 64
 """An equation is solved for each of so many sizes of the other symbol."""
 
@@ -60,6 +63,7 @@ def boxes_of_equal(found: Comparison, sets: Mapping[Symbol, SizeSet]) -> list[Bo
             _Pair(s, left.factors.get(s, one).scaled(x), right.factors.get(s, one).scaled(y))
             for s, (x, y) in zip(symbols, numbers, strict=True)
         )
+        charge(_SPLIT)
         boxes = _boxes(first, second, sets)
         if boxes is not None:
             return boxes
@@ -134,6 +138,7 @@ def _each(pair: _Pair, other: _Pair, sizes: SizeSet, rest: SizeSet) -> Iterator[
     """Yield the sizes of one symbol with the sizes of the other one that solve the equation with them."""
     by_factors: dict[tuple[int, int], list[int]] = {}
     for size in sizes:
+        charge(_SIZE)
         a, b = (substitute(side, {pair.symbol: constant(size)}).constant for side in (pair.left, pair.right))
         common = gcd(a, b)
         by_factors.setdefault((a // common, b // common), []).append(size)

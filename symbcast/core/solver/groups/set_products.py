@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.groups.product_boxes import boxes_of_equal
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     """A set for each of some symbols: the product of these."""
 
 _MOST_BOXES = 64
+_BOX = 5
+"""Units for one product of sets, as measured."""
 
 
 class _NoBoxesError(Exception):
@@ -94,13 +97,19 @@ def _boxes(formula: Formula, domains: Mapping[Symbol, SizeSet]) -> list[Box]:
     symbols = symbols_in(formula)
     if len(symbols) == 1:
         return [{s: solve(formula) for s in symbols}]
+    found: list[Box] = []
     match formula:
         case AnyOf(parts):
-            found = [box for part in parts for box in _boxes(part, domains)]
+            for part in parts:
+                found += _boxes(part, domains)
+                _count(found)
         case AllOf(parts):
             found = [{}]
             for part in parts:
-                found = [_both(left, right) for left in found for right in _boxes(part, domains)]
+                each, before, found = _boxes(part, domains), found, []
+                for left in before:
+                    found += [_both(left, right) for right in each]
+                    _count(found)
         case Compatible() | Clashing():
             return _boxes(expand(formula), domains)
         case Comparison():
@@ -108,9 +117,15 @@ def _boxes(formula: Formula, domains: Mapping[Symbol, SizeSet]) -> list[Box]:
             if boxes is None:
                 raise _NoBoxesError
             found = boxes
-    if len(found) > _MOST_BOXES:
-        raise _NoBoxesError
+    _count(found)
     return found
+
+
+def _count(boxes: list[Box]) -> None:
+    """Charge for boxes, and refuse too many at once: a nested disjunction may multiply them without end."""
+    charge(_BOX * len(boxes))
+    if len(boxes) > _MOST_BOXES:
+        raise _NoBoxesError
 
 
 def _both(left: Box, right: Box) -> Box:
@@ -122,8 +137,7 @@ def _is_covered(whole: Box, boxes: list[Box]) -> bool:
     remaining = [whole]
     for box in boxes:
         remaining = [piece for rest in remaining for piece in _without(rest, box)]
-        if len(remaining) > _MOST_BOXES:
-            raise _NoBoxesError
+        _count(remaining)
     return not any(all(piece.values()) for piece in remaining)
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
+from itertools import islice, product
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.terms import Term, constant, symbols_of, term
+from symbcast.core.effort import charge
 from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
@@ -43,6 +45,10 @@ Cases: TypeAlias = "Mapping[Symbol, tuple[Formula, Dim, Dim]]"
 MAX_CLAUSES = 200
 MAX_LITERALS = 8
 """Limits on the number and length of clauses: those beyond are dropped, and not part of the condition."""
+MAX_RESOLVED = 2_000
+"""How many clauses are combined with others to eliminate one size: kept ones may give way to shorter ones for long."""
+_CLAUSE = 5
+"""Units for a clause that is made from two, or compared with another one, as measured."""
 
 
 class Projection(NamedTuple):
@@ -170,7 +176,9 @@ def _conjuncts(formula: Formula, own: frozenset[Symbol]) -> list[tuple[Formula, 
         case AnyOf(parts):
             found: list[tuple[Formula, ...]] = [()]
             for part in parts:
-                found = [(*a, *b) for a in found for b in _conjuncts(part, own)][:MAX_CLAUSES]
+                each = _conjuncts(part, own)
+                found = [(*a, *b) for a, b in islice(product(found, each), MAX_CLAUSES)]
+                charge(_CLAUSE * len(found))
             return found
 
 
@@ -210,10 +218,11 @@ def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
         if clause is not None:
             waiting.put(clause)
     kept: dict[Clause, list[_Literal]] = {frozenset([at_most(0, size)]): [_Literal(">=", 0, frozenset())]}
-    while len(kept) < MAX_CLAUSES:
+    for _ in range(MAX_RESOLVED):
         clause = waiting.get()
-        if clause is None:
+        if clause is None or len(kept) >= MAX_CLAUSES:
             break
+        charge(_CLAUSE * len(kept))
         if any(known <= clause for known in kept):
             continue
         for known in [k for k in kept if clause < k]:
