@@ -2,8 +2,12 @@
 
 The result of a path is a claim about all its sizes, so one call that disagrees refutes it. A wrong shape shows up where
 sizes differ; a missing requirement shows up at 0, at 1, or where sizes differ; a requirement that is too strong shows
-up where only it is violated and the function still works. A refuted path is left unknown, and the reason states both
-what the function did and what the trace predicted.
+up where only it is violated and the function still works. A call fails as predicted if it raises at the predicted line;
+the kind of its error is reported, because traced code may raise another one. Only an error that tracing itself may have
+caused needs a call with an error of a related kind.
+
+A refuted path is left unknown, and the reason states both what the function did and what the trace predicted. If calls
+agreed where all sizes are 2 or more, and one at sizes of 0 or 1 does not, only those sizes are left unknown.
 
 The number of calls is limited. Each path is always called at sizes as different as it allows; the rest of
 `Limits.calls` is spent on violated requirements first, then on sizes 0 and 1.
@@ -16,11 +20,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.characters import sizes_text
-from symbcast.core.logic.formulas import Formula, negate
+from symbcast.core.logic.formulas import Formula, all_of, equal, negate
 from symbcast.paths.places import NOWHERE, Place
 from symbcast.paths.points import Condition, Points
 from symbcast.paths.real_calls import Limits, Raised, RealCalls, Sizes
-from symbcast.paths.runs.exploration import Exploration, Outcome, diverged
+from symbcast.paths.runs.exploration import Exploration, Observed, Outcome, diverged
 from symbcast.paths.runs.steps import Step, UntracedError
 
 if TYPE_CHECKING:
@@ -34,6 +38,20 @@ class _Foreseen(NamedTuple):
     length: int
     """The number of steps of the outcome that lead here."""
     is_violated: bool = False
+
+
+MAX_EXCEPTIONS = 8
+"""How many families of sizes of 0 and 1 are left unknown; with more, the paths are."""
+MAX_OPEN_CALLS = 8
+"""How many paths that were not traced to their end are called, for a point at which they work or fail."""
+
+
+class _Exception(NamedTuple):
+    """Sizes of 0 or 1 at which calls refute a prediction that they confirm at larger sizes."""
+
+    foreseen: _Foreseen
+    family: Formula
+    error: UntracedError
 
 
 @dataclass
@@ -105,6 +123,14 @@ class _Confirming:
         self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
         self._confirmed: set[tuple[Formula, ...]] = set()
         """The requirements whose violation a call confirmed, keyed by the formulas up to and including each."""
+        self._regular: set[_Foreseen] = set()
+        """The predictions that a call confirmed where all sizes are 2 or more."""
+        self._exceptions: list[_Exception] = []
+        self._kinds: dict[tuple[Formula, ...], str] = {}
+        """The kinds of errors raised where a requirement is violated, if they are not as predicted."""
+        self._raised: dict[int, BaseException] = {}
+        """The errors raised by outcomes, if they are not of the predicted kind."""
+        self._observed: dict[tuple[int, ...], Observed] = {}
         self._refuted: set[int] = set()
         """The outcomes that a call refuted at sizes of the whole path."""
         self._open = [a.steps for a in found.pending]
@@ -124,7 +150,61 @@ class _Confirming:
                 self._hold(goal, at)
         for number, outcome in enumerate(self.outcomes):
             self.outcomes[number] = self._closed(outcome, number)
-        return replace(self.found, outcomes=self.outcomes)
+        self._call_open()
+        self._leave_exceptions()
+        return replace(self.found, outcomes=self.outcomes, observed=tuple(self._observed.values()))
+
+    def _call_open(self) -> None:
+        """Call the paths that were not traced to their end: sizes at which they work, or fail, are known then."""
+        opened = [n for n, o in enumerate(self.found.outcomes) if o.untraced and not o.untraced.is_compiled]
+        for number in opened[:MAX_OPEN_CALLS]:
+            at = self._at_hand(_Foreseen(number, len(self._steps[number])))
+            if at is not None and self.calls.is_small(at) and tuple(at.values()) not in self._called:
+                self._called.add(tuple(at.values()))
+                self._observe(at, list(self._results(at)))
+
+    def _results(self, at: Sizes) -> Iterator[Any]:
+        """Yield results of calls at some sizes until one does not raise."""
+        for real in self.calls.results(at):
+            self._left -= 1
+            yield real
+            if not isinstance(real, Raised):
+                return
+
+    def _observe(self, at: Sizes, results: Sequence[Any]) -> None:
+        """Note that the function works at some sizes, or that it fails there with all data."""
+        raised = [r for r in results if isinstance(r, Raised)]
+        named = {name: at[s] for s, name in self.names.items()}
+        if len(raised) < len(results):
+            self._observed[tuple(at.values())] = Observed(named)
+        elif raised and not any(self.calls.is_of_data(r.error) for r in raised):
+            error = f"{type(raised[0].error).__name__}: {raised[0].error}"
+            self._observed[tuple(at.values())] = Observed(named, error, _line_of(raised[0], self.home))
+
+    def _leave_exceptions(self) -> None:
+        """Split off the sizes at which predictions are refuted, as paths that are unknown."""
+        places: dict[tuple[bool, tuple[Formula, ...]], list[_Exception]] = {}
+        for exception in self._exceptions:
+            end, length, is_violated = exception.foreseen
+            begin = tuple(s.formula for s in self._steps[end][: length + is_violated])
+            places.setdefault((is_violated, begin), []).append(exception)
+        for (is_violated, begin), exceptions in sorted(places.items(), key=lambda item: -len(item[0][1])):
+            length = len(begin) - is_violated
+            split: list[Step] = []
+            for exception in exceptions:
+                steps = self._steps[exception.foreseen.outcome][:length]
+                decided = (*steps, *split, Step("decide", exception.family, NOWHERE))
+                self.outcomes.append(Outcome(decided, untraced=exception.error))
+                split.append(Step("decide", negate(exception.family), NOWHERE))
+
+            for number, original in enumerate(self._steps):
+                outcome = self.outcomes[number]
+                if is_violated or len(original) == length:
+                    more = _inserted(outcome.steps, split, length, begin, original)
+                    self.outcomes[number] = replace(outcome, steps=more)
+            if is_violated:
+                pending = self.found.pending
+                pending[:] = [a._replace(steps=_inserted(a.steps, split, length, begin, a.steps)) for a in pending]
 
     def _is_new(self, goal: _Goal, at: Sizes) -> bool:
         """Return whether a call at some sizes was not made yet, or is made again for data that lead to an outcome."""
@@ -137,6 +217,14 @@ class _Confirming:
             steps = outcome.steps
             kept = next((n for n in range(len(steps)) if self._is_doubtful(steps[: n + 1])), len(steps))
             outcome = replace(outcome, steps=steps[:kept])
+        if self._kinds:
+            begins = [tuple(s.formula for s in outcome.steps[: n + 1]) for n in range(len(outcome.steps))]
+            kinds = (self._kinds.get(b, s.error) for s, b in zip(outcome.steps, begins, strict=True))
+            outcome = replace(
+                outcome, steps=tuple(s._replace(error=k) for s, k in zip(outcome.steps, kinds, strict=True))
+            )
+        if number in self._raised and outcome.untraced is None:
+            outcome = replace(outcome, error=self._raised[number].with_traceback(None))
         if outcome.is_doubtful and number not in self._agreed and outcome.untraced is None:
             untraced = UntracedError(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
             return replace(outcome, raw=None, untraced=untraced)
@@ -226,15 +314,17 @@ class _Confirming:
         agrees.
         """
         possible = self._possible(goal.foreseen, at)
-        if possible is None:
+        if possible is None or any(self._is_exception(f, at) for f in possible):
             return
         sure = self._sure if goal.is_first else 1
         unlike: list[Raised] = []
         has_agreed = False
         own = goal.foreseen.outcome
         is_sought = self._reaches and goal.is_first and self._is_of_certain_data(own)
+        results: list[Any] = []
         for number, real in enumerate(self.calls.results(at), 1):
             self._left -= 1
+            results.append(real)
             alike = [f for f in possible if self._is_alike(f, real, at)]
             fits = bool(alike) or self._is_of_data(possible, real)
             self._agreed.update(f.outcome for f in alike if not f.is_violated)
@@ -243,6 +333,7 @@ class _Confirming:
             if has_agreed and not fits and not self.calls.has_data:
                 raise _UnsteadyError(self._otherwise(possible[0], real, at))
             if not fits and not isinstance(real, Raised):
+                self._observe(at, results)
                 self._refute(possible, real, at)
                 return
             has_agreed = has_agreed or fits
@@ -250,7 +341,10 @@ class _Confirming:
                 break
         if is_sought:
             self._missed.add(own)
+        self._observe(at, results)
         if has_agreed:
+            if all(at[s] > 1 for s in self.names):
+                self._regular.update(possible)
             self._met.update(f.outcome for f in possible if not f.is_violated)
             violated = [self._steps[f.outcome][: f.length + 1] for f in possible if f.is_violated]
             self._confirmed.update(tuple(s.formula for s in steps) for steps in violated)
@@ -301,18 +395,36 @@ class _Confirming:
         return not foreseen.is_violated and outcome.error is None and self.calls.fits(outcome.raw, real, at)
 
     def _raises(self, foreseen: _Foreseen, real: Raised) -> bool:
-        """Return whether an error was predicted at its line and, unless a requirement is violated, of its type."""
+        """Return whether an error was predicted at its line."""
         outcome = self.outcomes[foreseen.outcome]
         if foreseen.is_violated:
-            place = self._steps[foreseen.outcome][foreseen.length].place
-        elif outcome.error is not None and _is_like(outcome.error, real.error, outcome.is_doubtful):
-            place = outcome.place
+            step = self._steps[foreseen.outcome][foreseen.length]
+            place, kind = step.place, step.error
+        elif outcome.error is not None and (not outcome.is_doubtful or _is_related(outcome.error, real.error)):
+            place, kind = outcome.place, type(outcome.error).__name__
         else:
             return False
-        return place == NOWHERE or place in real.lines
+        if place != NOWHERE and place not in real.lines:
+            return False
+        if type(real.error).__name__ != kind:
+            self._note_kind(foreseen, real.error)
+        return True
+
+    def _note_kind(self, foreseen: _Foreseen, error: BaseException) -> None:
+        """Note the kind of error that a call raises where another kind was predicted: the first one is reported."""
+        if not foreseen.is_violated:
+            self._raised.setdefault(foreseen.outcome, error)
+            return
+        key = tuple(s.formula for s in self._steps[foreseen.outcome][: foreseen.length + 1])
+        self._kinds.setdefault(key, type(error).__name__)
 
     def _refute(self, possible: Sequence[_Foreseen], real: Any, at: Sizes) -> None:
-        """Mark the predictions at some sizes as unknown, with the reason."""
+        """Mark the predictions at some sizes as unknown, with the reason; perhaps only at these small sizes."""
+        family = self._family(possible, at)
+        if family is not None:
+            for foreseen in possible:
+                self._exceptions.append(_Exception(foreseen, family, self._otherwise(foreseen, real, at)))
+            return
         for foreseen in possible:
             error = self._otherwise(foreseen, real, at)
             steps = self._steps[foreseen.outcome]  # as traced: another prediction here may have cut the outcome's
@@ -331,6 +443,27 @@ class _Confirming:
                 else a
                 for a in self.found.pending
             ]
+
+    def _is_exception(self, foreseen: _Foreseen, at: Sizes) -> bool:
+        """Return whether a prediction was already refuted for a family of sizes."""
+        return any(e.foreseen == foreseen and self._condition(e.family).holds(at) for e in self._exceptions)
+
+    def _family(self, possible: Sequence[_Foreseen], at: Sizes) -> Formula | None:
+        """Return the sizes of 0 and 1 at which predictions are refuted; None if they may be wrong elsewhere too.
+
+        It is one size if calls refute them where all others are 2 or more, and otherwise all that are 0 or 1 here.
+        """
+        small = [s for s in self.names if at[s] < 2]
+        if not small or not self._regular.issuperset(possible) or len(self._exceptions) >= MAX_EXCEPTIONS:
+            return None
+        hand = self.outcomes[possible[0].outcome].sizes
+        for size in small if len(small) > 1 else ():
+            there = self._points.near(self._conditions(possible[0]), {size: at[size]}, hand)
+            if there and self.calls.is_small(there) and all(there[s] > 1 for s in self.names if s is not size):
+                reals = list(self._results(there))
+                if not any(self._is_alike(f, real, there) for real in reals for f in possible):
+                    return equal(size, at[size])
+        return all_of(equal(s, at[s]) for s in small)
 
     def _forget(self, number: int, length: int, error: UntracedError) -> None:
         outcome = self.outcomes[number]
@@ -360,10 +493,18 @@ class _Confirming:
         return UntracedError(f"the function behaves differently when called: with {sizes} it {did}, not {was}", place)
 
 
-def _is_like(found: BaseException, real: BaseException, is_doubtful: bool) -> bool:
-    if is_doubtful:
-        return type(real) is type(found)
-    return isinstance(real, type(found)) or isinstance(found, type(real))
+def _inserted(
+    steps: tuple[Step, ...], more: Sequence[Step], at: int, begin: tuple[Formula, ...], original: Sequence[Step]
+) -> tuple[Step, ...]:
+    """Return steps with more of them at a place, if the original steps begin with some formulas."""
+    is_through = len(steps) >= at and tuple(s.formula for s in original[: len(begin)]) == begin
+    return (*steps[:at], *more, *steps[at:]) if is_through else steps
+
+
+def _is_related(found: BaseException, real: BaseException) -> bool:
+    """Return whether one of two errors is a kind of the other: if only `Exception` is common, they may be unrelated."""
+    kinds = type(found), type(real)
+    return Exception not in kinds and (isinstance(real, kinds[0]) or isinstance(found, kinds[1]))
 
 
 def _line_of(real: Raised, home: str) -> Place:

@@ -126,7 +126,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             # f2py releases the type twice if a conversion fails, so a few failures would deallocate NumPy's own type.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
         name = called_by(sys._getframe(1))
-        here().fail_to_trace(f"{name or 'a function'} is not supported: it takes the data of an array")
+        what = f"{name or 'a function'} is not supported: it takes the data of an array"
+        here().fail_to_trace(what, is_compiled=True)
 
     @property
     def __array_interface__(self) -> Any:

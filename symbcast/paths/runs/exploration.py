@@ -69,6 +69,15 @@ class Outcome:
         return self.error is None and self.untraced is None
 
 
+@dataclass(frozen=True)
+class Observed:
+    """What a real call did at some sizes, by name: it returned, or raised ``error`` at a line."""
+
+    sizes: Mapping[str, int]
+    error: str = ""
+    place: Place = NOWHERE
+
+
 @dataclass
 class Exploration:
     """The paths of a run, and the alternatives that were not followed.
@@ -77,11 +86,13 @@ class Exploration:
         outcomes: the outcome of each path.
         pending: the alternatives that the facts allow but that were not tried.
         data: the data-dependent numbers, each with its line and what it counts.
+        observed: what real calls did, each at other sizes; one that raised did so for all data that were tried.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
     pending: list[Alternative] = field(default_factory=list)
     data: dict[Unknown, tuple[Place, str]] = field(default_factory=dict)
+    observed: tuple[Observed, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -165,9 +176,8 @@ def _outcome(
         if isinstance(raised, TypeError) and any(name in str(raised) for name in WITHOUT_DATA):
             # Compiled code refused an array without data. A real call cannot safely confirm the path: compiled code
             # may not check sizes, and other sizes could make it write out of bounds.
-            untraced = UntracedError(
-                f"compiled code does not accept an array without data: {type(raised).__name__}", place
-            )
+            what = f"compiled code does not accept an array without data: {type(raised).__name__}"
+            untraced = UntracedError(what, place, is_compiled=True)
             path.untraced = path.untraced or untraced
         error = raised.with_traceback(None)
         error.__context__ = error.__cause__ = None

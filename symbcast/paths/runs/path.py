@@ -385,9 +385,9 @@ class Path(Numbers):
         begun = self._begun.steps
         return [s.formula for s in begun] == [s.formula for s in self.steps[: len(begun)]]
 
-    def fail_to_trace(self, what: str) -> NoReturn:
+    def fail_to_trace(self, what: str, *, is_compiled: bool = False) -> NoReturn:
         """Mark this path as unknown from here on, with the reason. Raises `UntracedError`."""
-        error = UntracedError(what, self.place())
+        error = UntracedError(what, self.place(), is_compiled=is_compiled)
         self.untraced = self.untraced or error
         raise error
 

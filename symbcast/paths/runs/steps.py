@@ -18,13 +18,15 @@ MAX_REFUSED = 64
 class UntracedError(SymbcastError):
     """The run did something that the tracer does not support, so the path is unknown.
 
-    ``what`` describes it, and ``place`` is the line that did it.
+    ``what`` describes it, and ``place`` is the line that did it. ``is_compiled`` says that compiled code got an array
+    without data: a real call might make it write out of bounds, as compiled code may not check sizes.
     """
 
-    def __init__(self, what: str, place: Place = NOWHERE) -> None:
+    def __init__(self, what: str, place: Place = NOWHERE, *, is_compiled: bool = False) -> None:
         super().__init__(what, place)
         self.what = what
         self.place = place
+        self.is_compiled = is_compiled
 
     def __str__(self) -> str:
         return f"{self.what}, at {self.place}: {self.place.source}" if self.place.file else self.what
