@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from symbcast.arrays.arguments import Arguments, ArrayArgument
+from symbcast.arrays.arguments import Arguments, ArrayArgument, check_call
+from symbcast.arrays.standins.remains import without_remains
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
@@ -52,6 +54,7 @@ def trace(
     >>> report.condition, report.shapes
     (Condition('k == 3'), Shape('(m + n, 3)'))
     """
+    check_call(function, arguments, named, caller="jax.trace")
     given = Arguments(arguments, named, dtype="float32")
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
     call = Call(function, given, scope.shapes)
@@ -69,13 +72,30 @@ def trace(
 
     register()
     try:
-        with standins().acting():
+        with without_remains([function, *given.positional, *given.named.values()], _symbolic()), standins().acting():
             found = explored(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
-            found = confirmed(found, call, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
+        real = Call(function, given, scope.shapes)
+        with _whole_tracebacks():
+            found = confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
     finally:
         remove_entries()
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return JaxReport(scope, found, name, given.texts(), function, given)
+
+
+def _symbolic() -> tuple[type, ...]:
+    import jax
+
+    return Dimension, jax.core.Tracer
+
+
+def _whole_tracebacks() -> AbstractContextManager[Any]:
+    """Return a context without JAX's filter of tracebacks, which reads the lines of the whole stack for each error."""
+    from jax._src import config
+
+    setting = getattr(config, "traceback_filtering", None)
+    found: AbstractContextManager[Any] = nullcontext() if setting is None else setting("off")
+    return found
 
 
 LIMITS = Limits(calls=48, sure=1)

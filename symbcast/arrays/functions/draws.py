@@ -6,13 +6,16 @@ itself checks the values of parameters; a parameter that is a size is tried with
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache
 from inspect import signature
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from symbcast.arrays.standins.proxies import WRAPPERS, ProxyFunction, real_of
 from symbcast.arrays.symbolic.contents import Contents
 from symbcast.arrays.symbolic.dims import as_dims, axes_of, broadcast_together, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic.integers import Span
@@ -100,6 +103,16 @@ class _Drawing(type):
     def __getattr__(cls, name: str) -> Any:
         return getattr(cls.real, name)
 
+    def __eq__(cls, other: object) -> bool:
+        return cls.real is real_of(other)
+
+    def __hash__(cls) -> int:
+        return hash(cls.real)
+
+
+WRAPPERS[_Drawing] = attrgetter("real")
+copyreg.pickle(_Drawing, lambda kind: (real_of, (kind.real,)))
+
 
 def drawing(real: type) -> type:
     """Return the stand-in of a class of generators."""
@@ -116,12 +129,7 @@ def seeded(real: Any, *args: Any, **options: Any) -> Any:
 
 def seeding(real: Callable[..., Any]) -> Callable[..., Any]:
     """Return the stand-in of a function that makes a generator."""
-
-    @wraps(real, updated=())
-    def made(*args: Any, **options: Any) -> Any:
-        return seeded(real, *args, **options)
-
-    return made
+    return ProxyFunction(real, seeded, lambda *_, **__: True)
 
 
 def _seed(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,8 @@ import numpy as np
 from symbcast.arrays.arguments import confirming
 from symbcast.arrays.functions.decompositions import pairs
 from symbcast.arrays.functions.draws import Draws, drawing, seeding
+from symbcast.arrays.standins.proxies import real_of
+from symbcast.arrays.standins.reach import Reach
 from symbcast.arrays.standins.standins import StandIns
 from symbcast.arrays.symbolic.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
@@ -23,6 +26,7 @@ from symbcast.paths.runs.path import current
 from symbcast.paths.values.size import dim_of, sized
 
 _met: set[str] = set()
+_NUMBA = "numba.core.registry"
 
 
 def meet(standins: StandIns) -> None:
@@ -32,7 +36,7 @@ def meet(standins: StandIns) -> None:
         module = sys.modules.get(name)
         if name == "numpy.random" and module is not None:
             _meet_random(module, standins)
-        if name == "numba.core.registry" and module is not None:
+        if name == _NUMBA and module is not None:
             standins.stands_for_kind(module.CPUDispatcher, Jitted, attrgetter("real"))
         found = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
         if found is not None and isinstance(module, ModuleType):
@@ -84,6 +88,28 @@ class Jitted:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.real is real_of(other)
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+    def __reduce__(self) -> Any:
+        return real_of, (self.real,)
+
+
+@contextmanager
+def uncompiled(reach: Reach) -> Iterator[None]:
+    """Let functions that Numba compiles be called as Python code, as real calls must: see `Jitted`."""
+    module = sys.modules.get(_NUMBA)
+    if module is None:
+        yield
+        return
+    found = StandIns(_is_of_ours)
+    found.stands_for_kind(module.CPUDispatcher, Jitted, attrgetter("real"))
+    with found.acting(reach):
+        yield
 
 
 def _always(*_: Any, **__: Any) -> bool:

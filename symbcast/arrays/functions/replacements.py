@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copyreg
 import importlib
 import operator
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from symbcast.arrays.functions.flat import Flat
 from symbcast.arrays.functions.functions import filled_with, stack
 from symbcast.arrays.functions.packages import meet
 from symbcast.arrays.loops.repeated import Repeated, gathered, has_repeated
+from symbcast.arrays.standins.proxies import WRAPPERS, real_of
 from symbcast.arrays.standins.standins import StandIns
 from symbcast.arrays.symbolic.contents import Contents
 from symbcast.arrays.symbolic.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into, whole
@@ -29,7 +31,8 @@ from symbcast.paths.runs.path import current
 from symbcast.paths.values.real import Real
 from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
 
-_SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat, Repeated)
+SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat, Repeated)
+"""The types of values that mean something in a trace only."""
 
 
 def _has_symbolic(*args: Any, **options: Any) -> bool:
@@ -38,7 +41,7 @@ def _has_symbolic(*args: Any, **options: Any) -> bool:
 
 def is_one(*args: Any, **_: Any) -> bool:
     """Return whether any argument is an array, a size or a number computed from sizes."""
-    return any(type(v) in _SYMBOLIC for v in args)
+    return any(type(v) in SYMBOLIC for v in args)
 
 
 def are_sizes(*args: Any, **_: Any) -> bool:
@@ -255,6 +258,12 @@ class Distinct(list[Any]):
 
 
 class _SetLike(type):
+    def __eq__(cls, other: object) -> bool:
+        return real_of(other) is _set
+
+    def __hash__(cls) -> int:
+        return hash(_set)
+
     def __call__(cls, *args: Any) -> Any:
         if args and current.get() is not None:
             values = list(args[0])
@@ -279,6 +288,8 @@ class SetLike(metaclass=_SetLike):
 
 
 STANDINS.stands_for_global("set", SetLike)
+WRAPPERS[_SetLike] = lambda _: _set
+copyreg.pickle(_SetLike, lambda _: (real_of, (_set,)))
 
 
 @stands_for(operator.index, is_ours=is_one)

@@ -13,6 +13,7 @@ import numpy as np
 from symbcast.arrays.loops.loop import Loop
 from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index
 from symbcast.arrays.loops.state import is_alike, step_of
+from symbcast.arrays.standins.proxies import real_of
 from symbcast.arrays.symbolic.dims import here, whole
 from symbcast.arrays.symbolic.lists import Listed
 from symbcast.arrays.symbolic.scalars import integer_of, shown, text
@@ -42,8 +43,7 @@ def _replaces(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def register(ours: Callable[..., Any]) -> Callable[..., Any]:
         def called(function: Any, *args: Any, **options: Any) -> Any:
-            is_real = function is real or getattr(function, "__wrapped__", None) is real
-            if not is_real or current.get() is None:
+            if real_of(function) is not real or current.get() is None:
                 return function(*args, **options)
             found = ours(*args, **options)
             if type(found) is _Items:
@@ -182,6 +182,21 @@ def cast(function: Any, value: Any) -> Any:
     """Return ``function(value)``, which is an array for a type of elements and an array."""
     is_type = isinstance(function, type) and issubclass(function, np.generic)
     return value.astype(function) if is_type and type(value) is SymbolicArray else function(value)
+
+
+@_replaces("type")
+def type_of(*values: Any) -> Any:
+    return type(real_of(values[0])) if len(values) == 1 else NotImplemented
+
+
+@_replaces("id")
+def id_of(value: Any) -> Any:
+    return id(real_of(value))
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Return whether two values are the same object, where a stand-in counts as what it stands for."""
+    return real_of(left) is real_of(right)
 
 
 def _is_symbolic(*values: Any) -> bool:

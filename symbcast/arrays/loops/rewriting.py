@@ -35,7 +35,10 @@ _CASTS = frozenset({"dtype", "type", *(n for n in np.sctypeDict if n.isidentifie
 """Names of NumPy's types of elements, and of variables that hold one: called with an array, they return an array."""
 _PREFIX = "symbcast replaces "
 _LOOPS = frozenset({dis.opmap["FOR_ITER"], *(dis.opmap[n] for n in _FORMATS if n in dis.opmap)})
-_CONSUMERS = frozenset({"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted"})
+_OPERATORS = frozenset({dis.opmap["BINARY_OP"], dis.opmap["IS_OP"]})
+_CONSUMERS = frozenset(
+    {"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted", "type", "id"}
+)
 MAX_FUNCTIONS = 500
 MAX_MENTIONED = 100
 """How many functions may be found before no more of those are rewritten that others mention; the nearest come first."""
@@ -75,7 +78,7 @@ def _functions(function: Any) -> list[FunctionType]:
             waiting.append(value.fget)
         elif isinstance(value, partial):
             waiting.append(value.func)
-        elif isinstance(value, FunctionType) and id(value) not in found:
+        elif type(value) is FunctionType and id(value) not in found:
             space = value.__globals__
             if _package_of(space.get("__name__")) in ("symbcast", "numpy"):
                 continue
@@ -140,7 +143,7 @@ def _is_full(cell: Any) -> bool:
 def _has_loop(code: CodeType) -> bool:
     names = {*code.co_names, *code.co_varnames}
     return (
-        dis.opmap["BINARY_OP"] in code.co_code[::2]
+        not _OPERATORS.isdisjoint(code.co_code[::2])
         or not _LOOPS.isdisjoint(code.co_code[::2])
         or not names.isdisjoint(_CONSUMERS | _CASTS)
         or any(isinstance(c, CodeType) and _has_loop(c) for c in code.co_consts)
@@ -238,6 +241,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "text": text,
     "percent": percent,
     "cast": ours.cast,
+    "is_same": ours.is_same,
     **ours.REPLACED,
 }
 
@@ -283,6 +287,19 @@ class _Rewriting(ast.NodeTransformer):
             key = _value(("repeat", self._file, node.lineno, node.col_offset))
             return self._call("repeat", node, [node.left, node.right, key])
         return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """A stand-in is the same as what it stands for."""
+        self.generic_visit(node)
+        sides = (node.left, node.comparators[0])
+        if (
+            type(node.ops[0]) not in (ast.Is, ast.IsNot)
+            or len(node.ops) > 1
+            or any(isinstance(side, ast.Constant) for side in sides)
+        ):
+            return node
+        found = self._call("is_same", node, list(sides))
+        return found if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), found), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)

@@ -35,7 +35,7 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> Reach:
             continue
         seen.add(id(value))
         waiting += _inside(value)
-        if isinstance(value, FunctionType):
+        if type(value) is FunctionType:
             _add_places(found, value)
             space = value.__globals__
             if id(space) not in seen and not _is_of_module(space):
@@ -64,7 +64,7 @@ def cells_of(function: FunctionType, depth: int = 3) -> Iterator[CellType]:
 
 def _inside(value: Any) -> Iterator[Any]:
     """Yield the values inside a function, a method, a partial function or a user's class."""
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:
         yield from (c.cell_contents for c in value.__closure__ or () if is_full(c))
         yield from value.__defaults__ or ()
         yield from (value.__kwdefaults__ or {}).values()

@@ -16,16 +16,15 @@ import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import partial
 from importlib.machinery import BuiltinImporter, ExtensionFileLoader
 from threading import RLock
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from symbcast.arrays.standins.imports import imports_aside
-from symbcast.arrays.standins.proxies import ProxyModule, real_module
+from symbcast.arrays.standins.proxies import WRAPPERS, ProxyFunction, ProxyModule, ProxyPartial, real_of
 from symbcast.arrays.standins.reach import Reach, cells_of, is_full
-from symbcast.paths.runs.path import current
 
 _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}
 """Modules that keep the real builtins."""
@@ -79,11 +78,8 @@ class StandIns:
             MethodType: self._of_method,
         }
         """Factories of stand-ins for values of a type."""
-        self._wrappers: dict[type, Callable[[Any], Any]] = {ProxyModule: real_module}
-        """Functions that return the real value behind a stand-in of a type."""
         self._globals: dict[str, Any] = {}
         self._proxies: dict[int, ProxyModule] = {}
-        self._partials: dict[int, tuple[Any, Any]] = {}
         self._put: list[tuple[Space, str, Any, Any]] = []
         self._put_on: list[tuple[Any, str, Any]] = []
         self._modules: list[Any] = []
@@ -106,7 +102,7 @@ class StandIns:
 
         def register(ours: Callable[..., Any]) -> Callable[..., Any]:
             for real in functions:
-                self.stands_as(real, _standin(real, ours, is_ours or self._is_ours))
+                self.stands_as(real, ProxyFunction(real, ours, is_ours or self._is_ours))
             return ours
 
         return register
@@ -118,7 +114,7 @@ class StandIns:
     def stands_for_kind(self, kind: type, wrapper: type, real_of: Callable[[Any], Any]) -> None:
         """Register a wrapper class, called with the real value, as the stand-in for every value of a type."""
         self._kinds[kind] = wrapper
-        self._wrappers[wrapper] = real_of
+        WRAPPERS[wrapper] = real_of
 
     def stands_for_global(self, name: str, standin: Any) -> None:
         """Register a stand-in for a builtin, used in all modules except those of Python's standard library."""
@@ -132,14 +128,6 @@ class StandIns:
         make = self._kinds.get(type(value))
         return value if make is None else make(value)
 
-    def real_of(self, value: Any) -> Any:
-        """Return the real value behind a stand-in; the value itself if it is not a stand-in."""
-        unwrap = self._wrappers.get(type(value))
-        if unwrap is not None:
-            return unwrap(value)
-        found = self._partials.get(id(value))
-        return found[0] if found is not None and found[1] is value else value
-
     def _of_module(self, module: ModuleType) -> ModuleType:
         return self._proxies.get(id(module), module)
 
@@ -148,8 +136,8 @@ class StandIns:
         options = self._of_each(value.keywords)
         if function is value.func and arguments is value.args and options is value.keywords:
             return value
-        found = partial(function, *arguments, **options)
-        self._partials[id(found)] = value, found
+        found = ProxyPartial(function, *arguments, **options)
+        found.real = value
         return found
 
     def _of_method(self, method: Any) -> Any:
@@ -274,7 +262,7 @@ class StandIns:
 
     def _is_proxied(self, name: str, module: ModuleType) -> bool:
         """Return whether a module is never changed but contains a value that has a stand-in."""
-        if _is_of_numpy(name):
+        if _is_of_numpy(name) and self._meet is not None:
             return True
         is_shared = name in _SHARED or _is_compiled(module)
         return is_shared and any(self.of(v) is not v for v in list(vars(module).values()))
@@ -300,40 +288,27 @@ class StandIns:
                 if held.get(name) is standin:
                     del held[name]
                 elif name in held:
-                    held[name] = self.real_of(held[name])
+                    held[name] = real_of(held[name])
         while self._put:
             held, name, value, standin = self._put[-1]
             if held.get(name) is standin:
                 held[name] = value
             elif name in held:
-                held[name] = self.real_of(held[name])
+                held[name] = real_of(held[name])
             self._put.pop()
         while self._put_on:
             owner, name, value = self._put_on[-1]
             setattr(owner, name, value)
             self._put_on.pop()
         self._restore([*changed, *own])
-        self._partials.clear()
 
     def _restore(self, changed: Iterable[Space]) -> None:
         """Restore the real functions in namespaces that received stand-ins in the meantime."""
-        ours = {id(standin): (standin, real) for real, standin in self._standins.values()}
         for held in changed:
             for name, value in list(held.items()):
-                found = ours.get(id(value))
-                real = found[1] if found is not None and found[0] is value else self.real_of(value)
+                real = real_of(value)
                 if real is not value:
                     held[name] = real
-
-
-def _standin(real: Any, ours: Callable[..., Any], is_ours: Callable[..., bool]) -> Any:
-    @wraps(real, updated=())
-    def standin(*args: Any, **options: Any) -> Any:
-        if current.get() is None or not is_ours(*args, **options):
-            return real(*args, **options)
-        return ours(real, *args, **options)
-
-    return standin
 
 
 _WITHOUT_ARRAYS = ("symbcast.core.", "symbcast.operators.", "symbcast.paths.")
