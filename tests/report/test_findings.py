@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -59,6 +60,13 @@ def test_findings_are_the_condition_and_fail_where_they_say(kind, data):
             everything = at(program, sizes)
             assert program.allows(everything)
             assert program.outcome(everything) is None
+            stop = next(
+                n
+                for n in range(len(program.steps))
+                if replace(program, steps=program.steps[: n + 1]).outcome(everything) is None
+            )
+            steps = [op for op in env.operations if op.kind != "assume"]
+            assert finding.stops_at == steps[stop].name
 
 
 def program_assumptions(env):
@@ -95,6 +103,18 @@ def test_formats_are_valid_and_say_every_finding(program):
     heads = [line for line in env.report("text", "a b.py").splitlines() if not line.startswith("    ")]
     said = [f"a b.py: {level}: " for level in levels] or ["a b.py: the program: always valid"]
     assert [line[: len(start)] for line, start in zip(heads, said, strict=True)] == said
+
+
+def test_a_run_may_stop_before_what_is_required():
+    env = sb.ShapeEnv()
+    env.broadcast("1, 3", "1, 1, 1", origin="zeroth")
+    x = env.broadcast("b, 2", "1, a, 1", origin="first")
+    env.broadcast("1, 1, 3", "b", origin="between")
+    env.broadcast(x, "b, a", origin="second")
+    found = {f.text: f for f in env.findings}["b == 1 or a == 1"]
+    assert (found.operation, found.origins, found.stops_at) == ("second", ("between", "second"), "first")
+    assert "; the run stops at first" in env.report("text")
+    assert [f["stops_at"] for f in json.loads(env.report("json"))["findings"]] == [f.stops_at for f in env.findings]
 
 
 def test_what_follows_from_several_operations_names_them_all():

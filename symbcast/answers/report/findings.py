@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.answers.explanation.names import Namer, names_of_operands, rule_text
 from symbcast.answers.explanation.words import in_words
 from symbcast.answers.report.failures import Sizes, broken, located_reason, saying, shape_at
+from symbcast.answers.report.stops import Stops
 from symbcast.core.characters import visible
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.shapes import Shape
@@ -30,7 +31,9 @@ class Finding:
     The conjunction of the findings of a program is its condition.
 
     Attributes:
-        operation: The name of the operation that requires it: the first one that fails at `counterexample`.
+        operation: The name of the operation that requires it: the first of its origins that fails at `counterexample`.
+        stops_at: The name of the operation at which a run with the sizes of `counterexample` stops: the first one of
+            the whole program whose requirements fail there, perhaps for another reason; empty if unknown.
         kind: The kind of this operation: ``"broadcast"``, ``"matmul"``, ``"equal"``, ``"require"``, ...
         rule: The rule of a broadcast with its attributes, such as ``"pdpd(axis=1)"``; else empty.
         operands: The operands of this operation by name, with their shapes; None for one that is not known.
@@ -60,6 +63,7 @@ class Finding:
     reason: str = ""
     failing: Mapping[str, int] | None = field(default=None, hash=False)
     sizes_there: str = ""
+    stops_at: str = ""
     origins: tuple[str, ...] = ()
     is_joint: bool = False
     verdict: Verdict = Verdict.SOMETIMES
@@ -119,6 +123,7 @@ class _Reader:
         self._program = program
         self._namer = Namer.of(program.shown)
         self._verdict = program.verdict
+        self._stops = Stops(program)
 
     def conjunct(self, requirement: Requirement) -> Finding:
         """Return the finding about a conjunct of the condition."""
@@ -138,6 +143,7 @@ class _Reader:
         sizes = None if failing is None else self._program.symbol_sizes(failing)
         op, constraint = _blame(clause, origins, sizes)
         shown = () if constraint is None else constraint.origin.operands
+        stop = None if sizes is None else self._stops.first(sizes)
         return Finding(
             operation=op.name,
             kind=op.kind,
@@ -151,6 +157,7 @@ class _Reader:
             reason=_reason(op, constraint),
             failing=failing,
             sizes_there="" if sizes is None else _there((op.operands[n] for n in shown), sizes),
+            stops_at="" if stop is None else stop[1].name,
             origins=tuple(dict.fromkeys(o.name for o in origins)),
             verdict=severity(self._verdict, failing),
         )

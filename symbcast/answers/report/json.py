@@ -42,6 +42,7 @@ class FindingData(TypedDict):
     reason: str
     counterexample: dict[str, int] | None
     sizes_there: str
+    stops_at: str
     origins: list[str]
     is_joint: bool
     verdict: str
@@ -114,6 +115,7 @@ def _finding(finding: Finding, namer: Namer) -> FindingData:
         "reason": finding.reason,
         "counterexample": finding.counterexample,
         "sizes_there": finding.sizes_there,
+        "stops_at": finding.stops_at,
         "origins": list(finding.origins),
         "is_joint": finding.is_joint,
         "verdict": finding.verdict.value,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from symbcast.core.characters import listed, sizes_text
 from symbcast.core.reasons import JOIN, ONTO, REQUIRED_FORMULA
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.answers.report.findings import Finding
@@ -123,4 +124,13 @@ def lines(finding: Finding, required: str, operands: Iterable[str] = ()) -> Iter
         yield f"operands: {', '.join(shown)}"
     if finding.counterexample:
         there = f": {finding.sizes_there}" if finding.sizes_there else ""
-        yield f"fails at {sizes_text(finding.counterexample)}{there}"
+        yield f"fails at {sizes_text(finding.counterexample)}{there}{stopping(finding)}"
+
+
+def stopping(finding: Finding) -> str:
+    """Return where a run stops at a finding's counterexample, if that is not the operation that requires it.
+
+    Empty for operations that clash: their findings name each other.
+    """
+    elsewhere = finding.stops_at not in ("", finding.operation) and finding.verdict is not Verdict.NEVER
+    return f"; the run stops at {finding.stops_at}" if elsewhere else ""

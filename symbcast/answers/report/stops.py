@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.explanation.names import Namer
@@ -30,16 +32,43 @@ class Stop(NamedTuple):
     requirement: str
 
 
-def first_stop(program: Program, sizes: Sizes) -> Stop | None:
-    """Return where a run of a program stops at some sizes; None if no operation is known to fail.
+class Stops:
+    """Where runs of a program stop: each requirement with the first operation that has it, in order."""
 
-    Requirements on sizes that are not given are left out.
-    """
-    for op in program.operations:
-        for formula in needs(op):
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    @cached_property
+    def _required(self) -> list[tuple[Formula, Op]]:
+        """The requirements; a long program repeats most of its operations, and with them their requirements."""
+        met: set[Hashable] = set()
+        found: dict[Formula, Op] = {}
+        for op in self._program.operations:
+            key = (op.kind, op.rule, op.operands) if op.formula is None else op.formula
+            if key not in met:
+                met.add(key)
+                for formula in needs(op):
+                    found.setdefault(formula, op)
+        return list(found.items())
+
+    def first(self, sizes: Sizes) -> tuple[Formula, Op] | None:
+        """Return the first requirement that fails at some sizes and its operation; None if none is known to fail.
+
+        Requirements on sizes that are not given are left out.
+        """
+        for formula, op in self._required:
             if symbols_in(formula).keys() <= sizes.keys() and not holds_at(formula, sizes):
-                return Stop(op, Namer.of(program.shown).formula(_simplified(program, formula)))
-    return None
+                return formula, op
+        return None
+
+
+def first_stop(program: Program, sizes: Sizes) -> Stop | None:
+    """Return where a run of a program stops at some sizes; None if no operation is known to fail."""
+    found = Stops(program).first(sizes)
+    if found is None:
+        return None
+    formula, op = found
+    return Stop(op, Namer.of(program.shown).formula(_simplified(program, formula)))
 
 
 def _simplified(program: Program, formula: Formula) -> Formula:

@@ -11,6 +11,7 @@ from symbcast.answers.explanation.words import in_words
 from symbcast.answers.report import findings as report
 from symbcast.answers.report.failures import Sizes, dims_at, without
 from symbcast.answers.report.outcomes import Line
+from symbcast.answers.report.stops import Stops
 from symbcast.core.characters import listed
 from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, negate
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
@@ -105,6 +106,7 @@ class _Reader:
         self._namer = Namer.of(checked.env.shown)
         self._askers = Askers(checked.env)
         self._repairs = Repairs(checked)
+        self._stops = Stops(checked.env)
         symbols = {name: s for s, name in checked.env.shown.items()}
         inputs = checked.conditions.inputs.shown
         self._own = {s: symbols[name] for s, name in inputs.items() if symbols.get(name, s) != s}
@@ -185,12 +187,18 @@ class _Reader:
             words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
             failing=None if failing is None else self._told_sizes(failing, clause),
             sizes_there=self._there(blamed, sizes, is_data),
+            stops_at="" if sizes is None else self._stop(sizes),
             fix="" if clause == FALSE else self._repairs.best(clause, blamed),
             origins=tuple(dict.fromkeys(op.name for op in ops)),
             is_about_data=is_data,
             formula=clause,
             verdict=report.severity(self._env.verdict, failing),
         )
+
+    def _stop(self, sizes: Sizes) -> str:
+        """Return the first node that fails at some sizes; empty if it is unknown."""
+        stop, places = self._stops.first(sizes), self._checked.asker.places
+        return places[stop[1].name].name if stop is not None and stop[1].name in places else ""
 
     def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
         """Return the sizes of inputs, and those data-dependent sizes that the clause mentions."""

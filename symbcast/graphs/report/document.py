@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
+from symbcast.answers.report.outcomes import stopping
 from symbcast.answers.show.call import with_condition
 from symbcast.answers.show.document import (
     Block,
@@ -196,10 +197,12 @@ def _failing(finding: Finding) -> Line:
     """Return the smallest sizes at which a finding fails, and the operands there."""
     if finding.counterexample is None:
         return ()
+    after = (Span(stopping(finding)),) if stopping(finding) else ()
     if not finding.counterexample:
-        return (Span(finding.sizes_there, True),)
+        return (Span(finding.sizes_there, True), *after)
     sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
-    return (sizes, Span(": "), Span(finding.sizes_there, True)) if finding.sizes_there else (sizes,)
+    there = (Span(": "), Span(finding.sizes_there, True)) if finding.sizes_there else ()
+    return (sizes, *there, *after)
 
 
 # Fields about the whole model.

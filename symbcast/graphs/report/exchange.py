@@ -98,6 +98,7 @@ def _finding(finding: Finding, namer: Namer) -> dict[str, Any]:
         "code": finding.code,
         "counterexample": sizes_data(finding.counterexample),
         "sizes_there": finding.sizes_there,
+        "stops_at": finding.stops_at,
         "fix": finding.fix,
         "origins": list(finding.origins),
         "is_about_data": finding.is_about_data,
