@@ -43,6 +43,14 @@ class Model(ABC):
         """The names of the inputs that a caller gives."""
         return tuple(self.graph.inputs)
 
+    @property
+    def axes_in_file(self) -> Mapping[str, tuple[int | None, ...]]:
+        """The shapes that the model's own file has for inputs and outputs: numbers, and None for a size that is open.
+
+        A tensor whose rank the file does not have is not in it; nor is any if the front end does not say.
+        """
+        return {}
+
     @abstractmethod
     def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the inputs as values, with a caller's knowledge about them; see `symbcast.graphs.inputs.inputs`.

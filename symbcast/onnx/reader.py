@@ -49,6 +49,16 @@ class OnnxModel(Model):
         """The names of the inputs that are not constants of the model."""
         return tuple(i.name for i in self._inputs)
 
+    @property
+    def axes_in_file(self) -> dict[str, tuple[int | None, ...]]:
+        """The shapes of inputs and outputs in the file: numbers, and None for a size with a name or without one."""
+        types = {v.name: v.type.tensor_type for v in (*self.raw.graph.input, *self.raw.graph.output)}
+        return {
+            name: tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim)
+            for name, kind in types.items()
+            if kind.HasField("shape")
+        }
+
     def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
         """Return the inputs as values, with the caller's knowledge of them."""
         return read_inputs(self._inputs, env, given, are_open=are_open)

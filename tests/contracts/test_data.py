@@ -46,7 +46,8 @@ def test_an_incomplete_trace_has_no_contract():
     contract = report.contract(N="1..8")
     assert contract.verdict is V.UNKNOWN
     with pytest.raises(sb.UndecidedError):
-        contract.to("json")
+        contract.to("openvino", inputs={"x": "N, D"})
+    assert sb.Contract.from_json(contract.to("json")).verdict is V.UNKNOWN
 
 
 def test_indices_that_grow_with_a_size_limit_it():

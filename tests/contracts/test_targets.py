@@ -55,12 +55,12 @@ def test_the_recorded_readers_read_what_is_written_today(name):
 
 # TensorRT. https://docs.nvidia.com/deeplearning/tensorrt/latest/reference/command-line-programs.html
 
-SPEC = r"(?P<spec>(?:[\w./-]+|\\'[^']+\\'):\d+(?:x\d+)*(?:,(?:[\w./-]+|\\'[^']+\\'):\d+(?:x\d+)*)*)"
+SPEC = r"(?P<spec>[\w./:-]+:\d+(?:x\d+)*(?:,[\w./:-]+:\d+(?:x\d+)*)*)"
 
 
 def profiles_of(text):
     """Read options of trtexec: a list of profiles, each with the shapes of inputs by end."""
-    found, words = [], text.replace("\\\n", " ").split()
+    found, words = [], text.split()
     for word in words:
         if re.fullmatch(r"--profile=\d+", word):
             assert word == f"--profile={len(found)}"
@@ -76,7 +76,7 @@ def profiles_of(text):
 
 def shapes_of(spec):
     pairs = [part.rpartition(":") for part in spec.split(",")]
-    return [(name.strip("\\'"), tuple(map(int, dims.split("x")))) for name, _, dims in pairs]
+    return [(name, tuple(map(int, dims.split("x")))) for name, _, dims in pairs]
 
 
 def test_options_of_trtexec_have_the_documented_grammar(report):
@@ -192,7 +192,9 @@ def test_relations_that_targets_cannot_express():
             pairs.to(target, inputs=PAIRS)
         assert error.value.nearest == pairs.in_form("box", 1).to(target, inputs=PAIRS)
     total = sb.Condition("total == past + seq").contract(past="1..8", seq="1..4", form="derived")
-    assert "'t': export.symbolic_shape(\"(past + seq,)\"" in total.to("jax", inputs={"t": "total"})
+    with pytest.raises(sb.TargetError, match="one equation in one size at a time, and past and seq cannot"):
+        total.to("jax", inputs={"t": "total"})
+    assert "'t': export.symbolic_shape(\"(past + seq,)\"" in total.to("jax", inputs={"t": "total", "p": "past"})
     with pytest.raises(sb.TargetError, match="from one other"):
         total.to("torch", inputs={"t": "total"})
     falling = sb.Condition("a + b == 8").contract(a="0..8", b="1..8", form="derived")
@@ -268,10 +270,6 @@ def test_triton_reads_the_configuration(report):
         "max_batch_size": 16,
         "tensors": {"x": [[3, 1280, 256], "TYPE_FP32"], "y": [[3, -1, -1], "TYPE_FP32"]},
     }
-    free = sb.Condition("N >= 1 and T >= 1").contract(N="1..8", T="1..4096")
-    found = read("triton", free.to("triton", inputs={"ids": "N, T", "mask": "N, T"}), "tritonclient")
-    assert found["max_batch_size"] == 8
-    assert [dims for dims, _ in found["tensors"].values()] == [[-1], [-1]]
 
 
 def test_core_ml_converts_with_the_shapes(report):
@@ -326,7 +324,7 @@ def test_json_has_the_schema(report):
 # Refusals.
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [target for target in TARGETS if target != "json"])
 def test_nothing_is_written_where_no_sizes_work(target):
     with pytest.raises(sb.UndecidedError):
         sb.Condition("H % 4 == 0").contract(H=3).to(target, inputs={"x": "H"})

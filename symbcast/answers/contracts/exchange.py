@@ -72,6 +72,7 @@ def _tensors_data(question: Question, tensors: Mapping[str, Tensor]) -> dict[str
             if tensor.shape is None or tensor.shape.rank is None
             else [question.namer.dim(d) for d in tensor.shape.dims],
             "element_type": tensor.element_type,
+            **({} if tensor.declared is None else {"declared": list(tensor.declared)}),
         }
         for name, tensor in tensors.items()
     }
@@ -142,6 +143,7 @@ class _Reader:
             name: Tensor(
                 None if told["shape"] is None else self._shape(told["shape"], f"data.question.{key}.{name}.shape"),
                 told["element_type"],
+                tuple(told["declared"]) if "declared" in told else None,
             )
             for name, told in self._data["question"][key].items()
         }

@@ -1,4 +1,4 @@
-"""The inputs that a contract is about: their shapes and element types."""
+"""The inputs and outputs that a contract is about: their shapes and element types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,25 @@ ELEMENT_TYPES = {
 
 
 class Tensor(NamedTuple):
-    """An input or output: its shape, None if unknown, and NumPy's name of its element type, empty if unknown."""
+    """An input or output.
+
+    Attributes:
+        shape: Its shape; None if unknown.
+        element_type: NumPy's name of its element type; empty if unknown.
+        declared: What the model's own file says about its axes: numbers, and None for a size that is open. None if that
+            is unknown. A fixed size of the answer may be open here, and a target that compares a text with the model
+            compares it with this.
+    """
 
     shape: Shape | None
     element_type: str = ""
+    declared: tuple[int | None, ...] | None = None
+
+    @property
+    def axes(self) -> tuple[int | None, ...] | None:
+        """The axes in the model, as far as they are known: as declared, else numbers of the shape; None if unknown."""
+        if self.declared is not None:
+            return self.declared
+        if self.shape is None or self.shape.rank is None:
+            return None
+        return tuple(d if isinstance(d, int) else None for d in self.shape.dims)

@@ -242,10 +242,12 @@ class GraphAnswer(ModuleAnswer):
     @property
     def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
         types = self._checked.inputs.values
-        found = {n: Tensor(s, ELEMENT_TYPES.get(types[n].dtype, "")) for n, s in self.inputs.items()}
+        declared = self._checked.model.axes_in_file
+        found = {n: Tensor(s, ELEMENT_TYPES.get(types[n].dtype, ""), declared.get(n)) for n, s in self.inputs.items()}
         values = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
         kinds = {n: "" if v is None else ELEMENT_TYPES.get(v.dtype, "") for n, v in values.items()}
-        return found, {name: Tensor(shape, kinds[name]) for name, shape in self.outputs.items()}
+        outputs = {name: Tensor(shape, kinds[name], declared.get(name)) for name, shape in self.outputs.items()}
+        return found, outputs
 
     def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
         from symbcast.graphs.findings.stops import stop_at

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.errors import TargetError
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.targets.request import Axes, Axis, Request
+
+    Shapes: TypeAlias = "tuple[Axis, ...] | list[tuple[int, ...]]"
+    """The axes of an input, or its enumerated shapes."""
 
 ELEMENT_TYPES = {"float32": "float32", "float16": "float16", "int32": "int32", "int64": "int32"}
 """The element types of inputs: Core ML has no integers of 64 bits, and coremltools makes them 32 bits wide."""
@@ -15,8 +19,61 @@ MOST_SHAPES = 128
 """The number of shapes that Core ML enumerates at most."""
 
 
+MOST_AXES = 5
+
+
+class Draft(NamedTuple):
+    """The shapes of the inputs, and their element types, empty if unknown."""
+
+    shapes: Mapping[str, Shapes]
+    kinds: Mapping[str, str]
+
+    @property
+    def enumerated(self) -> dict[str, list[tuple[int, ...]]]:
+        """The shapes of the inputs that have several."""
+        return {name: shape for name, shape in self.shapes.items() if isinstance(shape, list) and len(shape) > 1}
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """How many axes each input has."""
+        return {n: len(shape[0]) if isinstance(shape, list) else len(shape) for n, shape in self.shapes.items()}
+
+
+RULES: tuple[Rule[Draft], ...] = (
+    Rule(
+        f"an input has 1 to {MOST_AXES} axes",
+        "coremltools: converters/mil/mil/program.py, Placeholder; converters/mil/frontend/torch/ops.py",
+        lambda draft: first(f"{n} has {rank}" for n, rank in draft.ranks.items() if not 1 <= rank <= MOST_AXES),
+        "reshape it inside the model",
+    ),
+    Rule(
+        f"the element type of an input is one of {', '.join(ELEMENT_TYPES)}",
+        "Core ML: mlmodel/format/FeatureTypes.proto, ArrayDataType; coremltools: converters/mil/input_types.py",
+        lambda draft: first(
+            f"it has no inputs of the element type {kind}, which {name} has"
+            for name, kind in draft.kinds.items()
+            if kind and kind not in ELEMENT_TYPES
+        ),
+        "cast it to float32 in front of the model",
+    ),
+    Rule(
+        f"an input has at most {MOST_SHAPES} enumerated shapes",
+        "coremltools: docs-guides/source/flexible-inputs.md",
+        lambda draft: first(f"{n} has {len(s)}" for n, s in draft.enumerated.items() if len(s) > MOST_SHAPES),
+        f"take most={MOST_SHAPES}",
+    ),
+    Rule(
+        "at most one input has enumerated shapes",
+        "coremltools: converters/_converters_entry.py, _validate_enumerated_shape_inputs",
+        lambda draft: f"{' and '.join(draft.enumerated)} have" if len(draft.enumerated) > 1 else "",
+        "give one of them a fixed shape, or take form='box'",
+    ),
+)
+
+
 def inputs(request: Request) -> str:
     """Return Python source: a list of ``coremltools.TensorType``, in the order of the inputs."""
+    shapes: Mapping[str, Shapes]
     if len(request.boxes) > 1:
         shapes = _enumerated(request)
     else:
@@ -26,27 +83,30 @@ def inputs(request: Request) -> str:
             raise request.refused(
                 "its ranges have no steps", "enumerate sizes with form='list', up to 128", "list", MOST_SHAPES
             )
-        shapes = {name: _shape(axes) for name, axes in request.intervals(box).items()}
+        shapes = request.intervals(box)
+    draft = Draft(shapes, {name: request.tensors[name].element_type for name in shapes})
+    verify(request, RULES, draft)
     lines = ["import coremltools as ct", "import numpy as np", "", "inputs = ["]
-    for name, shape in shapes.items():
-        kind = request.tensors[name].element_type
-        if kind and kind not in ELEMENT_TYPES:
-            raise TargetError(request.target, f"it has no inputs of the element type {kind}", f"cast {name} to float32")
+    for name, shape in draft.shapes.items():
+        kind = draft.kinds[name]
         told = f", dtype=np.{ELEMENT_TYPES[kind]}" if kind else ""
-        lines.append(f"    ct.TensorType(name={name!r}, shape={shape}{told}),")
+        lines.append(f"    ct.TensorType(name={name!r}, shape={_text(shape)}{told}),")
     return "\n".join([*lines, "]"])
 
 
-def _shape(axes: tuple[Axis, ...]) -> str:
-    if all(axis.is_fixed for axis in axes):
-        return str(tuple(axis.sizes[0] for axis in axes))
+def _text(shape: Shapes) -> str:
+    if isinstance(shape, list):
+        several = f"ct.EnumeratedShapes(shapes={shape}, default={shape[-1]})"
+        return several if len(shape) > 1 else str(shape[0])
+    if all(axis.is_fixed for axis in shape):
+        return str(tuple(axis.sizes[0] for axis in shape))
     dims = (
-        str(a.sizes[0]) if a.is_fixed else f"ct.RangeDim({a.sizes[0]}, {a.sizes[-1]}, default={a.best})" for a in axes
+        str(a.sizes[0]) if a.is_fixed else f"ct.RangeDim({a.sizes[0]}, {a.sizes[-1]}, default={a.best})" for a in shape
     )
     return f"ct.Shape(shape=({', '.join(dims)},))"
 
 
-def _enumerated(request: Request) -> dict[str, str]:
+def _enumerated(request: Request) -> dict[str, list[tuple[int, ...]]]:
     """Return the enumerated shapes of each input; raise `TargetError` if combinations would be wrong."""
     every: list[Axes] = []
     for box in request.boxes:
@@ -65,7 +125,4 @@ def _enumerated(request: Request) -> dict[str, str]:
         )
     if any(len(known) > MOST_SHAPES for known in shapes.values()):
         raise request.refused(f"it enumerates at most {MOST_SHAPES} shapes", "take most=128", "list", MOST_SHAPES)
-    return {
-        name: f"ct.EnumeratedShapes(shapes={known}, default={known[-1]})" if len(known) > 1 else str(known[0])
-        for name, known in shapes.items()
-    }
+    return shapes

@@ -2,37 +2,88 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.answers.contracts.targets.lines import line_of, lines_of
-from symbcast.errors import TargetError
+from symbcast.answers.contracts.targets.lines import Line, line_of, lines_of
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.targets.request import Request
 
+_RESERVED = {"mod", "floordiv", "max", "min", "export", "scope", "shapes"}
+"""JAX's operators in symbolic shapes, and the names in the text."""
+_INT32 = (1 << 31) - 1
+_SHAPES = "jax: jax/_src/export/shape_poly.py"
+
+
+class Draft(NamedTuple):
+    """The free sizes, by the names of the sizes that have them, and the axes of the inputs, None for no inputs."""
+
+    free: Mapping[str, Line]
+    shapes: Mapping[str, Sequence[Line]] | None
+
+    @property
+    def unsolved(self) -> set[str]:
+        """The free sizes in shapes that JAX cannot compute from these.
+
+        It solves an equation of one axis in one size, puts the value in, and goes on.
+        """
+        pending = {*(f for shape in (self.shapes or {}).values() for line in shape for f in line.factors)}
+        axes = [{f for f, factor in line.factors.items() if factor} for s in (self.shapes or {}).values() for line in s]
+        while True:
+            found = {f for axis in axes if len(axis & pending) == 1 for f in axis & pending}
+            if not found:
+                return pending
+            pending -= found
+
+
+RULES: tuple[Rule[Draft], ...] = (
+    Rule(
+        "a size is at least 1",
+        f"{_SHAPES}: dimension variables range over integers from 1 on",
+        lambda draft: first(f"{name} can be {line.low}" for name, line in draft.free.items() if line.low < 1),
+        "want sizes from 1 on",
+    ),
+    Rule(
+        f"a bound is at most {_INT32}",
+        f"{_SHAPES}: dimensions have 32 bits unless jax_enable_x64 is set",
+        lambda draft: first(f"{name} can be {line.high}" for name, line in draft.free.items() if line.high > _INT32),
+        "want smaller sizes",
+    ),
+    Rule(
+        "each size can be computed from the shapes, one equation in one size at a time",
+        f"{_SHAPES}: solve_dim_vars",
+        lambda draft: f"{' and '.join(sorted(draft.unsolved))} cannot" if draft.unsolved else "",
+        "give an input in which the size stands alone",
+    ),
+)
+
 
 def shapes(request: Request) -> str:
-    """Return Python source: a scope with the bounds of all sizes, and the shapes of the inputs in it, if known."""
+    """Return Python source: a scope with the bounds of all sizes, and the shapes of the inputs in it, if known.
+
+    JAX refuses a constraint on a size that is in no shape, so there is none.
+    """
     box = request.box("export once for each box")
-    lines = lines_of(request, box)
-    constraints = []
-    for name, line in lines.items():
-        if line.free:
-            if box[name][0] < 1:
-                raise TargetError(
-                    request.target,
-                    f"it takes every size to be at least 1, and {name} can be {box[name][0]}",
-                    "want sizes from 1 on",
-                )
-            constraints += [f"{line.free} >= {line.low}", f"{line.free} <= {line.high}"]
-    source = ["from jax import export", "", f"scope = export.SymbolicScope({constraints!r})"]
+    lines = lines_of(request, box, _RESERVED)
+    free = {name: line for name, line in lines.items() if line.free}
+    found = None
     if request.tensors:
         request.axes(box)  # raises the error of an unknown rank
+        found = {n: [line_of(request, d, lines) for d in t.shape.dims] for n, t in request.tensors.items() if t.shape}
+        used = {f for shape in found.values() for line in shape for f in line.factors}
+        free = {name: line for name, line in free.items() if line.free in used}
+    draft = Draft(free, found)
+    verify(request, RULES, draft)
+    bounds = [(f"{line.free} >= {line.low}", f"{line.free} <= {line.high}") for line in free.values()]
+    constraints = [part for pair in bounds for part in pair]
+    source = ["from jax import export", "", f"scope = export.SymbolicScope({constraints!r})"]
+    if found is not None:
         source.append("shapes = {")
-        for name, tensor in request.tensors.items():
-            assert tensor.shape is not None
-            text = ", ".join(line_of(request, dim, lines).expression for dim in tensor.shape.dims)
-            comma = "," if len(tensor.shape.dims) == 1 else ""
+        for name, shape in found.items():
+            text = ", ".join(line.expression for line in shape)
+            comma = "," if len(shape) == 1 else ""
             source.append(f'    {name!r}: export.symbolic_shape("({text}{comma})", scope=scope),')
         source.append("}")
     return "\n".join(source)

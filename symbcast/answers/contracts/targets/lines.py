@@ -9,7 +9,7 @@ from symbcast.core.algebra.terms import Operation, term
 from symbcast.errors import TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from symbcast.answers.contracts.targets.request import Box, Request
     from symbcast.core.algebra.terms import Dim
@@ -42,32 +42,41 @@ class Line(NamedTuple):
         return " + ".join(parts).replace("+ -", "- ")
 
 
-def lines_of(request: Request, box: Box) -> dict[str, Line]:
+def lines_of(request: Request, box: Box, reserved: Collection[str]) -> dict[str, Line]:
     """Return each size of a box as a line; derived sizes as expressions of the others.
 
-    Raises `TargetError` if one is not linear.
+    No name of a free size is a reserved word. Raises `TargetError` if a size is not linear.
     """
     derived = {request.question.names[s]: expression for s, expression in request.derived.items()}
-    lines = free_lines({name: sizes for name, sizes in box.items() if name not in derived})
+    lines = free_lines({name: sizes for name, sizes in box.items() if name not in derived}, reserved)
     lines.update({name: line_of(request, expression, lines) for name, expression in derived.items()})
     return {name: lines[name] for name in box}
 
 
-def free_lines(box: Box) -> dict[str, Line]:
-    """Return each size of a box as a line; all names are identifiers, and no two are equal.
+def free_lines(box: Box, reserved: Collection[str] = ()) -> dict[str, Line]:
+    """Return each size of a box as a line; all names are identifiers, none is reserved, and no two are equal.
 
     >>> line = free_lines({"H": range(64, 1281, 32), "N": range(1, 17), "C": range(3, 4)})["H"]
     >>> line.expression, line.low, line.high
     ('32*_H', 2, 40)
     """
-    found: dict[str, Line] = {}
-    taken: set[str] = set()
-    for name, sizes in box.items():
+    return {name: _line(spelled, box[name]) for name, spelled in distinct(box, reserved).items()}
+
+
+def distinct(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, str]:
+    """Return an identifier for each name; none is reserved, and none equals another, also not with ``_`` in front.
+
+    >>> distinct(["a.b", "a_b", "lambda"], {"lambda"})
+    {'a.b': 'a_b', 'a_b': 'a_b_', 'lambda': 'lambda_'}
+    """
+    found: dict[str, str] = {}
+    taken = {*reserved}
+    for name in names:
         spelled = ascii_identifier(name)
         while spelled in taken or f"_{spelled}" in taken:
             spelled += "_"
         taken |= {spelled, f"_{spelled}"}
-        found[name] = _line(spelled, sizes)
+        found[name] = spelled
     return found
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
-from symbcast.answers.contracts.targets.lines import free_lines
+from symbcast.answers.contracts.targets.lines import distinct
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
 from symbcast.core.logic.formulas import negate
-from symbcast.errors import TargetError
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axis, Request
+    from symbcast.answers.contracts.targets.request import Axes, Axis, Box, Request
 
 _TYPES = {
     "float32": "f32",
@@ -29,6 +30,58 @@ _TYPES = {
 }
 
 
+_INT64 = (1 << 63) - 1
+
+
+class Types(NamedTuple):
+    """The axes of the inputs, and their element types, empty if unknown."""
+
+    axes: Axes
+    kinds: Mapping[str, str]
+
+
+STABLEHLO: tuple[Rule[Types], ...] = (
+    Rule(
+        f"an element type is one of {', '.join(_TYPES)}",
+        "StableHLO: docs/spec.md, Types",
+        lambda types: first(
+            f"it has no element type {kind}, which {name} has"
+            for name, kind in types.kinds.items()
+            if kind and kind not in _TYPES
+        ),
+        "cast it in front of the model",
+    ),
+    Rule(
+        "a line is a name, a colon and a type",
+        "this text",
+        lambda types: first(
+            f"the name {name!r} has a colon and a space, or a line break"
+            for name in types.axes
+            if ": " in name or not name.isprintable()
+        ),
+        "rename the input",
+    ),
+    Rule(
+        "a tensor has a bound for each axis",
+        "StableHLO: stablehlo/dialect/StablehloOps.cpp, TypeExtensionsAttr",
+        lambda types: first(f"{n} has none" for n, axes in types.axes.items() if any(not a.sizes for a in axes)),
+        "give its shape with inputs=",
+    ),
+)
+IREE: tuple[Rule[Box], ...] = (
+    Rule(
+        "an assumption has 0 <= umin <= umax, and multiples of udiv",
+        "IREE: compiler/src/iree/compiler/Dialect/Util/IR/UtilOps.td, Util_AssumeIntOp",
+        lambda box: first(
+            f"{name} is {sizes[0]}..{sizes[-1]} step {sizes.step}"
+            for name, sizes in box.items()
+            if not 0 <= sizes[0] <= sizes[-1] <= _INT64 or sizes[0] % sizes.step or sizes[-1] % sizes.step
+        ),
+        "want multiples, or take form='box'",
+    ),
+)
+
+
 def bounded_types(request: Request) -> str:
     """Return a line for each input: its name, and a tensor type with upper bounds.
 
@@ -45,15 +98,13 @@ def bounded_types(request: Request) -> str:
             "fix the sizes with form='list' and most=1, or write for iree",
             "list",
         )
-    return "\n".join(
-        f"{name}: {_type(request, shape, request.tensors[name].element_type)}" for name, shape in axes.items()
-    )
+    types = Types(axes, {name: request.tensors[name].element_type for name in axes})
+    verify(request, STABLEHLO, types)
+    return "\n".join(f"{name}: {_type(shape, types.kinds[name])}" for name, shape in axes.items())
 
 
-def _type(request: Request, axes: tuple[Axis, ...], element_type: str) -> str:
-    kind = _TYPES.get(element_type or "float32")
-    if kind is None:
-        raise TargetError(request.target, f"it has no element type {element_type}", "cast it to another one")
+def _type(axes: tuple[Axis, ...], element_type: str) -> str:
+    kind = _TYPES[element_type or "float32"]
     dims = "".join(f"{a.sizes[0] if a.is_fixed else '?'}x" for a in axes)
     if all(a.is_fixed for a in axes):
         return f"tensor<{dims}{kind}>"
@@ -65,7 +116,7 @@ def assumptions(request: Request) -> str:
     """Return a function that takes all sizes and returns them with IREE's assumptions about their ranges."""
     box = request.box("compile the module once for each box")
     request.require_free()
-    names = {name: line.free.lstrip("_") or f"size_{n}" for n, (name, line) in enumerate(free_lines(box).items())}
+    names = distinct(box)
     body = []
     for name, sizes in box.items():
         step = f", udiv = {sizes.step}" if sizes.step > 1 else ""
@@ -77,14 +128,9 @@ def assumptions(request: Request) -> str:
             )
         told = f"<umin = {sizes[0]}, umax = {sizes[-1]}{step}>"
         body.append(f"  %{names[name]}_in_range = util.assume.int %{names[name]}{told} : index")
+    verify(request, IREE, box)
     arguments = ", ".join(f"%{n}: index" for n in names.values())
     results = ", ".join("index" for _ in names)
     values = ", ".join(f"%{n}_in_range" for n in names.values())
-    return "\n".join(
-        [
-            f"util.func public @sizes({arguments}) -> ({results}) {{",
-            *body,
-            f"  util.return {values} : {results}",
-            "}",
-        ]
-    )
+    returned = f"util.return {values} : {results}" if names else "util.return"
+    return "\n".join([f"util.func public @sizes({arguments}) -> ({results}) {{", *body, f"  {returned}", "}"])

@@ -5,8 +5,29 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symbcast.answers.contracts.targets.request import Request
+
+RULES: tuple[Rule[Mapping[str, int]], ...] = (
+    Rule(
+        "an override is for a size that the model names",
+        "ONNX Runtime: include/onnxruntime/core/session/onnxruntime_c_api.h, AddFreeDimensionOverrideByName",
+        lambda sizes: first(
+            f"{name or 'one'} has no name in the model" for name in sizes if not name or name[0] == "?"
+        ),
+        "name it in the model",
+    ),
+    Rule(
+        "an override is a number from 0 on",
+        "ONNX Runtime: core/optimizer/free_dim_override_transformer.cc takes -1 for an open size",
+        lambda sizes: first(f"{name} is {size}" for name, size in sizes.items() if size < 0),
+        "want sizes from 0 on",
+    ),
+)
 
 
 def overrides(request: Request) -> str:
@@ -18,6 +39,6 @@ def overrides(request: Request) -> str:
     for name, sizes in box.items():
         if len(sizes) > 1:
             raise request.refused(f"it takes one size for each name, and {name} has {len(sizes)}", hint, "list")
-        if name.startswith("?"):
-            raise request.refused(f"the size {name} has no name in the model", "name it in the model")
-    return json.dumps({name: sizes[0] for name, sizes in box.items()}, indent=2)
+    found = {name: sizes[0] for name, sizes in box.items()}
+    verify(request, RULES, found)
+    return json.dumps(found, indent=2)

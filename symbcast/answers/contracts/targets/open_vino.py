@@ -5,13 +5,36 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
+
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axis, Request
+    from symbcast.answers.contracts.targets.request import Axes, Axis, Request
+
+RULES: tuple[Rule[Axes], ...] = (
+    Rule(
+        "Model.reshape takes names of inputs",
+        "OpenVINO: Model::reshape(std::map<std::string, PartialShape>)",
+        lambda axes: first("an input has none" for name in axes if not name),
+        "name it in the model",
+    ),
+    Rule(
+        "a dimension has 0 <= least <= greatest",
+        "OpenVINO: src/core/src/partial_shape.cpp, Dimension(std::string)",
+        lambda axes: first(
+            f"{a.text} of {n} is {a.sizes[0]}..{a.sizes[-1]}"
+            for n, shape in axes.items()
+            for a in shape
+            if a.sizes[0] < 0
+        ),
+        "want sizes from 0 on",
+    ),
+)
 
 
 def shapes(request: Request) -> str:
     """Return JSON: the text of a ``PartialShape`` for each input, such as ``[1..16,3,64..1280,64..1280]``."""
     axes = request.intervals(request.box("compile the model once for each box"))
+    verify(request, RULES, axes)
     return json.dumps({name: f"[{','.join(map(_dim, shape))}]" for name, shape in axes.items()}, indent=2)
 
 

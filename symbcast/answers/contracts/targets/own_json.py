@@ -1,4 +1,4 @@
-"""JSON of our own: `Contract.to_dict` as text."""
+"""JSON of our own: `Contract.to_dict` as text, for every verdict."""
 
 from __future__ import annotations
 

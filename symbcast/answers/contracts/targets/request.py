@@ -180,5 +180,6 @@ def tensors_of(question: Question, inputs: Mapping[str, Any]) -> dict[str, Tenso
     """Return the inputs of a question, with the shapes that a caller gives for some of them."""
     found = dict(question.inputs)
     for name, shape in inputs.items():
-        found[name] = Tensor(read_shape(shape), found[name].element_type if name in found else "")
+        known = found.get(name, Tensor(None))
+        found[name] = known._replace(shape=read_shape(shape))
     return found

@@ -7,69 +7,174 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.errors import TargetError
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axes, Axis, Request
+    from symbcast.answers.contracts.inputs import Tensor
+    from symbcast.answers.contracts.targets.request import Axis, Request
 
 ENDS: dict[str, Callable[[Axis], int]] = {
     "min": lambda axis: axis.sizes[0],
     "opt": lambda axis: axis.best,
     "max": lambda axis: axis.sizes[-1],
 }
-_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
+ELEMENT_TYPES = ("float32", "float16", "float64", "bfloat16", "int8", "uint8", "int32", "int64", "bool")
+_INT32 = (1 << 31) - 1
+_MOST_AXES = 8
+_PLAIN = re.compile(r"[^\s,'\"`$&|;<>()*?\[\]{}~#!\\]+")
+
+Profile: TypeAlias = "dict[str, dict[str, tuple[int, ...]]]"
+"""The least, the optimal and the greatest shape of each input, by the names of `ENDS`."""
 
 
-def _profiles(request: Request) -> Iterator[Axes]:
-    for box in request.boxes:
-        yield request.intervals(box)
+class Draft(NamedTuple):
+    """Profiles, and the inputs that they are about."""
+
+    tensors: Mapping[str, Tensor]
+    profiles: list[Profile]
 
 
-def _shape(axes: tuple[Axis, ...], end: str) -> tuple[int, ...]:
-    return tuple(ENDS[end](axis) for axis in axes)
+def _draft(request: Request) -> Draft:
+    profiles = [
+        {name: {end: tuple(map(at, axes)) for end, at in ENDS.items()} for name, axes in request.intervals(box).items()}
+        for box in request.boxes
+    ]
+    return Draft(request.tensors, profiles)
 
 
-def _spec(profile: Axes, end: str, spell: Callable[[str], str]) -> str:
-    return ",".join(f"{spell(name)}:{'x'.join(map(str, _shape(axes, end)))}" for name, axes in profile.items())
+def _shapes(draft: Draft) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for profile in draft.profiles:
+        for name, ends in profile.items():
+            for shape in ends.values():
+                yield name, shape
+
+
+def _is_unordered(draft: Draft) -> str:
+    parts = ((name, found) for profile in draft.profiles for name, found in profile.items())
+    return first(
+        f"those of {name} are {found['min']}, {found['opt']} and {found['max']}"
+        for name, found in parts
+        if not all(0 <= a <= b <= c for a, b, c in zip(found["min"], found["opt"], found["max"], strict=True))
+    )
+
+
+def _is_large(draft: Draft) -> str:
+    return first(f"{name} can have {max(shape)}" for name, shape in _shapes(draft) if max(shape, default=0) > _INT32)
+
+
+def _is_static(draft: Draft) -> str:
+    axes = [tensor.axes for tensor in draft.tensors.values()]
+    return "" if any(known is None or None in known for known in axes) else "all sizes of the inputs are numbers"
+
+
+_PROFILES: tuple[Rule[Draft], ...] = (
+    Rule(
+        "a profile has 0 <= least <= optimal <= greatest on each axis",
+        "TensorRT: NvInferRuntime.h, IOptimizationProfile::setDimensions",
+        _is_unordered,
+        "want sizes from 0 on",
+    ),
+    Rule(
+        f"a tensor has at most {_MOST_AXES} axes",
+        "TensorRT: NvInferRuntimeBase.h, Dims::MAX_DIMS",
+        lambda draft: first(f"{n} has {len(s)}" for n, s in _shapes(draft) if len(s) > _MOST_AXES),
+        "reshape it inside the model",
+    ),
+    Rule(
+        f"an element type is one of {', '.join(ELEMENT_TYPES)}",
+        "TensorRT: NvInferRuntimeBase.h, DataType; onnx-tensorrt: docs/operators.md",
+        lambda draft: first(
+            f"that of {name} is {tensor.element_type}"
+            for name, tensor in draft.tensors.items()
+            if tensor.element_type and tensor.element_type not in ELEMENT_TYPES
+        ),
+        "cast it in front of the model",
+    ),
+)
+_SMALL: Rule[Draft] = Rule(
+    f"a size is at most {_INT32}",
+    "trtexec: samples/common/sampleOptions.cpp; ONNX Runtime: tensorrt_execution_provider_utils.h (std::stoi)",
+    _is_large,
+    "want smaller sizes",
+)
+TRTEXEC: tuple[Rule[Draft], ...] = (
+    *_PROFILES,
+    _SMALL,
+    Rule(
+        "an input has a size that is not a number in the model",
+        "trtexec: samples/common/sampleEngines.cpp, 'Static model does not take explicit shapes'",
+        _is_static,
+        "leave the options out: trtexec reads the sizes from the model",
+    ),
+    Rule(
+        "options are split at commas, and a shell reads them",
+        "trtexec: samples/common/sampleOptions.cpp, getShapesBuild",
+        lambda draft: first(
+            f"the input name {n!r} has a sign with a meaning" for n in draft.tensors if not _PLAIN.fullmatch(n)
+        ),
+        "rename the input",
+    ),
+)
+PROVIDER: tuple[Rule[Draft], ...] = (
+    *_PROFILES,
+    _SMALL,
+    Rule(
+        "names and shapes are split at the first colon and at commas",
+        "ONNX Runtime: tensorrt_execution_provider_utils.h, ParseProfileShapes",
+        lambda draft: first(f"there is an input {n!r}" for n in draft.tensors if not n or "," in n or ":" in n),
+        "rename the input",
+    ),
+    Rule(
+        "a shape has at least one axis",
+        "ONNX Runtime: tensorrt_execution_provider_utils.h, MakeInputNameShapePair",
+        lambda draft: "" if any(shape for _, shape in _shapes(draft)) else "no input has one",
+        "leave the options out: the provider reads the sizes from the model",
+    ),
+)
+TORCH: tuple[Rule[Draft], ...] = _PROFILES
+
+
+def _spec(profile: Profile, end: str, scalar: str = "") -> str:
+    found = ((name, "x".join(map(str, ends[end])) or scalar) for name, ends in profile.items())
+    return ",".join(f"{name}:{shape}" for name, shape in found if shape)
 
 
 def trtexec(request: Request) -> str:
-    """Return the options of trtexec: a line for each profile, which ``--profile`` numbers if there are several."""
-    lines = []
-    profiles = list(_profiles(request))
-    for number, profile in enumerate(profiles):
-        options = [f"--{end}Shapes={_spec(profile, end, _escaped)}" for end in ENDS]
-        lines.append(" ".join([*([f"--profile={number}"] if len(profiles) > 1 else []), *options]))
-    return " \\\n".join(lines)
+    """Return the options of trtexec on one line; ``--profile`` numbers the profiles if there are several.
 
-
-def _escaped(name: str) -> str:
-    """Return a name as trtexec reads it: one with ``:`` or other signs in escaped quotes."""
-    return name if _PLAIN.fullmatch(name) else f"\\'{name}\\'"
+    trtexec splits a name from its shape at the last colon, so names need no quotes: these would reach it as they are
+    where the line is read from a file, as by ``$(cat profile.txt)``.
+    """
+    draft = _draft(request)
+    verify(request, TRTEXEC, draft)
+    parts = []
+    for number, profile in enumerate(draft.profiles):
+        options = [f"--{end}Shapes={_spec(profile, end, 'scalar')}" for end in ENDS]
+        parts.append(" ".join([*([f"--profile={number}"] if len(draft.profiles) > 1 else []), *options]))
+    return " ".join(parts)
 
 
 def provider_options(request: Request) -> str:
-    """Return the three options of ONNX Runtime's provider as JSON; an input is repeated for each profile."""
+    """Return the three options of ONNX Runtime's provider as JSON; an input is repeated for each profile.
 
-    def spell(name: str) -> str:
-        if "," in name or ":" in name:
-            raise TargetError(request.target, f"it has no way to write the input name {name!r}", "rename the input")
-        return name
-
-    profiles = list(_profiles(request))
-    options = {f"trt_profile_{end}_shapes": ",".join(_spec(p, end, spell) for p in profiles) for end in ENDS}
+    An input without axes is left out: it has no dynamic size, and the provider does not read an empty shape.
+    """
+    draft = _draft(request)
+    verify(request, PROVIDER, draft)
+    options = {f"trt_profile_{end}_shapes": ",".join(_spec(p, end) for p in draft.profiles) for end in ENDS}
     return json.dumps(options, indent=2)
 
 
 def torch_inputs(request: Request) -> str:
     """Return Python source: a list of ``torch_tensorrt.Input``, in the order of the inputs."""
-    profiles = list(_profiles(request))
+    draft = _draft(request)
+    verify(request, TORCH, draft)
     lines = ["import torch", "import torch_tensorrt", "", "inputs = ["]
     for name, tensor in request.tensors.items():
-        shapes = [", ".join(f"{k}_shape={_shape(p[name], k)}" for k in ENDS) for p in profiles]
+        shapes = [", ".join(f"{end}_shape={shape}" for end, shape in p[name].items()) for p in draft.profiles]
         told = shapes[0] if len(shapes) == 1 else f"profiles=[{', '.join(f'dict({s})' for s in shapes)}]"
         kind = f", dtype=torch.{tensor.element_type}" if tensor.element_type else ""
         lines.append(f"    torch_tensorrt.Input({told}{kind}, name={name!r}),")

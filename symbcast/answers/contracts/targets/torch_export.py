@@ -2,16 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import keyword
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.contracts.targets.lines import line_of, lines_of
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
 from symbcast.errors import TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from symbcast.answers.contracts.targets.lines import Line
     from symbcast.answers.contracts.targets.request import Axis, Request
+
+_RESERVED = {*keyword.kwlist, "Dim", "dynamic_shapes"}
+"""Names that a variable of the text cannot have."""
+_DIM = "torch: torch/export/dynamic_shapes.py, Dim"
+
+
+class Draft(NamedTuple):
+    """The free dimensions, and the axes of each input that are not fixed."""
+
+    free: Sequence[Line]
+    shapes: Mapping[str, Mapping[int, Line]]
+
+
+RULES: tuple[Rule[Draft], ...] = (
+    Rule(
+        "a Dim has an identifier as its name",
+        _DIM,
+        lambda draft: first(f"there is {line.free!r}" for line in draft.free if not line.free.isidentifier()),
+        "rename the size",
+    ),
+    Rule(
+        "a Dim has 0 <= min < max",
+        _DIM,
+        lambda draft: first(
+            f"{line.free} has {line.low} and {line.high}" for line in draft.free if not 0 <= line.low < line.high
+        ),
+        "fix the size",
+    ),
+    Rule(
+        "a Dim has a size above 1 in its range",
+        "torch: sizes of 0 and 1 are specialised (torch/fx/experimental/symbolic_shapes.py)",
+        lambda draft: first(f"the greatest {line.free} is {line.high}" for line in draft.free if line.high < 2),
+        "want a greater size, or fix it",
+    ),
+    Rule(
+        "a derived dimension is a positive multiple of one Dim, plus a number",
+        "torch: torch/export/dynamic_shapes.py, _DerivedDim",
+        lambda draft: first(
+            f"there is {line.expression}"
+            for shape in draft.shapes.values()
+            for line in shape.values()
+            if len(line.factors) != 1 or min(line.factors.values()) < 1
+        ),
+        "name it: it is a size",
+    ),
+)
 
 
 def dynamic_shapes(request: Request) -> str:
@@ -20,11 +68,12 @@ def dynamic_shapes(request: Request) -> str:
     A derived dimension is a multiple of one other, plus a number; raises `TargetError` for other expressions.
     """
     box = request.box("export once for each box")
-    lines = lines_of(request, box)
+    lines = lines_of(request, box, _RESERVED)
     dims = {name: dict(_dims(request, name, shape, lines)) for name, shape in request.axes(box).items()}
     used = {free for shape in dims.values() for line in shape.values() for free in line.factors}
-    free = [line for line in lines.values() if line.free in used]
-    named = [f'{line.free} = Dim("{line.free}", min={line.low}, max={line.high})' for line in free]
+    draft = Draft([line for line in lines.values() if line.free in used], dims)
+    verify(request, RULES, draft)
+    named = [f'{line.free} = Dim("{line.free}", min={line.low}, max={line.high})' for line in draft.free]
     shapes = {name: ", ".join(f"{n}: {line.expression}" for n, line in shape.items()) for name, shape in dims.items()}
     written = [f"    {name!r}: {{{text}}}," for name, text in shapes.items()]
     return "\n".join(["from torch.export import Dim", "", *named, "", "dynamic_shapes = {", *written, "}"])

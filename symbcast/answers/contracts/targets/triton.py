@@ -1,22 +1,25 @@
 """Triton Inference Server: a ``config.pbtxt`` with the inputs, the outputs and the greatest batch.
 
 A dimension is a number or -1, which stands for any size. So a range can be written only for the batch (from 1 to
-``max_batch_size``), and -1 only if every size works.
+``max_batch_size``), and -1 only if every size works. With a batch, the first axis of every input and output is the
+batch and is not written; whether the values of one row depend on the others is not known here.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import negate
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.inputs import Tensor
     from symbcast.answers.contracts.targets.request import Axes, Axis, Request
+    from symbcast.core.algebra.symbols import Symbol
 
 _TYPES = {
     "float32": "FP32",
@@ -35,37 +38,201 @@ _TYPES = {
     "bfloat16": "BF16",
 }
 _ANY = range(1, (1 << 31) + 1)
+_INT32 = (1 << 31) - 1
+_CORE = "triton-inference-server/core: src/model_config_utils.cc"
+_ONNX = "triton-inference-server/onnxruntime_backend: src/onnxruntime_utils.cc"
+_TYPED = "take the contract of a model whose file has the element types of its inputs"
+
+
+class Block(NamedTuple):
+    """An input or output in a configuration.
+
+    Attributes:
+        kind: ``"input"`` or ``"output"``.
+        name: Its name.
+        element_type: NumPy's name of its element type; empty if unknown.
+        dims: The numbers in ``dims``.
+        reshape: The shape in ``reshape``, which the model gets instead; None for none.
+        axes: The axes in the model's file, with the batch: numbers, and None for open ones; None if unknown.
+    """
+
+    kind: str
+    name: str
+    element_type: str
+    dims: tuple[int, ...]
+    reshape: tuple[int, ...] | None
+    axes: tuple[int | None, ...] | None
+
+
+class Draft(NamedTuple):
+    """A configuration."""
+
+    max_batch_size: int
+    blocks: tuple[Block, ...]
+
+    @property
+    def shapes(self) -> Iterator[tuple[Block, tuple[int, ...]]]:
+        """The blocks, and the whole shapes that Triton compares with the model's."""
+        for block in self.blocks:
+            own = block.dims if block.reshape is None else block.reshape
+            yield block, ((-1, *own) if self.max_batch_size else own)
+
+
+def _is_other(block: Block, whole: tuple[int, ...]) -> str:
+    """Return how a block differs from the model: an output must have the model's numbers, and -1 elsewhere."""
+    axes = block.axes
+    if axes is None or (not axes and whole == (1,)):  # a scalar is written as one element
+        return ""
+    is_output = block.kind == "output"
+    same = len(axes) == len(whole) and all(
+        (known is None and not is_output) or (-1 if known is None else known) == own
+        for known, own in zip(axes, whole, strict=False)
+    )
+    own = ["any" if n is None else n for n in axes]
+    return "" if same else f"{block.name} is {own} in the model, and {list(whole)} here"
+
+
+RULES: tuple[Rule[Draft], ...] = (
+    Rule(
+        "an input or output has a name",
+        f"{_CORE}, ValidateIOShape",
+        lambda draft: first(f"an {b.kind} has none" for b in draft.blocks if not b.name),
+        "name it in the model",
+    ),
+    Rule(
+        "an input or output has a data type that Triton knows",
+        f"{_CORE}, ValidateIOShape",
+        lambda draft: first(
+            f"that of {b.name} is {b.element_type or 'unknown'}" for b in draft.blocks if b.element_type not in _TYPES
+        ),
+        _TYPED,
+    ),
+    Rule(
+        "an input or output has at least one dimension besides the batch, or a reshape",
+        f"{_CORE}, ValidateIOShape",
+        lambda draft: first(f"{b.name} has none" for b in draft.blocks if not b.dims),
+        "fix the batch: it is then written as a dimension",
+    ),
+    Rule(
+        "a dimension is -1 or at least 1",
+        f"{_CORE}, ValidateIOShape",
+        lambda draft: first(
+            f"one of {b.name} is 0"
+            for b in draft.blocks
+            if any(n < 1 and n != -1 for n in (*b.dims, *(b.reshape or ())))
+        ),
+        "want sizes from 1 on",
+    ),
+    Rule(
+        "an empty reshape needs a batch",
+        f"{_CORE}, ValidateIOShape",
+        lambda draft: first(
+            f"{b.name} has one without" for b in draft.blocks if b.reshape == () and not draft.max_batch_size
+        ),
+        "fix the batch: it is then written as a dimension",
+    ),
+    Rule(
+        f"max_batch_size is at most {_INT32}",
+        "triton-inference-server/common: protobuf/model_config.proto (int32)",
+        lambda draft: f"the greatest batch is {draft.max_batch_size}" if draft.max_batch_size > _INT32 else "",
+        "want a smaller batch",
+    ),
+    Rule(
+        "with a batch, the first axis of every input and output is open in the model",
+        f"{_ONNX}, CompareDimsSupported",
+        lambda draft: first(
+            f"that of {b.name} is not"
+            for b in draft.blocks
+            if draft.max_batch_size and b.axes is not None and b.axes[:1] != (None,)
+        ),
+        "fix the batch: it is then written as a dimension",
+    ),
+    Rule(
+        "an input has the model's axes and numbers, and an output exactly these",
+        f"{_ONNX}, CompareDimsSupported",
+        lambda draft: first(_is_other(block, whole) for block, whole in draft.shapes),
+        "declare the sizes of inputs and outputs in the model's file as they are",
+    ),
+    Rule(
+        "without outputs, a configuration is completed by Triton, which adds a batch where all first axes are open",
+        "triton-inference-server/onnxruntime_backend: src/onnxruntime.cc, AutoCompleteMaxBatch",
+        lambda draft: (
+            ""
+            if draft.max_batch_size
+            or any(b.kind == "output" or b.axes is None or b.axes[:1] != (None,) for b in draft.blocks)
+            else "here they are"
+        ),
+        "declare the sizes of outputs in the model's file as they are",
+    ),
+)
 
 
 def config(request: Request) -> str:
     """Return a ``config.pbtxt`` for the only box of a contract."""
     axes = request.axes(request.box("write a model for each box, with a configuration each"))
-    batch = _batch(axes)
-    _check(request, axes, batch)
-    blocks = [_block("input", n, request.tensors[n], _dims(a, batch)) for n, a in axes.items()]
+    batch = _batch(request, axes)
+    _check(request, axes, None if batch is None else batch.name)
+    draft = Draft(0 if batch is None else batch.sizes[-1], tuple(_blocks(request, axes, is_batched=batch is not None)))
+    uncertain = [b.name for b, whole in draft.shapes if b.kind == "output" and _is_other(b, whole)]
+    note = []
+    if uncertain:  # the runtime may find these numbers or not, and only what it finds is right
+        draft = draft._replace(blocks=tuple(b for b in draft.blocks if b.kind == "input"))
+        note = [f"# Triton completes the outputs from the model, which does not declare all sizes of {uncertain[0]}."]
+    verify(request, RULES, draft)
+    return "\n".join([f"max_batch_size: {draft.max_batch_size}", *note, *map(_text, draft.blocks)])
+
+
+def _batch(request: Request, axes: Axes) -> Axis | None:
+    """Return the batch, None if there is none: a size from 1 on that is the first axis of every input and output.
+
+    It is on no other axis, the model's file has it open, and the shapes of all outputs are known.
+    """
+    first_axes = {shape[0] if shape else None for shape in axes.values()}
+    axis = first_axes.pop() if len(first_axes) == 1 else None
+    if axis is None or not axis.name or axis.sizes[0] != 1 or axis.sizes.step > 1 or axis.is_fixed:
+        return None
+    question = request.question
+    symbol = next(s for s, name in question.names.items() if name == axis.name)
+    tensors = [*request.tensors.values(), *question.outputs.values()]
+    return axis if all(_is_batched(tensor, symbol) for tensor in tensors) else None
+
+
+def _is_batched(tensor: Tensor, batch: Symbol) -> bool:
+    if tensor.shape is None or tensor.shape.rank is None or not tensor.axes or tensor.axes[0] is not None:
+        return False
+    whole, *rest = tensor.shape.dims
+    return whole == batch and batch not in symbols_of(rest)
+
+
+def _blocks(request: Request, axes: Axes, *, is_batched: bool) -> Iterator[Block]:
+    for name, shape in axes.items():
+        yield _block("input", name, request.tensors[name], [_number(axis) for axis in shape], is_batched=is_batched)
     for name, tensor in request.question.outputs.items():
         if tensor.shape is not None and tensor.shape.rank is not None:
             dims = [d if isinstance(d, int) else -1 for d in tensor.shape.dims]
-            blocks.append(_block("output", name, tensor, dims[1:] if batch else dims))
-    most = 0 if batch is None else next(a[0].sizes[-1] for a in axes.values())
-    return "\n".join([f"max_batch_size: {most}", *blocks])
+            yield _block("output", name, tensor, dims, is_batched=is_batched)
 
 
-def _batch(axes: Axes) -> str | None:
-    """Return the size that is the first axis of every input and starts at 1: the batch; None if there is none."""
-    first = {a[0] if a else None for a in axes.values()}
-    axis = first.pop() if len(first) == 1 else None
-    is_batch = axis is not None and axis.name and axis.sizes[0] == 1 and axis.sizes.step == 1
-    others = (a for shape in axes.values() for a in shape[1:])
-    return axis.name if axis is not None and is_batch and all(a.name != axis.name for a in others) else None
+def _number(axis: Axis) -> int:
+    return axis.sizes[0] if axis.is_fixed else -1
 
 
-def _dims(axes: tuple[Axis, ...], batch: str | None) -> list[int]:
-    return [a.sizes[0] if a.is_fixed else -1 for a in axes[1 if batch else 0 :]]
+def _block(kind: str, name: str, tensor: Tensor, whole: list[int], *, is_batched: bool) -> Block:
+    """Return a block: one element where a tensor has no axes, or none but the batch; then the model gets a reshape."""
+    own = tuple(whole[1:] if is_batched else whole)
+    reshape = () if is_batched and not own else None
+    return Block(kind, name, tensor.element_type, own or (1,), reshape, tensor.axes)
 
 
 def _check(request: Request, axes: Axes, batch: str | None) -> None:
     """Raise `TargetError` unless every size works on the axes for which -1 is written."""
+    for name, shape in axes.items():
+        other = next((a for a in shape if not a.is_fixed and not a.name), None)
+        if other is not None:
+            problem = (
+                f"its dimensions are a number or -1 for any size, and not every size is {other.text}, as of {name}"
+            )
+            raise request.refused(problem, "fix its sizes with form='list' and most=1", "list")
     free = {a.name for shape in axes.values() for a in shape if not a.is_fixed and a.name != batch}
     if not free:
         return
@@ -84,6 +251,14 @@ def _check(request: Request, axes: Axes, batch: str | None) -> None:
         )
 
 
-def _block(kind: str, name: str, tensor: Tensor, dims: Iterable[int]) -> str:
-    told = f"  data_type: TYPE_{_TYPES[tensor.element_type]}\n" if tensor.element_type in _TYPES else ""
-    return f"{kind} {{\n  name: {json.dumps(name)}\n{told}  dims: [{', '.join(map(str, dims))}]\n}}"
+def _text(block: Block) -> str:
+    dims = ", ".join(map(str, block.dims))
+    reshape = "" if block.reshape is None else f"\n  reshape: {{ shape: [{', '.join(map(str, block.reshape))}] }}"
+    kind = f"  data_type: TYPE_{_TYPES[block.element_type]}\n"
+    return f"{block.kind} {{\n  name: {_quoted(block.name)}\n{kind}  dims: [{dims}]{reshape}\n}}"
+
+
+def _quoted(name: str) -> str:
+    """Return a string of protobuf's text format: UTF-8, with escapes for quotes and for signs below a space."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c >= " " else f"\\{ord(c):03o}" for c in escaped) + '"'

@@ -8,34 +8,84 @@ equals another one has its name.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.errors import TargetError
+from symbcast.answers.contracts.targets.rules import Rule, first, verify
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axis, Request
+    from symbcast.answers.contracts.targets.request import Axes, Axis, Request
 
 ELEMENT_TYPES = ("float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8")
 """The element types of ``MLOperandDataType`` that have a name in NumPy too."""
 
 
+_MOST = (1 << 31) - 1
+
+
+class Draft(NamedTuple):
+    """The axes of the inputs, and their element types."""
+
+    axes: Axes
+    kinds: Mapping[str, str]
+
+    @property
+    def sizes(self) -> Iterator[tuple[str, Axis]]:
+        """All axes, with the names of their inputs."""
+        return ((name, axis) for name, shape in self.axes.items() for axis in shape)
+
+
+RULES: tuple[Rule[Draft], ...] = (
+    Rule(
+        "an input has a name",
+        "WebNN: MLGraphBuilder.input()",
+        lambda draft: first("one has none" for name in draft.axes if not name),
+        "name it in the model",
+    ),
+    Rule(
+        f"an element type is one of {', '.join(ELEMENT_TYPES)}",
+        "WebNN: MLOperandDataType",
+        lambda draft: first(
+            f"it has no element type {kind}, which {name} has"
+            for name, kind in draft.kinds.items()
+            if kind not in ELEMENT_TYPES
+        ),
+        f"cast it to {ELEMENT_TYPES[0]} in front of the model",
+    ),
+    Rule(
+        f"a size is from 1 to {_MOST}",
+        "WebNN: valid dimension; webmachinelearning/webnn issue 883",
+        lambda draft: first(
+            f"{a.text} can be {a.sizes[0] if a.sizes[0] < 1 else a.sizes[-1]}"
+            for _, a in draft.sizes
+            if not 1 <= a.sizes[0] <= a.sizes[-1] <= _MOST
+        ),
+        "want sizes in this range",
+    ),
+    Rule(
+        "dimensions of one name have one size",
+        "webmachinelearning/webnn issue 883: MLDynamicDimension",
+        lambda draft: first(
+            f"{a.text} is {a.sizes[0]}..{a.sizes[-1]} and {b.sizes[0]}..{b.sizes[-1]}"
+            for _, a in draft.sizes
+            for _, b in draft.sizes
+            if a.text == b.text and a.sizes != b.sizes
+        ),
+        "rename one of them",
+    ),
+)
+
+
 def descriptors(request: Request) -> str:
     """Return JSON: an ``MLInputOperandDescriptor`` for each input by name."""
-    every = request.intervals(request.box("build a graph for each box"), may_be_equal=True)
-    found = {}
-    for name, axes in every.items():
-        kind = request.tensors[name].element_type or "float32"
-        if kind not in ELEMENT_TYPES:
-            raise TargetError(request.target, f"it has no element type {kind}", f"cast {name} to {ELEMENT_TYPES[0]}")
-        found[name] = {"dataType": kind, "shape": [_dimension(request, axis) for axis in axes]}
+    axes = request.intervals(request.box("build a graph for each box"), may_be_equal=True)
+    draft = Draft(axes, {name: request.tensors[name].element_type or "float32" for name in axes})
+    verify(request, RULES, draft)
+    found = {n: {"dataType": draft.kinds[n], "shape": list(map(_dimension, shape))} for n, shape in axes.items()}
     return json.dumps(found, indent=2)
 
 
-def _dimension(request: Request, axis: Axis) -> Any:
-    if axis.sizes[0] < 1:
-        raise TargetError(
-            request.target, f"it takes every size to be at least 1, and {axis.text} can be 0", "want sizes from 1 on"
-        )
+def _dimension(axis: Axis) -> Any:
     if axis.is_fixed:
         return axis.sizes[0]
     least = {"minSize": axis.sizes[0]} if axis.sizes[0] > 1 else {}

@@ -1,0 +1,48 @@
+"""The rules of a target: what its reader requires, each with the document or the source file that says so.
+
+A writer makes a draft, holds it against the rules of its target, and returns it as text, which keeps them all.
+The tests hold the texts against the readers themselves, or against the same rules written a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from symbcast.errors import TargetError
+
+if TYPE_CHECKING:
+    from symbcast.answers.contracts.targets.request import Request
+
+Draft = TypeVar("Draft")
+
+
+@dataclass(frozen=True)
+class Rule(Generic[Draft]):
+    """One requirement of a target.
+
+    Attributes:
+        text: The requirement, as the first part of a sentence: ``"a tensor has at least one dimension"``.
+        source: The document or the source file that has it.
+        broken: Returns what of a draft breaks it, as the rest of the sentence; empty if nothing does.
+        hint: What to do then.
+    """
+
+    text: str
+    source: str
+    broken: Callable[[Draft], str]
+    hint: str
+
+
+def verify(request: Request, rules: Sequence[Rule[Draft]], draft: Draft) -> None:
+    """Raise `TargetError` with the first rule that a draft breaks."""
+    for rule in rules:
+        found = rule.broken(draft)
+        if found:
+            raise TargetError(request.target, f"{rule.text}, and {found}", rule.hint)
+
+
+def first(found: Iterable[str]) -> str:
+    """Return the first of some texts that is not empty; empty if there is none."""
+    return next(filter(None, found), "")
