@@ -1,28 +1,31 @@
 """Where a dimension is defined: all its parts have values, and its own value is not negative.
 
 A term has no value where it divides by 0 or joins sizes that do not broadcast. A rule's constraints are about sizes,
-so definedness comes first: where some part of a formula has no value, the formula is meaningless and counts as false.
+so definedness comes first: a leaf of a formula in which a term has no value is false (`symbcast.core.logic.formulas`
+states the law). Here it is written out, for readers who evaluate terms before they compare them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from symbcast.core.algebra.arithmetic import join_members
-from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
+from symbcast.core.algebra.terms import Dim, term
 from symbcast.core.logic.formulas import (
     AllOf,
     AnyOf,
     Comparison,
-    Compatible,
     Formula,
     all_of,
     any_of,
     at_most,
-    different,
-    dims_of,
+    clauses,
+    is_total,
+    may_be_negative,
+    needs,
     one_or_equal,
+    operation_needs,
+    opposite,
 )
 
 
@@ -37,14 +40,18 @@ def definedness(dim: Dim) -> tuple[Formula, ...]:
     ((), (Comparison('<=', 0, N - 1),))
     """
     value = term(dim)
-    found = dict.fromkeys(_operation_needs(value, set()))
-    if _may_be_negative(value):
+    found = dict.fromkeys(operation_needs(value, set()))
+    if may_be_negative(value):
         found[at_most(0, dim)] = None
     return tuple(found)
 
 
 def with_values(formula: Formula) -> Formula:
-    """Return a formula whose comparisons also require that their terms have values: no divisor is 0, joins are defined.
+    """Return the same formula with what each leaf needs written before it: no divisor is 0, joins are defined.
+
+    Read from left to right, as programs read it, nothing in it is evaluated without having a value. An alternative
+    needs nothing that an earlier one says, nor does a conjunct: in ``M == 0 or N//M != 2`` the second is only read
+    where M is not 0.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
     >>> from symbcast.core.algebra.symbols import symbol
@@ -52,45 +59,27 @@ def with_values(formula: Formula) -> Formula:
     >>> with_values(at_most(1, floor_divide(7, N)))
     AllOf((Comparison('!=', N, 0), Comparison('<=', 1, 7//N)))
     """
-    if isinstance(formula, AllOf):
-        return all_of(map(with_values, formula.parts))
-    if isinstance(formula, AnyOf):
-        return any_of(map(with_values, formula.parts))
-    if isinstance(formula, Comparison) and isinstance(formula.left, _PLAIN) and isinstance(formula.right, _PLAIN):
+    return formula if is_total(formula) else _guarded(formula, frozenset())
+
+
+def _guarded(formula: Formula, known: frozenset[Formula]) -> Formula:
+    """Return a formula with what its leaves need, apart from what is ``known`` wherever it is read."""
+    if is_total(formula):
         return formula
-    needs = needs_of(dims_of(formula))
-    return all_of([*needs, formula]) if needs else formula
-
-
-def needs_of(dims: Iterable[Dim]) -> list[Formula]:
-    """Return the conditions for dimensions to have values: no divisor in them is 0, and their joins are defined."""
-    seen: set[Operation] = set()
-    return [need for dim in dims for need in _operation_needs(term(dim), seen)]
-
-
-_PLAIN = (int, Symbol)
-
-
-def _may_be_negative(value: Term) -> bool:
-    bound = value.lower_bound
-    return bound is None or bound < 0
-
-
-def _operation_needs(value: Term, seen: set[Operation]) -> Iterator[Formula]:
-    """Yield the requirements of the operations in a term, each once; ``seen`` holds those already handled."""
-    if value.is_total:
-        return
-    for operation in value.operations():
-        if operation in seen:
-            continue
-        seen.add(operation)
-        for arg in operation.args:
-            yield from _operation_needs(arg, seen)
-        if operation.kind in ("//", "%") and not (operation.args[1].lower_bound or 0) > 0:
-            yield different(operation.args[1].dim(), 0)
-        if operation.kind == "join":
-            yield Compatible(tuple(arg.dim() for arg in operation.args))
-            yield from (at_most(0, arg.dim()) for arg in operation.args if _may_be_negative(arg))
+    found: list[Formula] = []
+    match formula:
+        case AllOf(parts):
+            for part in parts:
+                found.append(_guarded(part, known))
+                known = known.union(clauses(found[-1]))
+            return all_of(found)
+        case AnyOf(parts):
+            for part in parts:
+                found.append(_guarded(part, known))
+                if not isinstance(part, (AllOf, AnyOf)):
+                    known = known.union((opposite(part),))
+            return any_of(found)
+    return all_of([*(need for need in needs(formula) if need not in known), formula])
 
 
 def each_member(found: Comparison) -> Formula:
@@ -98,5 +87,7 @@ def each_member(found: Comparison) -> Formula:
     for joined, size in ((found.left, found.right), (found.right, found.left)):
         members = join_members(joined)
         if found.operator == "==" and len(members) > 1 and size in members:
-            return all_of(one_or_equal(m, size) for m in members if m != size)
+            # Where one member has no value, another that is 1 would hide it.
+            inner: list[Formula] = [need for member in members for need in definedness(member)]
+            return all_of([*inner, *(one_or_equal(m, size) for m in members if m != size)])
     return found

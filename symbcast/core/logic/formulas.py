@@ -1,7 +1,15 @@
 """Formulas over dimensions: rules emit them, conditions consist of them.
 
 A formula is immutable. Its leaves compare dimensions; it does not know how it is decided or shown, and it imports
-no algebra: apart from ``int`` sizes, dimensions are opaque here.
+no algebra.
+
+**A term without a value.** ``N//M`` has no value where M is 0, and a join has none at sizes that do not broadcast. A
+leaf of a formula (a comparison, `Compatible`, `Clashing`) holds exactly where all its terms have values and it is true
+of these. So every formula is true or false at all sizes: definedness is a conjunct of each leaf, `needs` says which.
+`negate` is the exact complement: ``not N//M == 2`` is ``M == 0 or N//M != 2``, and a formula and its negation never
+hold or fail together. Everything that decides, simplifies, evaluates or writes formulas keeps this law. Two functions
+say something else, and their names say so: `opposite` turns a comparison around, which is its negation only where its
+terms have values; `opened` is where a formula holds or some term in it has no value.
 """
 
 from __future__ import annotations
@@ -10,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim, Operation, Term
 
 Operator: TypeAlias = Literal["==", "!=", "<=", "<"]
 
@@ -166,13 +174,46 @@ def any_of(parts: Iterable[Formula]) -> Formula:
     return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
 
 
-def negate(formula: Formula) -> Formula:
-    """Return the formula that holds exactly where this one does not.
+def negate(formula: Formula, known: Iterable[Formula] = ()) -> Formula:
+    """Return the formula that holds exactly where this one does not: also where a term has no value.
 
-    >>> negate(at_most(3, 4))
+    With ``known``, only where these formulas hold, so that what terms need to have values may be among them.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> negate(at_most(3, N))
+    Comparison('<', N, 3)
+    >>> from symbcast.core.algebra.arithmetic import floor_divide
+    >>> negate(equal(floor_divide(N, M), 2))
+    AnyOf((Comparison('==', M, 0), Comparison('!=', N//M, 2)))
+    """
+    return _negated(formula, frozenset(() if is_total(formula) else known))
+
+
+def _negated(formula: Formula, known: frozenset[Formula]) -> Formula:
+    """Return the negation where the ``known`` formulas hold."""
+    match formula:
+        case AllOf(parts):
+            return any_of(_negated(part, known) for part in parts)
+        case AnyOf(parts):
+            if len(parts) < 2 or is_total(formula):
+                return all_of(_negated(part, known) for part in parts)
+            found: list[Formula] = []
+            for part in parts:  # those before it fail too: where M != 0, no part needs that again
+                found.append(_negated(part, known))
+                known = known.union(clauses(found[-1]))
+            return all_of(found)
+    lost = [opposite(need) for need in needs(formula) if need not in known]
+    return any_of((*lost, opposite(formula))) if lost else opposite(formula)
+
+
+def opposite(leaf: Comparison | Compatible | Clashing) -> Comparison | Compatible | Clashing:
+    """Return the leaf that holds where the terms of this one have values and it does not hold.
+
+    >>> opposite(at_most(3, 4))
     Comparison('<', 4, 3)
     """
-    match formula:
+    match leaf:
         case Comparison(operator, left, right):
             if operator in _NEGATED:
                 return Comparison(_NEGATED[operator], left, right)
@@ -181,18 +222,86 @@ def negate(formula: Formula) -> Formula:
             return Clashing(dims)
         case Clashing(dims):
             return Compatible(dims)
+
+
+def opened(formula: Formula) -> Formula:
+    """Return the formula that holds where this one does, or could if its terms without values had some.
+
+    >>> from symbcast.core.algebra.arithmetic import floor_divide
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> opened(equal(floor_divide(symbol("N"), symbol("M")), 2))
+    AnyOf((Comparison('==', M, 0), Comparison('==', N//M, 2)))
+    """
+    if is_total(formula):
+        return formula
+    match formula:
         case AllOf(parts):
-            return any_of(map(negate, parts))
+            return all_of(map(opened, parts))
         case AnyOf(parts):
-            return all_of(map(negate, parts))
+            return any_of(map(opened, parts))
+    return any_of((*map(opposite, needs(formula)), formula))
+
+
+def is_total(formula: Formula) -> bool:
+    """Return whether all terms of a formula have values at all sizes."""
+    match formula:
+        case Comparison(_, left, right):
+            return _has_value(left) and _has_value(right)
+        case Compatible(dims) | Clashing(dims):
+            return all(map(_has_value, dims))
+        case AllOf(parts) | AnyOf(parts):
+            return all(map(is_total, parts))
+
+
+def _has_value(dim: Dim) -> bool:
+    return isinstance(dim, int) or dim.is_Symbol or dim.is_total
+
+
+def needs(leaf: Comparison | Compatible | Clashing) -> list[Comparison | Compatible | Clashing]:
+    """Return what the terms of a leaf need to have values: no divisor is 0, joins are defined.
+
+    Those of inner terms come first: where these hold, the terms of the next ones have values.
+    """
+    return [] if is_total(leaf) else needs_of(dims_of(leaf))
+
+
+def needs_of(dims: Iterable[Dim]) -> list[Comparison | Compatible | Clashing]:
+    """Return the same of dimensions."""
+    seen: set[Operation] = set()
+    return [need for dim in dims if not isinstance(dim, int) for need in operation_needs(dim, seen)]
+
+
+def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Comparison | Compatible | Clashing]:
+    """Yield what the operations in a term need to have values, each once; ``seen`` holds those already handled."""
+    if value.is_total:
+        return
+    for operation in value.operations():
+        if operation in seen:
+            continue
+        seen.add(operation)
+        for arg in operation.args:
+            yield from operation_needs(arg, seen)
+        if operation.kind in ("//", "%") and not (operation.args[1].lower_bound or 0) > 0:
+            yield different(operation.args[1].dim(), 0)
+        if operation.kind == "join":
+            yield Compatible(tuple(arg.dim() for arg in operation.args))
+            yield from (at_most(0, arg.dim()) for arg in operation.args if may_be_negative(arg))
+
+
+def may_be_negative(value: Term) -> bool:
+    """Return whether a term is not known to be at least 0 wherever it has a value."""
+    bound = value.lower_bound
+    return bound is None or bound < 0
 
 
 def expand(formula: Compatible | Clashing) -> Formula:
-    """Return an n-ary compatibility (or its negation) spelled out pair by pair."""
+    """Return an n-ary compatibility (or its opposite) spelled out pair by pair."""
     pairs = list(_pairs(formula.dims))
+    # A pair may hold although a term in it has no value: where b is 1, or in another pair.
+    lost = needs(formula)
     if isinstance(formula, Compatible):
-        return all_of(any_of((equal(a, b), equal(a, 1), equal(b, 1))) for a, b in pairs)
-    return any_of(all_of((different(a, b), different(a, 1), different(b, 1))) for a, b in pairs)
+        return all_of([*lost, *(any_of((equal(a, b), equal(a, 1), equal(b, 1))) for a, b in pairs)])
+    return all_of([*lost, any_of(all_of((different(a, b), different(a, 1), different(b, 1))) for a, b in pairs)])
 
 
 def with_dims(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.sequences import mentions_rest
+from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, all_of, any_of, dims_of, negate
 from symbcast.core.text.dimensions import DimBuilder, PlacedDim
 from symbcast.core.text.faults import Fault
@@ -51,7 +52,7 @@ class FormulaBuilder(DimBuilder):
             wanted = "a relation that holds on each axis, such as '*a != *b', or of one axis, such as 'a[-1] != 2'"
             problem = "a relation of all axes cannot be negated"
             raise Fault((words[0].start_pos or 0, words[-1].end_pos or 0), problem, wanted)
-        return negate(inner) if len(parts) % 2 == 0 else inner
+        return negate(with_values(inner)) if len(parts) % 2 == 0 else inner
 
     def conjunction(self, parts: list[FormulaPart]) -> Formula:
         return all_of(_formulas(parts))

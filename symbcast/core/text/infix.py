@@ -17,6 +17,7 @@ from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, modul
 from symbcast.core.algebra.sequences import AxisSequence, Rest
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant
+from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import Compatible, Formula, all_of, any_of, negate
 from symbcast.core.text.meaning import MAX_EXPONENT, MAX_POWER, compare, said
 from symbcast.errors import DimensionError
@@ -194,7 +195,7 @@ class _Infix:
             self.at += 1
             is_negated = not is_negated
         found = self._relation()
-        return negate(found) if is_negated else found
+        return negate(with_values(found)) if is_negated else found
 
     def _relation(self) -> Formula:
         tokens = self.tokens

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
+from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -134,12 +135,16 @@ class Path(Numbers):
             question = self._answered(formula, is_number)
         self.questions.append(question)
         self._known[formula] = question.answer
-        self._known[negate(formula)] = not question.answer
+        self._known[self._negation(formula)] = not question.answer
         if question.is_open:
-            held = formula if question.answer else negate(formula)
+            held = formula if question.answer else self._negation(formula)
             self.steps.append(Step("decide", held, self.place()))
             self._learn(held)
         return question.answer
+
+    def _negation(self, formula: Formula) -> Formula:
+        """Return the negation of a formula, short because of what the steps require: a divisor on a path is not 0."""
+        return negate(formula, chain(self.assumed, (step.formula for step in self.steps)))
 
     def _check_turns(self, formula: Formula, answer: bool) -> bool | None:
         """End the path after too many turns of a loop whose end is an open question.
@@ -161,7 +166,7 @@ class Path(Numbers):
         If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
         """
         answer = holds_at(formula, self._growing.sizes)
-        other = negate(formula) if answer else formula
+        other = self._negation(formula) if answer else formula
         effort = effort_in_force()
         has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
         found, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})

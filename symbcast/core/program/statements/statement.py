@@ -178,7 +178,7 @@ class Statement:
         if self._is_of_all_axes:
             # It fails on some axis, which no formula here can express.
             raise UnknownRankError("the negation of a condition", _rest_in(self.formula), _HINT)
-        return self._with(negate(with_values(self.formula)))
+        return self._with(with_values(negate(with_values(self.formula))))
 
     def __rshift__(self, other: ConditionLike) -> Self:
         return ~self | other

@@ -38,9 +38,11 @@ class UndefinedError(ArithmeticError):
 
 
 def join_sizes(*sizes: int) -> int:
-    """Return the join of integers; raise `UndefinedError` if they have none."""
+    """Return the join of integers; raise `UndefinedError` if they have none, or one of them is no size."""
     result = 1
     for size in sizes:
+        if size < 0:
+            raise UndefinedError
         if size not in (1, result):
             if result != 1:
                 raise UndefinedError

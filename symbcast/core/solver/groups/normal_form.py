@@ -22,10 +22,14 @@ from symbcast.core.logic.formulas import (
     Operator,
     all_of,
     any_of,
+    at_most,
     clauses,
     dims_of,
     equal,
     holds,
+    is_total,
+    may_be_negative,
+    needs,
     negate,
     one_or_equal,
     with_dims,
@@ -74,9 +78,9 @@ def normal(formula: Formula) -> Formula:
         case Comparison(operator, left, right):
             return _normal_comparison(operator, left, right)
         case Compatible(dims):
-            return _normal_join(member for dim in dims for member in join_members(dim))
+            return _normal_join(dims)
         case Clashing(dims):
-            return negate(_normal_join(dims))
+            return _normal_clash(formula, [value_of(d) for d in dims])
         case AllOf(parts):
             return all_of(map(normal, parts))
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
@@ -94,7 +98,7 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
     if _is_undefined(a) or _is_undefined(b):
         return FALSE
     if a == b:
-        return TRUE if operator in ("==", "<=") else FALSE
+        return _defined(Comparison(operator, a, b)) if operator in ("==", "<=") else FALSE
     if operator in ("==", "!=") and (rest := _without_common_terms(a, b)) is not None:
         return _normal_comparison(operator, *rest)
     apart = equal_products(a, b) if operator in ("==", "!=") else None
@@ -122,11 +126,25 @@ def _is_undefined(dim: Dim) -> bool:
     return not isinstance(dim, int) and not dim.symbols()
 
 
+def _defined(leaf: Comparison | Compatible | Clashing) -> Formula:
+    """Return where all terms of a leaf have values: what is left of one that is true of all values."""
+    return all_of(map(normal, needs(leaf)))
+
+
+def _normal_clash(given: Clashing, dims: Sequence[Dim]) -> Formula:
+    if any(map(_is_undefined, dims)):
+        return FALSE
+    if is_total(given):
+        return negate(_normal_join(dims))
+    members = tuple(dict.fromkeys(d for d in dims if d != 1))
+    return Clashing(members) if len(members) > 1 else FALSE
+
+
 def _normal_join(dims: Iterable[Dim]) -> Formula:
     members: dict[Dim, None] = {}
     number: int | None = None
-    for dim in dims:
-        member = value_of(dim)
+    sizes: list[Formula] = []
+    for member in (value_of(m) for dim in dims for m in _members(dim, sizes)):
         if _is_undefined(member):
             return FALSE
         if isinstance(member, int):
@@ -138,8 +156,17 @@ def _normal_join(dims: Iterable[Dim]) -> Formula:
         else:
             members[member] = None
     if number is not None:
-        return all_of(_normal_onto(member, number) for member in members)
-    return Compatible(tuple(members)) if len(members) > 1 else TRUE
+        return all_of([*sizes, *(_normal_onto(member, number) for member in members)])
+    found = Compatible(tuple(members))
+    return all_of([*sizes, found if len(members) > 1 else _defined(found)])
+
+
+def _members(dim: Dim, sizes: list[Formula]) -> Sequence[Dim]:
+    """Return the members of a join; add to ``sizes`` that those are not negative, which none of them says."""
+    members = join_members(dim)
+    if len(members) > 1:
+        sizes += (at_most(0, m) for m in members if not isinstance(m, int) and may_be_negative(m))
+    return members
 
 
 def _normal_onto(data: Dim, target: Dim) -> Formula:
@@ -149,15 +176,15 @@ def _normal_onto(data: Dim, target: Dim) -> Formula:
     if _is_undefined(data):
         return FALSE
     if data == target:
-        return TRUE
+        return _defined(equal(data, target))
     return equal(data, 1) if target == 1 or _is_undefined(target) else one_or_equal(data, target)
 
 
 def with_joins(clause: Formula) -> Formula:
     """Return a normalized clause; if it spells out the join of two sizes, in any order, it becomes a join."""
     found = normal(clause)
-    if not isinstance(found, AnyOf) or len(found.parts) != 3:
-        return found
+    if not isinstance(found, AnyOf) or len(found.parts) != 3 or not is_total(found):
+        return found  # where a term has no value, the alternatives may hold and the join does not
     sides = [(p.left, p.right) for p in found.parts if isinstance(p, Comparison) and p.operator == "=="]
     ones = [a for a, b in sides if b == 1]
     pairs = [pair for pair in sides if pair[1] != 1]

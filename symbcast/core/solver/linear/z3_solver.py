@@ -18,7 +18,18 @@ import z3
 from symbcast.core.algebra.terms import Operation, Term, term
 from symbcast.core.effort import charge
 from symbcast.core.effort import current as current_effort
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Operator, expand
+from symbcast.core.logic.formulas import (
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    Operator,
+    expand,
+    is_total,
+    needs,
+)
 from symbcast.core.solver import budget
 from symbcast.core.solver.answer import RESOURCE_LIMIT, Satisfiability
 from symbcast.core.solver.linear.all_different import crowds
@@ -174,6 +185,12 @@ class Translator:
         return found
 
     def _formula(self, formula: Formula) -> Any:
+        if isinstance(formula, (AllOf, AnyOf)) or is_total(formula):
+            return self._leaf(formula)
+        # z3 gives a value to every term: that a leaf is false where a term has none is a part of it.
+        return z3.And([*map(self._leaf, needs(formula)), self._leaf(formula)])
+
+    def _leaf(self, formula: Formula) -> Any:
         charge(_OBJECT * (1 + len(formula.parts) if isinstance(formula, (AllOf, AnyOf)) else 3))
         match formula:
             case Comparison(operator, left, right):

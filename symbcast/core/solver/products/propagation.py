@@ -17,7 +17,7 @@ from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.operations import Substitution, operate
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.logic.definedness import each_member, needs_of
+from symbcast.core.logic.definedness import each_member
 from symbcast.core.logic.formulas import (
     FALSE,
     TRUE,
@@ -32,7 +32,9 @@ from symbcast.core.logic.formulas import (
     equal,
     expand,
     literals,
+    needs_of,
     negate,
+    operation_needs,
     with_dims,
 )
 from symbcast.core.logic.whole_quotients import cleared, quotient_asked_whole
@@ -176,12 +178,18 @@ def _probe(found: list[Formula], bounds: Bounds) -> None:
         kept = list(range(len(parts)))
         for n in range(len(parts)):
             rest = [k for k in kept if k != n]
-            failing = [negate(parts[k]) for k in rest if known.defines(parts[k])]
+            failing = [negate(parts[k], _needed(parts[k])) for k in rest if known.defines(parts[k])]
             if _is_refuted([parts[n], *failing, *others], plain_bounds, _SPLITS):
                 kept = rest
         if len(kept) < len(parts):
             found[position] = any_of(literals(clause)[n] for n in kept)
             return
+
+
+def _needed(formula: Formula) -> list[Formula]:
+    """Return what the terms of a formula need to have values."""
+    seen: set[Operation] = set()
+    return [n for dim in dims_of(formula) if not isinstance(dim, int) for n in operation_needs(dim, seen)]
 
 
 def _with_names(constraints: Sequence[Formula], bounds: Bounds) -> tuple[list[Formula], Bounds]:

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import Formula, any_of, negate
 from symbcast.core.solver.budget import SAMPLED, evidence_units, reason, share
-from symbcast.core.solver.evaluation.evaluation import may_be_undefined
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.satisfiability.descent import descended
 from symbcast.core.solver.satisfiability.ladder import smallest_point
@@ -50,7 +48,7 @@ class Evidence:
             least = self._least()
             found = self._least_broken(clauses, least)
             return None if found is None else {**least, **found}
-        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(_broken, clauses))])
+        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(negate, clauses))])
 
     def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> Point | None:
         """Return the cheapest sizes that break a clause, changing only its own symbols; others stay ``least``."""
@@ -58,7 +56,7 @@ class Evidence:
         best: Point | None = None
         for clause in clauses:
             own = sorted(symbols_in(clause), key=order.__getitem__)
-            found = self._smallest(own, [_broken(clause)])
+            found = self._smallest(own, [negate(clause)])
             if found is None:
                 continue
             # All other symbols cost the same: compare only those of the two clauses.
@@ -115,8 +113,3 @@ class Evidence:
             mask &= samples.mask(formula)
         for n in bits(mask):
             yield dict(zip(symbols, samples.points[n], strict=True))
-
-
-def _broken(clause: Formula) -> Formula:
-    """Return a formula stating that a clause fails or something in it is undefined."""
-    return negate(with_values(clause)) if may_be_undefined(clause) else negate(clause)

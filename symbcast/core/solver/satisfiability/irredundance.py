@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate
+from symbcast.core.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate, opened
 from symbcast.core.solver.budget import REDUCED, share, stage
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.satisfiability.local_search import Near
@@ -72,7 +72,7 @@ class _Filter:
     def _can_fail(self, formula: Formula) -> bool | None:
         extra = [negate(formula)]
         answer = self.near.possible(extra) if self.near is not None else None
-        return self.questions.ask([*self.kept, *extra]) if answer is None else answer
+        return self.questions.ask([*map(opened, self.kept), *extra]) if answer is None else answer
 
     def _keep(self, formula: Formula) -> None:
         self.kept.append(formula)
@@ -155,7 +155,7 @@ class Reduction:
         mask = samples.everywhere
         for clause in self._clauses:
             mask &= samples.mask(clause)
-        return self._possible((), mask)
+        return self._possible((), mask, self._clauses)
 
     def _can_fail(self) -> bool | None:
         return self.questions.possible([any_of(map(negate, self._clauses))], int(self._is_shown_to_fail()))
@@ -164,8 +164,16 @@ class Reduction:
         samples = self.questions.samples
         return any(samples.breaks(clause, samples.everywhere) for clause in self._clauses)
 
-    def _possible(self, extra: Sequence[Formula], shown: int, without: Formula | None = None) -> bool | None:
-        """Return whether ``extra`` can hold with all clauses, or all but one; ``shown`` are samples where they do."""
+    def _possible_beside(self, extra: Sequence[Formula], shown: int, without: Formula) -> bool | None:
+        """Return whether ``extra`` can hold where all clauses but one do, or might because of a term without a value.
+
+        ``shown`` are samples where they do.
+        """
+        return self._possible(extra, shown, [opened(c) for c in self._clauses if c is not without], without)
+
+    def _possible(
+        self, extra: Sequence[Formula], shown: int, others: Sequence[Formula], without: Formula | None = None
+    ) -> bool | None:
         if shown:
             return True
         if self.questions.samples.complete:
@@ -173,9 +181,7 @@ class Reduction:
         answer = None
         with suppress(EffortSpentError):
             answer = self._near.possible(extra, without) if self._near is not None else None
-        if answer is None:
-            return self.questions.ask([*(c for c in self._clauses if c is not without), *extra])
-        return answer
+        return self.questions.ask([*others, *extra]) if answer is None else answer
 
     def _sharpen(self) -> None:
         """Remove literals that hold only where another literal of their clause does."""
@@ -203,7 +209,7 @@ class Reduction:
             shown = self._others_open(clause) & samples.open_mask(literal)
             for other in rest:
                 shown &= ~samples.mask(other)
-            if self._possible([literal, *map(negate, rest)], shown, clause) is False:
+            if self._possible_beside([opened(literal), *map(negate, rest)], shown, clause) is False:
                 kept = rest
         return clause if len(kept) == len(literals(clause)) else any_of(kept)
 
@@ -213,7 +219,7 @@ class Reduction:
         is_needed = False
         for clause in list(reversed(self._clauses)):
             shown = self._others_open(clause) & ~self.questions.samples.mask(clause)
-            needed = self._possible([negate(clause)], shown, clause)
+            needed = self._possible_beside([negate(clause)], shown, clause)
             if needed is False:
                 self._clauses = [c for c in self._clauses if c is not clause]
                 self._changed(clause, ())

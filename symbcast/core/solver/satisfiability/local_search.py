@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.logic.formulas import Formula
+from symbcast.core.logic.formulas import Formula, opened
 from symbcast.core.solver.answer import Satisfiability
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -31,9 +31,9 @@ class Near:
         self.ranks: dict[int, int] | None = None
 
     def add(self, clause: Formula) -> None:
-        """Add a clause."""
+        """Add a clause, opened: one that says that a term of another has a value is not implied by that one."""
         self.numbers.setdefault(clause, []).append(len(self.growing))
-        self.growing.add(clause)
+        self.growing.add(opened(clause))
         self.ranks = None
 
     def replace(self, clause: Formula, others: Iterable[Formula]) -> None:
@@ -55,7 +55,7 @@ class Near:
             return (False if answer is Satisfiability.UNSATISFIABLE else None), {}
         sizes = self.least | sizes
         if not all(holds_at(f, sizes) for f in extra or self.numbers):
-            return None, {}  # z3 gives undefined terms any value
+            return None, {}  # opened clauses hold also where a term has no value
         self.questions.learn(sizes)
         return True, sizes
 

@@ -8,8 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import charge
-from symbcast.core.logic.formulas import Formula, dims_of, negate
-from symbcast.core.solver.evaluation.evaluation import holds_at, may_be_undefined, predicate
+from symbcast.core.logic.formulas import Formula, dims_of, opened
+from symbcast.core.solver.evaluation.evaluation import holds_at, predicate
 from symbcast.core.solver.sets.size_sets import ALL, SizeSet
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Samples:
         A clause is redundant only if the others exclude everything that it excludes, whatever values undefined terms
         take. Otherwise the clause that defines them would seem redundant, and the condition could not be read.
         """
-        return self.everywhere & ~self.mask(negate(formula)) if may_be_undefined(formula) else self.mask(formula)
+        return self.mask(opened(formula))
 
     def learn(self, sizes: Mapping[Symbol, int]) -> None:
         """Add a point that the solver found."""

@@ -17,7 +17,7 @@ from symbcast.core.logic.formulas import (
     all_of,
     any_of,
     expand,
-    negate,
+    opposite,
 )
 from symbcast.core.solver.sets.literals import canonical
 from symbcast.core.solver.simplification.two_level import Cube
@@ -31,7 +31,10 @@ class Tree(NamedTuple):
 
 
 class Atoms:
-    """The comparisons of a formula and their negations: literal ``2*n`` as given first, ``2*n + 1`` negated."""
+    """The comparisons of a formula and their opposites: literal ``2*n`` as given first, ``2*n + 1`` the opposite.
+
+    Where a term has no value, neither holds.
+    """
 
     def __init__(self) -> None:
         self.literals: list[Formula] = []
@@ -55,18 +58,18 @@ class Atoms:
         if not isinstance(literal, Comparison):
             if len(literal.dims) <= 2:
                 return self.tree(expand(literal))
-            return self._number(literal, literal, negate(literal))
+            return self._number(literal, literal, opposite(literal))
         key = canonical(literal)
         if key in (TRUE, FALSE):
             return Tree(key == TRUE, ())
-        return self._number(literal, key, canonical(negate(literal)))
+        return self._number(literal, key, canonical(opposite(literal)))
 
-    def _number(self, literal: Formula, key: Formula, negated: Formula) -> int:
+    def _number(self, literal: Comparison | Compatible | Clashing, key: Formula, negated: Formula) -> int:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.literals)
             self._numbers[negated] = number + 1
-            self.literals += [literal, negate(literal)]
+            self.literals += [literal, opposite(literal)]
         elif number not in self.given:
             self.literals[number] = literal
         self.given.add(number)
@@ -77,7 +80,7 @@ class Atoms:
         return all_of(self.literals[n] for n in literals)
 
     def clause(self, literals: Cube) -> Formula:
-        """Return the disjunction of the negations of some literals."""
+        """Return the disjunction of the opposites of some literals."""
         return any_of(self.literals[n ^ 1] for n in literals)
 
 

@@ -210,7 +210,7 @@ class Cases:
         for point, row in zip(points, rows, strict=True):
             sizes = dict(zip(self.symbols, point, strict=True))
             values = {n: holds_at(atoms[n], sizes) for n in partial}
-            undefined = [n for n in partial if not values[n] and not holds_at(negate(atoms[n]), sizes)]
+            undefined = [n for n in partial if not values[n] and not holds_at(self.atoms.literals[2 * n + 1], sizes)]
             known = [values.get(n, value) for n, value in enumerate(row)]
             self.rows[tuple(known)] = None
             # An undefined atom may be true or false, so no form can rely on it without requiring that it is defined.
@@ -320,10 +320,9 @@ class Cases:
         return [*found, *more] or (self._gaps(form) if may_be_undefined(form) else [])
 
     def _gaps(self, form: Formula) -> list[tuple[int, ...]] | None:
-        """Return points at which a form relies on undefined terms: z3 gives a value even to an undefined join."""
-        read = with_values(form)
-        found = self._points(self.formula, [negate(read)])
-        more = self._points(negate(self.formula), [read])
+        """Return points at which a form differs because a term has no value: there, a cube and its clause both fail."""
+        found = self._points(self.formula, [negate(form)])
+        more = self._points(negate(self.formula), [form])
         return None if found is None or more is None else [*found, *more]
 
     def _points(self, fixed: Formula, pieces: Sequence[Formula]) -> list[tuple[int, ...]] | None:
