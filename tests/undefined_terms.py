@@ -121,24 +121,20 @@ def value(tree, sizes):
 def held(number):
     """Return what is wrong with the answers about the condition of a number, and its verdict."""
     drawn = Drawn(number)
-    condition, negated, inverse = read(drawn.text), read(f"not ({drawn.text})"), ~read(drawn.text)
+    condition = sb.Condition(drawn.text)
+    negated, inverse = sb.Condition(f"not ({drawn.text})"), ~condition
     faults = [] if negated.equivalent(inverse) else [f"not ({drawn.text}) is {negated}, and ~ is {inverse}"]
     truth = {tuple(p.values()): drawn.holds(p) for p in drawn.points()}
     asked = {"condition": (condition, True), "not": (negated, False), "~": (inverse, False)}
     asked["~~"] = (~inverse, True)
     for name, (each, wanted) in list(asked.items()):
         asked[f"{name} simplified"] = (each.simplified(), wanted)
-        asked[f"{name} read again"] = (read(str(each)), wanted)
+        asked[f"{name} read again"] = (sb.Condition(str(each)), wanted)
     for name, (each, wanted) in asked.items():
         faults += wrong_points(f"{name} {each}", each, drawn, truth, wanted)
     faults += wrong_evidence(drawn, condition, truth)
-    faults += wrong_program(drawn, truth)
+    faults += wrong_program(drawn)
     return faults, condition.verdict.value
-
-
-def read(said):
-    """Return a condition from text; one that mentions no size has none."""
-    return sb.Condition(said)
 
 
 def wrong_points(name, condition, drawn, truth, wanted):
@@ -171,7 +167,7 @@ def wrong_evidence(drawn, condition, truth):
     return faults
 
 
-def wrong_program(drawn, truth):
+def wrong_program(drawn):
     """Return what is wrong where the condition, its negation and another one are required of a program."""
     faults = []
     other = Drawn(drawn.random.randint(0, 10**6))
@@ -185,13 +181,13 @@ def wrong_program(drawn, truth):
         else:
             guard = env.guard()
         for point in drawn.points():
-            point = {**dict.fromkeys(NAMES, 2), **point}
-            expected = drawn.holds(point) is wanted and other.holds(point)
-            found = guard is not None and guard(**{n: point[n] for n in guard.parameters})
+            sizes = {**dict.fromkeys(NAMES, 2), **point}
+            expected = drawn.holds(sizes) is wanted and other.holds(sizes)
+            found = guard is not None and guard(**{n: sizes[n] for n in guard.parameters})
             if found is not expected:
-                faults.append(f"{text_} and {other.text}: {found} at {point}, {env.condition}")
+                faults.append(f"{text_} and {other.text}: {found} at {sizes}, {env.condition}")
                 break
-    first, second = read(drawn.text), read(other.text)
+    first, second = sb.Condition(drawn.text), sb.Condition(other.text)
     try:
         implied = first.implies(second)
     except sb.UndecidedError:

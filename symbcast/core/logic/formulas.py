@@ -14,8 +14,8 @@ terms have values; `opened` is where a formula holds or some term in it has no v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim, Operation, Term
@@ -120,6 +120,7 @@ class AnyOf(_OfParts):
     __slots__ = ()
 
 
+Leaf: TypeAlias = Comparison | Compatible | Clashing
 Formula: TypeAlias = Comparison | Compatible | Clashing | AllOf | AnyOf
 
 FORMULA_KINDS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
@@ -174,10 +175,10 @@ def any_of(parts: Iterable[Formula]) -> Formula:
     return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
 
 
-def negate(formula: Formula, known: Iterable[Formula] = ()) -> Formula:
+def negate(formula: Formula, known: Container[Formula] = ()) -> Formula:
     """Return the formula that holds exactly where this one does not: also where a term has no value.
 
-    With ``known``, only where these formulas hold, so that what terms need to have values may be among them.
+    With ``known``, only where these formulas hold, such as that a divisor is not 0.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
@@ -187,33 +188,39 @@ def negate(formula: Formula, known: Iterable[Formula] = ()) -> Formula:
     >>> negate(equal(floor_divide(N, M), 2))
     AnyOf((Comparison('==', M, 0), Comparison('!=', N//M, 2)))
     """
-    return _negated(formula, frozenset(() if is_total(formula) else known))
+    return _negated(formula, frozenset(), known)
 
 
-def _negated(formula: Formula, known: frozenset[Formula]) -> Formula:
-    """Return the negation where the ``known`` formulas hold."""
+def _negated(formula: Formula, ahead: frozenset[Formula], known: Container[Formula]) -> Formula:
+    """Return the negation where the formulas ``ahead`` of it hold."""
     match formula:
         case AllOf(parts):
-            return any_of(_negated(part, known) for part in parts)
+            return any_of(_negated(part, ahead, known) for part in parts)
         case AnyOf(parts):
             if len(parts) < 2 or is_total(formula):
-                return all_of(_negated(part, known) for part in parts)
+                return all_of(_negated(part, ahead, known) for part in parts)
             found: list[Formula] = []
             for part in parts:  # those before it fail too: where M != 0, no part needs that again
-                found.append(_negated(part, known))
-                known = known.union(clauses(found[-1]))
+                found.append(_negated(part, ahead, known))
+                ahead = ahead.union(clauses(found[-1]))
             return all_of(found)
-    lost = [opposite(need) for need in needs(formula) if need not in known]
+    lost = [opposite(need) for need in needs(formula) if need not in ahead and need not in known]
     return any_of((*lost, opposite(formula))) if lost else opposite(formula)
 
 
-def opposite(leaf: Comparison | Compatible | Clashing) -> Comparison | Compatible | Clashing:
-    """Return the leaf that holds where the terms of this one have values and it does not hold.
+@overload
+def opposite(formula: Leaf) -> Leaf: ...
+@overload
+def opposite(formula: Formula) -> Formula: ...
+def opposite(formula: Formula) -> Formula:
+    """Return the negation where all terms have values; elsewhere, a formula and its opposite may both fail.
+
+    To be used only where something else makes sure of the values; `negate` needs nothing else.
 
     >>> opposite(at_most(3, 4))
     Comparison('<', 4, 3)
     """
-    match leaf:
+    match formula:
         case Comparison(operator, left, right):
             if operator in _NEGATED:
                 return Comparison(_NEGATED[operator], left, right)
@@ -222,9 +229,13 @@ def opposite(leaf: Comparison | Compatible | Clashing) -> Comparison | Compatibl
             return Clashing(dims)
         case Clashing(dims):
             return Compatible(dims)
+        case AllOf(parts):
+            return any_of(map(opposite, parts))
+        case AnyOf(parts):
+            return all_of(map(opposite, parts))
 
 
-def opened(formula: Formula) -> Formula:
+def opened(formula: Formula, known: Container[Formula] = ()) -> Formula:
     """Return the formula that holds where this one does, or could if its terms without values had some.
 
     >>> from symbcast.core.algebra.arithmetic import floor_divide
@@ -236,10 +247,10 @@ def opened(formula: Formula) -> Formula:
         return formula
     match formula:
         case AllOf(parts):
-            return all_of(map(opened, parts))
+            return all_of(opened(part, known) for part in parts)
         case AnyOf(parts):
-            return any_of(map(opened, parts))
-    return any_of((*map(opposite, needs(formula)), formula))
+            return any_of(opened(part, known) for part in parts)
+    return any_of((*(opposite(need) for need in needs(formula) if need not in known), formula))
 
 
 def is_total(formula: Formula) -> bool:
@@ -257,7 +268,7 @@ def _has_value(dim: Dim) -> bool:
     return isinstance(dim, int) or dim.is_Symbol or dim.is_total
 
 
-def needs(leaf: Comparison | Compatible | Clashing) -> list[Comparison | Compatible | Clashing]:
+def needs(leaf: Leaf) -> list[Leaf]:
     """Return what the terms of a leaf need to have values: no divisor is 0, joins are defined.
 
     Those of inner terms come first: where these hold, the terms of the next ones have values.
@@ -265,13 +276,13 @@ def needs(leaf: Comparison | Compatible | Clashing) -> list[Comparison | Compati
     return [] if is_total(leaf) else needs_of(dims_of(leaf))
 
 
-def needs_of(dims: Iterable[Dim]) -> list[Comparison | Compatible | Clashing]:
+def needs_of(dims: Iterable[Dim]) -> list[Leaf]:
     """Return the same of dimensions."""
     seen: set[Operation] = set()
     return [need for dim in dims if not isinstance(dim, int) for need in operation_needs(dim, seen)]
 
 
-def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Comparison | Compatible | Clashing]:
+def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Leaf]:
     """Yield what the operations in a term need to have values, each once; ``seen`` holds those already handled."""
     if value.is_total:
         return

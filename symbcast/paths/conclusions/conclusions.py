@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import call as counted_call
-from symbcast.core.logic.formulas import FALSE, Formula, at_most, clauses, negate
+from symbcast.core.logic.formulas import FALSE, Formula, at_most, clauses, negate, opposite
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import knowledge
 from symbcast.core.program.sizes.scope import Scope
@@ -243,7 +243,7 @@ class Conclusions:
             for step in branch.steps:
                 if step.kind == "require":
                     end = _failed(f"{step.error}: {step.reason}", step.place)
-                    failing = (*taken, step._replace(kind="decide", formula=negate(step.formula)))
+                    failing = (*taken, step._replace(kind="decide", formula=opposite(step.formula)))
                     found.setdefault(tuple(s.formula for s in failing), Branch(failing, end))
                 taken.append(step if step.kind == "suppose" else step._replace(kind="decide"))
             found.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))

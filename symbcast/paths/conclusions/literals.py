@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, dims_of, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, dims_of, opposite
 from symbcast.core.solver.evaluation.evaluation import may_be_undefined
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.literals import canonical
@@ -43,12 +43,12 @@ class Literals:
 
     def _number(self, formula: Formula, key: Formula) -> int:
         if key not in self._numbers:
-            negation = negate(formula)
-            negated = _key(negation)
-            number = self._numbers.get(negated, len(self._formulas) + 1) ^ 1
+            negation = opposite(formula)
+            opposited = _key(negation)
+            number = self._numbers.get(opposited, len(self._formulas) + 1) ^ 1
             if number == len(self._formulas):
                 self._formulas += [formula, negation]
-                self._numbers[negated] = number + 1
+                self._numbers[opposited] = number + 1
             self._numbers[key] = number
         return self._numbers[key]
 

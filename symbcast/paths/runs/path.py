@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,7 +15,7 @@ from symbcast.core.algebra.symbols import Symbol, Unknown
 from symbcast.core.broadcasting import Joined, find_rule
 from symbcast.core.effort import EffortSpentError, charge, share
 from symbcast.core.effort import current as effort_in_force
-from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, at_most, dims_of, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, at_most, dims_of, negate, opposite
 from symbcast.core.program.facts.facts import Facts
 from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.answer import Satisfiability
@@ -134,17 +133,14 @@ class Path(Numbers):
         else:
             question = self._answered(formula, is_number)
         self.questions.append(question)
+        # The code computed these terms: on this path they have values.
         self._known[formula] = question.answer
-        self._known[self._negation(formula)] = not question.answer
+        self._known[opposite(formula)] = not question.answer
         if question.is_open:
-            held = formula if question.answer else self._negation(formula)
+            held = formula if question.answer else opposite(formula)
             self.steps.append(Step("decide", held, self.place()))
             self._learn(held)
         return question.answer
-
-    def _negation(self, formula: Formula) -> Formula:
-        """Return the negation of a formula, short because of what the steps require: a divisor on a path is not 0."""
-        return negate(formula, chain(self.assumed, (step.formula for step in self.steps)))
 
     def _check_turns(self, formula: Formula, answer: bool) -> bool | None:
         """End the path after too many turns of a loop whose end is an open question.
@@ -166,7 +162,7 @@ class Path(Numbers):
         If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
         """
         answer = holds_at(formula, self._growing.sizes)
-        other = self._negation(formula) if answer else formula
+        other = opposite(formula) if answer else formula
         effort = effort_in_force()
         has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
         found, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, equal, literals, negate, one_or_equal
+from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, equal, literals, one_or_equal
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
@@ -121,7 +121,7 @@ class Compound:
                 asked = Questions(self.symbols, self.domains, self.assumptions, [])
                 try:
                     with share(EVIDENCE):
-                        if all(asked.ask([*shorter, negate(c)]) is False for c in made):
+                        if all(asked.ask([*shorter, asked.negated(c)]) is False for c in made):
                             kept = shorter
                 except EffortSpentError:
                     pass  # the longer form is as exact
@@ -158,7 +158,7 @@ class Compound:
         try:
             with share(EVIDENCE):
                 shown = self._valid() & ~self.samples.mask(formula)
-                return self.questions.possible([*self.clauses, negate(formula)], shown) is False
+                return self.questions.possible([*self.clauses, self.questions.negated(formula)], shown) is False
         except EffortSpentError:
             return False
 

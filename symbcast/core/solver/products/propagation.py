@@ -33,8 +33,7 @@ from symbcast.core.logic.formulas import (
     expand,
     literals,
     needs_of,
-    negate,
-    operation_needs,
+    opposite,
     with_dims,
 )
 from symbcast.core.logic.whole_quotients import cleared, quotient_asked_whole
@@ -178,18 +177,12 @@ def _probe(found: list[Formula], bounds: Bounds) -> None:
         kept = list(range(len(parts)))
         for n in range(len(parts)):
             rest = [k for k in kept if k != n]
-            failing = [negate(parts[k], _needed(parts[k])) for k in rest if known.defines(parts[k])]
+            failing = [opposite(parts[k]) for k in rest if known.defines(parts[k])]
             if _is_refuted([parts[n], *failing, *others], plain_bounds, _SPLITS):
                 kept = rest
         if len(kept) < len(parts):
             found[position] = any_of(literals(clause)[n] for n in kept)
             return
-
-
-def _needed(formula: Formula) -> list[Formula]:
-    """Return what the terms of a formula need to have values."""
-    seen: set[Operation] = set()
-    return [n for dim in dims_of(formula) if not isinstance(dim, int) for n in operation_needs(dim, seen)]
 
 
 def _with_names(constraints: Sequence[Formula], bounds: Bounds) -> tuple[list[Formula], Bounds]:

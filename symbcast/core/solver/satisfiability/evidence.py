@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import Formula, any_of, negate
+from symbcast.core.logic.formulas import Formula, any_of
 from symbcast.core.solver.budget import SAMPLED, evidence_units, reason, share
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.satisfiability.descent import descended
@@ -48,7 +48,7 @@ class Evidence:
             least = self._least()
             found = self._least_broken(clauses, least)
             return None if found is None else {**least, **found}
-        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(negate, clauses))])
+        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(self.questions.negated, clauses))])
 
     def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> Point | None:
         """Return the cheapest sizes that break a clause, changing only its own symbols; others stay ``least``."""
@@ -56,7 +56,7 @@ class Evidence:
         best: Point | None = None
         for clause in clauses:
             own = sorted(symbols_in(clause), key=order.__getitem__)
-            found = self._smallest(own, [negate(clause)])
+            found = self._smallest(own, [self.questions.negated(clause)])
             if found is None:
                 continue
             # All other symbols cost the same: compare only those of the two clauses.

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import AllOf, Formula, any_of, clauses, literals, negate, opened
+from symbcast.core.logic.formulas import AllOf, Formula, any_of, clauses, literals
 from symbcast.core.solver.budget import REDUCED, share, stage
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.satisfiability.local_search import Near
@@ -58,7 +58,7 @@ class _Filter:
         if self.questions.samples.complete:
             return len(ahead)
         while ahead and self.near is not None:
-            answer, sizes = self.near.ask([any_of(map(negate, ahead))])
+            answer, sizes = self.near.ask([any_of(map(self.questions.negated, ahead))])
             if answer is False:
                 return len(ahead)
             if answer is None:
@@ -70,9 +70,9 @@ class _Filter:
         return len(ahead)
 
     def _can_fail(self, formula: Formula) -> bool | None:
-        extra = [negate(formula)]
+        extra = [self.questions.negated(formula)]
         answer = self.near.possible(extra) if self.near is not None else None
-        return self.questions.ask([*map(opened, self.kept), *extra]) if answer is None else answer
+        return self.questions.ask([*map(self.questions.opened, self.kept), *extra]) if answer is None else answer
 
     def _keep(self, formula: Formula) -> None:
         self.kept.append(formula)
@@ -158,7 +158,9 @@ class Reduction:
         return self._possible((), mask, self._clauses)
 
     def _can_fail(self) -> bool | None:
-        return self.questions.possible([any_of(map(negate, self._clauses))], int(self._is_shown_to_fail()))
+        return self.questions.possible(
+            [any_of(map(self.questions.negated, self._clauses))], int(self._is_shown_to_fail())
+        )
 
     def _is_shown_to_fail(self) -> bool:
         samples = self.questions.samples
@@ -169,7 +171,9 @@ class Reduction:
 
         ``shown`` are samples where they do.
         """
-        return self._possible(extra, shown, [opened(c) for c in self._clauses if c is not without], without)
+        return self._possible(
+            extra, shown, [self.questions.opened(c) for c in self._clauses if c is not without], without
+        )
 
     def _possible(
         self, extra: Sequence[Formula], shown: int, others: Sequence[Formula], without: Formula | None = None
@@ -209,7 +213,12 @@ class Reduction:
             shown = self._others_open(clause) & samples.open_mask(literal)
             for other in rest:
                 shown &= ~samples.mask(other)
-            if self._possible_beside([opened(literal), *map(negate, rest)], shown, clause) is False:
+            if (
+                self._possible_beside(
+                    [self.questions.opened(literal), *map(self.questions.negated, rest)], shown, clause
+                )
+                is False
+            ):
                 kept = rest
         return clause if len(kept) == len(literals(clause)) else any_of(kept)
 
@@ -219,7 +228,7 @@ class Reduction:
         is_needed = False
         for clause in list(reversed(self._clauses)):
             shown = self._others_open(clause) & ~self.questions.samples.mask(clause)
-            needed = self._possible_beside([negate(clause)], shown, clause)
+            needed = self._possible_beside([self.questions.negated(clause)], shown, clause)
             if needed is False:
                 self._clauses = [c for c in self._clauses if c is not clause]
                 self._changed(clause, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.logic.formulas import Formula, opened
+from symbcast.core.logic.formulas import Formula
 from symbcast.core.solver.answer import Satisfiability
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -33,7 +33,7 @@ class Near:
     def add(self, clause: Formula) -> None:
         """Add a clause, opened: one that says that a term of another has a value is not implied by that one."""
         self.numbers.setdefault(clause, []).append(len(self.growing))
-        self.growing.add(opened(clause))
+        self.growing.add(self.questions.opened(clause))
         self.ranks = None
 
     def replace(self, clause: Formula, others: Iterable[Formula]) -> None:

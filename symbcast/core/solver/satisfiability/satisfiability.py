@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.effort import REASON, EffortSpentError
 from symbcast.core.effort import current as current_effort
-from symbcast.core.logic.formulas import AllOf, Formula
+from symbcast.core.logic.formulas import AllOf, Formula, different, negate, opened
 from symbcast.core.solver import budget
 from symbcast.core.solver.answer import RESOURCE_LIMIT, SHORT_LIMIT
 from symbcast.core.solver.satisfiability.ladder import is_linear, some_point
@@ -40,9 +40,22 @@ class Questions:
         self.domains = {s: domains.get(s, ALL) for s in self.symbols}
         known = (describe(s, sizes) for s, sizes in self.domains.items())
         self.known = [*(f for f in known if f != AllOf(())), *assumptions]
+        # What the domains say of divisors, the negation of a quotient need not say.
+        self.nonzero = frozenset(
+            different(s, 0) for s, sizes in self.domains.items() if sizes is not ALL and 0 not in sizes
+        )
+        """What the domains say of divisors: so the negation of a quotient need not say it."""
         self.samples = Samples(self.symbols, domains, assumptions, [*assumptions, *clauses])
         self.reason = ""
         self._undecided = 0
+
+    def negated(self, formula: Formula) -> Formula:
+        """Return the negation of a formula in these domains."""
+        return negate(formula, self.nonzero)
+
+    def opened(self, formula: Formula) -> Formula:
+        """Return where a formula holds, or could if a term without a value had one."""
+        return opened(formula, self.nonzero)
 
     def possible(self, formulas: Sequence[Formula], shown: int) -> bool | None:
         """Return whether the formulas can hold under the assumptions; None if undecided.

@@ -12,7 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.terms import term
-from symbcast.core.logic.formulas import Comparison, Formula
+from symbcast.core.logic.formulas import Comparison, Formula, is_total
 from symbcast.core.solver.sets.size_sets import SizeSet
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Differences:
         return self._bounds[literal]
 
     def _read(self, literal: Formula) -> tuple[Bound, ...] | None:
-        if not isinstance(literal, Comparison):
+        if not isinstance(literal, Comparison) or not is_total(literal):
             return None
         difference = term(literal.left) - term(literal.right)
         left = right = 0
