@@ -89,7 +89,14 @@ def test_the_command_line_loads_nothing_heavy(shapes, options):
 @pytest.mark.parametrize("shapes", [["N, 3", "M, 1"], ["4,3", "4,1"], ["N, 3", "M, 4"], ["N", "x"]], ids=str)
 def test_a_short_command_loads_nothing_that_takes_longer_than_its_answer(shapes):
     """Neither dataclasses, which need `inspect`, nor paths, nor advice about other arguments."""
-    needless = {"dataclasses", "inspect", "pathlib", "symbcast.cli.arguments", "symbcast.core.text.slips", "textwrap"}
+    needless = {
+        "dataclasses",
+        "inspect",
+        "pathlib",
+        "symbcast.cli.arguments",
+        "symbcast.core.text.sentences",
+        "textwrap",
+    }
     program = (
         f"from symbcast.cli import run\nrun({['check', *shapes]!r})\nimport sys\nprint({needless} & {{*sys.modules}})"
     )

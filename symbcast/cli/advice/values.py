@@ -10,7 +10,7 @@ from symbcast.cli.advice.words import EQUALS, SIGNS, is_number, line, repeated, 
 from symbcast.cli.files import is_there
 from symbcast.cli.option import Option
 from symbcast.core.broadcasting.registry import is_known, parameters_of, takers_of
-from symbcast.errors import SymbcastError
+from symbcast.errors import ShapeSyntaxError, SymbcastError
 
 RELATIONS = ("--assume", "--that")
 _OUTPUT = re.compile(r"\s*(?:output|out|shape|result)(?:\.shape)?\s*(?:={1,2}|is)\s*(?=[\[(])")
@@ -36,6 +36,17 @@ def is_relation(text: str) -> bool:
         return parse_formula(text) is not None
     except SymbcastError:
         return False
+
+
+def meant_relation(text: str) -> str:
+    """Return a text that is an assumption, or the one that its error suggests; empty if there is none."""
+    from symbcast.core.text import parse_formula
+
+    try:
+        parse_formula(text)
+    except ShapeSyntaxError as error:
+        return error.correction
+    return text
 
 
 def divided(option: Option, value: str, after: Sequence[str], command: str, shapes: Sequence[str]) -> str:
@@ -138,14 +149,8 @@ def _relation(value: str, words: Sequence[str]) -> str:
         count = next((n for n in range(0, len(words), 2) if words[n].casefold() not in _CONNECTIVES), len(words))
         said = [_CONNECTIVES.get(word.casefold(), word) for word in words[:count]]
         return " ".join([value, *said])
-    for count in range(1, len(words) + 1):
-        text = " ".join([value, *words[:count]])
-        if is_relation(text):
-            return text
-    from symbcast.core.text.slips import correction
-
     for count in range(len(words), 0, -1):
-        meant = correction(" ".join([value, *words[:count]]), True, is_relation)
+        meant = meant_relation(" ".join([value, *words[:count]]))
         if meant:
             return meant
     is_cut = _TERM.fullmatch(value) and re.fullmatch(r"\d+|[^\W\d]\w?", words[0])

@@ -14,8 +14,8 @@ from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Term, constant
 from symbcast.core.text.faults import Fault
 from symbcast.core.text.meaning import MAX_EXPONENT, MAX_POWER, said
-from symbcast.core.text.slips import SUPERSCRIPTS
 from symbcast.core.text.templates import ANY_RANK
+from symbcast.core.text.words import SUPERSCRIPTS
 from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:

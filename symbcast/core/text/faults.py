@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from symbcast.core.text.slips import LOOKALIKES, has_spaced_name, relation_within
+from symbcast.core.text.layouts import has_spaced_name, relation_within
+from symbcast.core.text.words import LOOKALIKES
 
 if TYPE_CHECKING:
     from lark import UnexpectedCharacters, UnexpectedToken

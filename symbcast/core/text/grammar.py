@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from symbcast.core.algebra.sequences import is_sequence, mentions_rest
 from symbcast.core.algebra.sizes import MAX_SIZE
@@ -16,13 +16,16 @@ from symbcast.core.text.comparisons import FormulaBuilder
 from symbcast.core.text.dialects import NAMES, einops, is_mlir, jaxtyping, mlir
 from symbcast.core.text.dimensions import FITS, TOO_LARGE, DimBuilder, PlacedDim, all_bounds
 from symbcast.core.text.faults import Fault, at_character, at_token
+from symbcast.core.text.layouts import Layout, read_layout
 from symbcast.core.text.meaning import MAX_LENGTH
-from symbcast.core.text.slips import correction
+from symbcast.core.text.sentences import read_sentence, read_size
 from symbcast.core.text.templates import ANY_RANK, Template
 from symbcast.errors import ShapeSyntaxError
 
 if TYPE_CHECKING:
     from lark import Lark
+
+_Read = TypeVar("_Read")
 
 MAX_DEPTH = 100
 """How deep brackets may nest."""
@@ -33,45 +36,74 @@ _BRACKETS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]'"]""", re
 
 def read_shape(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
     """Return the shape written in a text, in a dialect."""
-    try:
-        _check_limits(text)
-        terms = _shape_terms(text, dialect)
-        dims = tuple(_checked(t, max_size) for t in terms)
-        sequences = [term for term, dim in zip(terms, dims, strict=True) if is_sequence(dim)]
-        if len(sequences) > 1:
-            raise Fault(sequences[1].span, "a shape has one sequence of axes ('...', '*name')", "sizes and names")
-        return Template(dims, _unknowns(dims, all_bounds(terms)), ANY_RANK.rest() in dims)
-    except Fault as fault:
-        error = _syntax_error(text, fault, "shape" if dialect in (None, "default") else "")
-    raise error
+    if dialect not in (None, "default"):
+        try:
+            return _shape(text, dialect, max_size)
+        except Fault as fault:
+            error = ShapeSyntaxError(text, fault.span, fault.problem, fault.expected)
+        raise error
+    return _read_or_reworded(text, lambda t: _shape(t, dialect, max_size), _shape_reading)
 
 
 def read_dim(text: str) -> Template[Dim]:
     """Return the one dimension written in a text."""
-    try:
-        _check_limits(text)
-        term: PlacedDim = run("dim", text)
-        dim = _checked(term)
-        return Template(dim, _unknowns((dim,), all_bounds((term,))), dim == ANY_RANK.rest())
-    except Fault as fault:
-        error = _syntax_error(text, fault, "dim")
-    raise error
+    return _read_or_reworded(text, _dim, lambda t: _reading(read_size(t)))
 
 
 def read_formula(text: str) -> Template[Formula]:
     """Return the assumption or condition written in a text."""
+    return _read_or_reworded(text, _formula, lambda t: _reading(read_sentence(t)))
+
+
+def _shape(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
+    _check_limits(text)
+    terms = _shape_terms(text, dialect)
+    dims = tuple(_checked(t, max_size) for t in terms)
+    sequences = [term for term, dim in zip(terms, dims, strict=True) if is_sequence(dim)]
+    if len(sequences) > 1:
+        raise Fault(sequences[1].span, "a shape has one sequence of axes ('...', '*name')", "sizes and names")
+    return Template(dims, _unknowns(dims, all_bounds(terms)), ANY_RANK.rest() in dims)
+
+
+def _dim(text: str) -> Template[Dim]:
+    _check_limits(text)
+    term: PlacedDim = run("dim", text)
+    dim = _checked(term)
+    return Template(dim, _unknowns((dim,), all_bounds((term,))), dim == ANY_RANK.rest())
+
+
+def _formula(text: str) -> Template[Formula]:
+    _check_limits(text)
+    formula: Formula = run("formula", text)
+    if any(mentions_rest(dim) and not is_sequence(dim) for dim in dims_of(formula)):
+        raise Fault((0, len(text)), NO_SIZE)
+    if any(ANY_RANK.rest() in symbols_of((dim,)) for dim in dims_of(formula)):
+        raise Fault((0, len(text)), "'...' names no sequence of axes", "a label, such as '...0', or a name, as '*a'")
+    return Template(formula, _unknowns(tuple(dims_of(formula)), {}), lost=tuple(_names_lost(text, formula)))
+
+
+def _read_or_reworded(
+    text: str, read: Callable[[str], Template[_Read]], reworded: Callable[[str], Layout | None]
+) -> Template[_Read]:
+    """Return what a text means, also if it is no notation of ours but has one certain meaning.
+
+    If it has slips, the error suggests that meaning. The error is raised outside the fault's handler: it does not hold
+    the fault, and through it the parser, because Dask pickles errors together with their context.
+    """
     try:
-        _check_limits(text)
-        formula: Formula = run("formula", text)
-        if any(mentions_rest(dim) and not is_sequence(dim) for dim in dims_of(formula)):
-            raise Fault((0, len(text)), NO_SIZE)
-        if any(ANY_RANK.rest() in symbols_of((dim,)) for dim in dims_of(formula)):
-            raise Fault(
-                (0, len(text)), "'...' names no sequence of axes", "a label, such as '...0', or a name, as '*a'"
-            )
-        return Template(formula, _unknowns(tuple(dims_of(formula)), {}), lost=tuple(_names_lost(text, formula)))
+        return read(text)
     except Fault as fault:
-        error = _syntax_error(text, fault, "formula")
+        found, error = fault, ShapeSyntaxError(text, fault.span, fault.problem, fault.expected)
+    meant = reworded(text)
+    if meant is not None:
+        try:
+            template = read(meant.text)
+        except Fault:
+            pass  # the grammar has no such sizes, such as symbolic exponents
+        else:
+            if not meant.is_slip:
+                return template._replace(reading=meant.text)
+            error = ShapeSyntaxError(text, found.span, found.problem, found.expected, meant.text)
     raise error
 
 
@@ -89,23 +121,17 @@ def _names_lost(text: str, formula: Formula) -> Iterable[Symbol]:
                 yield name
 
 
-def _syntax_error(text: str, fault: Fault, start: str = "") -> ShapeSyntaxError:
-    """Return an error to raise outside the fault's handler; with ``start``, it suggests a text that would be accepted.
-
-    Then it does not hold the fault, and through it the parser: Dask pickles errors together with their context.
-    """
-    instead = correction(text, start == "formula", lambda other: _is_read(start, other)) if start else ""
-    return ShapeSyntaxError(text, fault.span, fault.problem, fault.expected, instead)
+def _reading(found: tuple[str, bool] | None) -> Layout | None:
+    return found and Layout(*found)
 
 
-def _is_read(start: str, text: str) -> bool:
+def _shape_reading(text: str) -> Layout | None:
+    return read_layout(text, _is_shape)
+
+
+def _is_shape(text: str) -> bool:
     try:
-        _check_limits(text)
-        if start == "formula":
-            run(start, text)
-        else:
-            for term in _shape_terms(text, None) if start == "shape" else (run(start, text),):
-                _checked(term)
+        _shape(text, None, MAX_SIZE)
     except Fault:
         return False
     return True

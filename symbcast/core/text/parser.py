@@ -59,7 +59,20 @@ def parse_formula(text: str) -> Formula:
     >>> parse_formula("2 <= N < 5")
     AllOf((Comparison('<=', 2, N), Comparison('<', N, 5)))
     """
+    return _formula(_formula_template(text))
+
+
+def parse_assumption(text: str) -> tuple[Formula, str]:
+    """Return the assumption written in ``text``, and the text; a sentence is returned in the notation of the grammar.
+
+    >>> parse_assumption("N is between 2 and 5")[1], parse_assumption(" 2<=N ")[1]
+    ('2 <= N <= 5', '2<=N')
+    """
     template = _formula_template(text)
+    return _formula(template), template.reading or text.strip()
+
+
+def _formula(template: Template[Formula]) -> Formula:
     if not template.unknowns:
         return template.value
     fresh = template.fresh()

@@ -25,6 +25,8 @@ class Template(NamedTuple, Generic[_Value]):
     is_of_any_rank: bool = False
     """Whether an unknown sequence of axes is in it (``...``)."""
     lost: tuple[Symbol, ...] = ()
+    reading: str = ""
+    """The text in the notation of the grammar, if it was written otherwise."""
 
     def fresh(self) -> dict[Symbol, Symbol]:
         """Return a new unknown for each placeholder; labelled ones are shown by their labels."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from symbcast.core.characters import number_hint, visible
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FORMULA_KINDS, Formula
-from symbcast.core.text import names_lost, parse_formula
+from symbcast.core.text import names_lost, parse_assumption
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
@@ -59,7 +59,7 @@ class Assumption:
 
     @property
     def text(self) -> str:
-        """The text as written."""
+        """The text as written; a sentence is in the notation of conditions."""
         if self._text is None:
             self._text = formula_text(self.formula)
         return self._text
@@ -96,7 +96,8 @@ def _read_assumption(item: Any) -> Assumption:
             raise AssumptionError(
                 f"{item.strip()!r} mentions an unknown size", hint="give it the same label in both places, such as ?a"
             )
-        return Assumption(with_values(parse_formula(item)), item.strip(), is_written=True, lost=names_lost(item))
+        formula, text = parse_assumption(item)
+        return Assumption(with_values(formula), text, is_written=True, lost=names_lost(item))
     if isinstance(item, Assumption):
         return item
     if isinstance(getattr(item, "formula", None), FORMULA_KINDS):  # a Condition

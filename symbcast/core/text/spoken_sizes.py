@@ -1,0 +1,582 @@
+"""Sizes within sentences, read by recursive descent: arithmetic and functions of several languages, and English.
+
+Values are exact fractions until something rounds them or proves them whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+from symbcast.core.text.trees import (
+    Call,
+    Division,
+    Name,
+    Number,
+    Ratio,
+    Sentence,
+    Tree,
+    UnclearError,
+    chosen,
+    is_nonnegative,
+    multiply,
+    ratio,
+)
+from symbcast.core.text.words import Token, words_of
+
+_MOST_STEPS = 20_000
+"""How many tokens may be looked at: alternatives are tried one after another."""
+_MOST_NESTED = 30
+_MOST_SHIFT = 62
+
+_Read = TypeVar("_Read")
+
+NUMERALS = {
+    word: n
+    for n, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    )
+}
+TIMES = {"twice": 2, "double": 2, "thrice": 3, "triple": 3}
+PARTS = {"half": 2, "third": 3, "quarter": 4}
+MORE = ("more", "greater", "larger", "bigger", "higher")
+LESS = ("less", "smaller", "fewer", "lower")
+MODALS = ("must", "should", "shall", "will")
+COPULAS = ("is", "are", "be", "equals", "equal")
+_WORDS = (
+    "if then else unless iff implies in of than from by to at and or not but nor neither either both mod "
+    "modulo rem div floordiv ceildiv times plus minus divided divisible multiple multiples divides divide "
+    "exceeds exceed even odd positive negative nonnegative nonzero least most between strictly same different "
+    "exactly precisely has have needs need the within above below under over squared cubed inclusive exclusive "
+    "congruent when case end while range none null true false does do so too also as well "
+)
+RESERVED = frozenset(_WORDS.split()).union(MODALS, COPULAS, MORE, LESS, TIMES, PARTS)
+"""Words that are no names of sizes in a sentence; the grammar has already refused the text."""
+BRACKETS = {"(": ")", "[": "]", "{": "}", "⌊": "⌋", "⌈": "⌉"}
+_MODULES = ("math.", "np.", "numpy.", "torch.", "tl.", "triton.", "sympy.", "sp.", "jnp.", "std.", "tf.", "keras.ops.")
+_EXTREMA = {
+    **dict.fromkeys(("min", "minimum", "least", "sym_min"), "min"),
+    **dict.fromkeys(("max", "maximum", "greatest", "sym_max"), "max"),
+    "broadcast": "broadcast",
+}
+_ROUNDINGS: dict[str, Callable[[Ratio], Tree]] = {
+    "floor": Ratio.floor,
+    **dict.fromkeys(("ceil", "ceiling"), Ratio.ceil),
+    **dict.fromkeys(("int", "trunc", "fix", "sym_int"), Ratio.truncated),
+}
+_REMAINDERS = ("mod", "modulo", "pythonmod", "floormod", "floor_mod")
+_SIGNED_REMAINDERS = ("rem", "fmod", "remainder")
+_QUOTIENTS = ("floordiv", "floor_divide", "floor_div", "cleandiv")
+_CEILINGS = ("ceildiv", "cdiv", "ceil_div", "div_up", "divup", "div_ceil")
+_ROUNDED_UP = ("round_up", "roundup", "align_up")
+_CHOICES = ("where", "iif", "ifelse", "if")
+CALLED = frozenset(
+    (*_EXTREMA, *_ROUNDINGS, *_REMAINDERS, *_SIGNED_REMAINDERS, *_QUOTIENTS, *_CEILINGS, *_ROUNDED_UP, *_CHOICES)
+).union(("abs", "pow", "power", "piecewise", "merge", "len", "dim", "size"))
+_WORDED = {
+    "mod": "%",
+    "modulo": "%",
+    "rem": "%",
+    "div": "//",
+    "floordiv": "//",
+    "ceildiv": "/^",
+    "times": "*",
+    "divided by": "/",
+    "multiplied by": "*",
+}
+"""Operators that are words: how tightly they bind is not certain."""
+
+
+class SizeReader:
+    """The words of a sentence, and the place of the next one."""
+
+    def __init__(self, text: str) -> None:
+        self.words, self.is_slip, self.is_rounding = words_of(text)
+        called = {n for n in range(len(self.words) - 1) if self.words[n + 1].text == "("}
+        self.names = {t.text for n, t in enumerate(self.words) if t.kind == "word" and n not in called}
+        self.at = 0
+        self.steps = 0
+        self.nested = 0
+        self.is_worded = False
+        self.is_congruence = False
+
+    def only_size(self) -> Tree:
+        """Read a size alone, which is whole."""
+        found = self.size().whole()
+        if self.at < len(self.words) or (isinstance(found, Number) and found.value < 0):
+            raise UnclearError
+        return found
+
+    def sentence(self) -> Sentence:
+        """Read a relation, as the condition of a choice."""
+        raise NotImplementedError
+
+    # Words.
+
+    def token(self, ahead: int = 0) -> Token:
+        """Return a word that follows."""
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise UnclearError
+        place = self.at + ahead
+        return self.words[place] if place < len(self.words) else Token("end", "", False, "")
+
+    def sees(self, *texts: str, ahead: int = 0) -> bool:
+        """Return whether one of some words follows."""
+        token = self.token(ahead)
+        return token.kind in ("word", "sign") and token.text.casefold() in texts
+
+    def take(self, *phrases: str) -> str:
+        """Go past the first of some phrases that follows, and return it; empty if none does."""
+        for phrase in phrases:
+            parts = phrase.split()
+            if all(self.sees(part, ahead=n) for n, part in enumerate(parts)):
+                self.at += len(parts)
+                return phrase
+        return ""
+
+    def need(self, *phrases: str) -> str:
+        """Go past one of some phrases, which has to follow."""
+        found = self.take(*phrases)
+        if not found:
+            raise UnclearError
+        return found
+
+    def attempt(self, read: Callable[[], _Read]) -> _Read | None:
+        """Return what a method reads; None, and go back, if that is unclear."""
+        state = dict(vars(self))
+        try:
+            return read()
+        except UnclearError:
+            if self.steps > _MOST_STEPS:
+                raise
+            steps = self.steps
+            vars(self).update(state)
+            self.steps = steps
+            return None
+
+    # Sizes.
+
+    def size(self) -> Ratio:
+        """Read a size: a sum, or a choice between two."""
+        self.nested += 1
+        if self.nested > _MOST_NESTED:
+            raise UnclearError
+        chooses = any(t.text == "?" for t in self.words[self.at :])
+        found = (self.attempt(self._ternary) if chooses else None) or self._shift()
+        if self.sees("if") and not self.sees("(", ahead=1):
+            found = self.attempt(lambda: self._else(found)) or found
+        self.nested -= 1
+        return found
+
+    def _ternary(self) -> Ratio:
+        condition = self.sentence()
+        self.need("?")
+        first = self.size().whole()
+        self.need(":")
+        return Ratio(chosen(condition, first, self.size().whole()))
+
+    def _else(self, first: Ratio) -> Ratio:
+        self.need("if")
+        condition = self.sentence()
+        self.need("else")
+        return Ratio(chosen(condition, first.whole(), self.size().whole()))
+
+    def _shift(self) -> Ratio:
+        found = self._sum()
+        while sign := self.take("<<", ">>"):
+            by = self._sum()
+            if not (isinstance(by.top, Number) and by.denominator == 1 and 0 <= by.top.value <= _MOST_SHIFT):
+                raise UnclearError
+            power = Number(2**by.top.value)
+            found = Ratio(multiply(power, found.whole()) if sign == "<<" else ratio(found.whole(), power).floor())
+        return found
+
+    def _sum(self) -> Ratio:
+        found, count = self._product(), 1
+        is_worded = self.is_worded
+        while sign := self.take("+", "-", "plus", "minus"):
+            part = self._product()
+            found = found.plus(part if sign in ("+", "plus") else -part)
+            is_worded |= self.is_worded
+            count += 1
+        if is_worded and count > 1:
+            raise UnclearError  # `N + 1 mod 4`, `twice N plus 1`: people group them differently
+        self.is_worded = is_worded
+        return found
+
+    def _product(self) -> Ratio:
+        found, signs = self._unary(), list[str]()
+        is_worded = self.is_worded
+        while sign := self._operator():
+            is_word = sign.isalpha() or " " in sign
+            if sign in ("*", "times") and signs[-1:] == ["/"] and found.bottom != Number(1):
+                raise UnclearError  # `(N + 7) / 8 * 8` rounds in some languages
+            right = self._unary()
+            is_worded |= is_word or self.is_worded
+            signs.append(_WORDED.get(sign, sign))
+            if is_word and _WORDED[sign] == "%" and isinstance(found.top, Number):
+                raise UnclearError  # `N = 1 mod 4`
+            found = self._combined(signs[-1], found, right)
+        if is_worded and len(signs) > 1 and set(signs) != {"*"} and not (signs[-1] == "%" and set(signs[:-1]) == {"*"}):
+            raise UnclearError
+        self.is_worded = is_worded
+        return found
+
+    def _operator(self) -> str:
+        if self.is_congruence and self.sees("mod", "modulo"):
+            return ""
+        return self.take("*", "//", "/", "%", *_WORDED)
+
+    def _combined(self, sign: str, left: Ratio, right: Ratio) -> Ratio:
+        if sign == "*":
+            return left.by(right)
+        found = left.over(right)
+        match sign:
+            case "//":
+                return Ratio(found.floor())
+            case "/^":
+                return Ratio(found.ceil())
+            case "%":
+                return Ratio(Division("%", left.whole(), _nonzero(right.whole())))
+        if self.is_rounding and found.bottom != Number(1):
+            return Ratio(found.whole())  # in these languages `/` may round, so only whole quotients are certain
+        return found
+
+    def _unary(self) -> Ratio:
+        self.is_worded = False
+        if self.take("-"):
+            return -self._unary()
+        if self.take("+"):
+            return self._unary()
+        spoken = self._spoken()
+        return self._juxtaposed() if spoken is None else spoken
+
+    def _juxtaposed(self) -> Ratio:
+        """Read a power, and the factors that follow it without a sign: ``2N``, ``N(N + 1)``."""
+        first = self.at
+        found = self._power()
+        while self._is_factor(self.words[self.at - 1]):
+            if first and self.words[first - 1].text in ("/", "//", "%", "mod", "**"):
+                raise UnclearError  # `1/2N`
+            self.is_slip = True
+            found = found.by(self._power())
+        return found
+
+    def _is_factor(self, before: Token) -> bool:
+        token = self.token()
+        if token.text == "(" and self.sees("mod", "modulo", "pmod", "inclusive", "exclusive", ahead=1):
+            return False
+        if token.text in ("(", "⌊", "⌈"):
+            return before.kind == "number" or before.text in BRACKETS.values() or before.kind == "word"
+        is_name = token.kind == "word" and token.text.casefold() not in RESERVED
+        return is_name and token.is_adjacent and (before.kind == "number" or before.text in BRACKETS.values())
+
+    def _power(self) -> Ratio:
+        found = self._atom()
+        if self.take("**"):
+            closing = self.take("(", "{")
+            exponent = self.token()
+            if exponent.kind != "number" or not exponent.text.isdecimal():
+                raise UnclearError
+            self.at += 1
+            if closing:
+                self.need(BRACKETS[closing])
+            elif self.token().kind == "word" and self.token().is_adjacent:
+                raise UnclearError  # `N^2M`
+            if self.sees("**"):
+                raise UnclearError
+            return found.to_the(_exponent(int(exponent.text)))
+        while word := self.take("squared", "cubed"):
+            found = found.to_the(2 if word == "squared" else 3)
+        return found
+
+    def _atom(self) -> Ratio:
+        token = self.token()
+        if token.kind == "number":
+            self.at += 1
+            return _number(token.text)
+        if token.kind == "raw":
+            self.at += 1
+            return Ratio(Name(token.text))
+        if token.text in BRACKETS and token.kind == "sign":
+            return self._bracketed(token.text)
+        if token.kind == "sign" and token.text == "*" and self.token(1).kind in ("word", "raw"):
+            self.at += 2
+            return Ratio(Name(f"*{self.words[self.at - 1].text}"))
+        if token.kind != "word":
+            raise UnclearError
+        if self.sees("(", "{", "[", ahead=1) and self._function(token.text) in CALLED:
+            self.at += 1
+            return self._call(self._function(token.text))
+        if self.sees("frac"):
+            self.at += 1
+            return self._group().over(self._group())
+        if self.take("case"):
+            return self._case()
+        return self._name(token.text)
+
+    def _name(self, name: str) -> Ratio:
+        self.at += 1
+        if name.casefold() in NUMERALS and name.islower():
+            return Ratio(Number(NUMERALS[name]))
+        if name.casefold() in RESERVED:
+            raise UnclearError
+        if self.sees("(") and not self._is_product(name):
+            raise UnclearError  # a function of another name
+        return Ratio(Name(name))
+
+    def _is_product(self, name: str) -> bool:
+        return name in self.names or (len(name) == 1 and name.isupper())
+
+    @staticmethod
+    def _function(name: str) -> str:
+        found = name.casefold()
+        return next((found[len(m) :] for m in _MODULES if found.startswith(m)), found)
+
+    def _bracketed(self, opening: str) -> Ratio:
+        self.at += 1
+        inside = self.size()
+        self.need(BRACKETS[opening])
+        self.is_worded = False
+        self.is_slip |= opening in "[{"
+        if opening == "⌊":
+            return Ratio(inside.floor())
+        return Ratio(inside.ceil()) if opening == "⌈" else inside
+
+    def _group(self) -> Ratio:
+        self.need("{")
+        inside = self.size()
+        self.need("}")
+        return inside
+
+    def _arguments(self) -> list[Ratio]:
+        """Read arguments in brackets, or in a list in brackets."""
+        opening = self.need("(", "{", "[")
+        if self.sees("(", "[", "{") and opening == "(":
+            found = self.attempt(lambda: self._listed(")"))
+            if found is not None:
+                return found
+        return self._until(BRACKETS[opening])
+
+    def _listed(self, closing: str) -> list[Ratio]:
+        found = self._arguments()
+        self.need(closing)
+        if len(found) < 2:
+            raise UnclearError
+        return found
+
+    def _until(self, closing: str) -> list[Ratio]:
+        found = [self.size()]
+        while self.take(","):
+            if self.sees(closing):
+                break
+            found.append(self.size())
+        self.need(closing)
+        return found
+
+    def _call(self, function: str) -> Ratio:
+        if function in ("piecewise", "merge", *_CHOICES):
+            return self._choice(function)
+        was_rounding, self.is_rounding = self.is_rounding, self.is_rounding and function not in ("floor", "int", "fix")
+        arguments = self._arguments()
+        self.is_rounding, self.is_worded = was_rounding, False
+        self.is_slip |= function in ("len", "dim", "size")
+        if function in _EXTREMA and (len(arguments) > 1 or function != "broadcast"):
+            return _extremum(_EXTREMA[function], arguments)
+        return _call(function, *arguments)
+
+    def _choice(self, function: str) -> Ratio:
+        self.need("(")
+        if function == "piecewise":
+            return self._piecewise()
+        if function == "merge":  # Fortran
+            first = self.size().whole()
+            self.need(",")
+            other = self.size().whole()
+            self.need(",")
+            condition = self.sentence()
+        else:
+            condition = self.sentence()
+            self.need(",")
+            first = self.size().whole()
+            self.need(",")
+            other = self.size().whole()
+        self.need(")")
+        return Ratio(chosen(condition, first, other))
+
+    def _piecewise(self) -> Ratio:
+        cases: list[tuple[Tree, Sentence]] = []
+        while self.take("("):
+            value = self.size().whole()
+            self.need(",")
+            if self.take("true"):
+                self.need(")")
+                self.take(",")
+                self.need(")")
+                return Ratio(_first(cases, value))
+            cases.append((value, self.sentence()))
+            self.need(")")
+            self.need(",")
+        raise UnclearError  # no value otherwise
+
+    def _case(self) -> Ratio:
+        """Read ``CASE WHEN condition THEN size ELSE size END``."""
+        cases: list[tuple[Tree, Sentence]] = []
+        while self.take("when"):
+            condition = self.sentence()
+            self.need("then")
+            cases.append((self.size().whole(), condition))
+        self.need("else")
+        other = self.size().whole()
+        self.need("end")
+        return Ratio(_first(cases, other))
+
+    # English.
+
+    def _spoken(self) -> Ratio | None:
+        """Read a size that begins with words, such as ``twice N`` or ``one more than N``; None for any other."""
+        start = self.at
+        self.take("exactly", "precisely")
+        self.take("the number", "the size", "the")
+        found = self._scaled() or self._of_several() or self.attempt(self._more_than)
+        if found is None and self.at > start and self.sees(*RESERVED):
+            raise UnclearError
+        return found
+
+    def _scaled(self) -> Ratio | None:
+        for word, factor in TIMES.items():
+            if self.sees(word) and not self.sees("*", "+", "-", "==", ahead=1):
+                self.at += 1
+                self.take("as large as", "as big as", "as many as")
+                return self._worded(Ratio(Number(factor)))
+        number = self.attempt(self._count) if self.sees("times", ahead=1) else None
+        if number is not None and self.take("times as large as", "times as big as", "times as many as"):
+            return self._worded(Ratio(Number(number)))
+        if number is not None:
+            self.need("times")
+            return self._worded(Ratio(Number(number)))
+        article = self.take("a", "one")
+        if not self.sees(*PARTS) or not (self.sees("of", "the", ahead=1) or self.token(1).kind in ("word", "raw")):
+            self.at -= len(article.split())
+            return None
+        part = PARTS[self.need(*PARTS)]
+        self.take("of", "as large as")
+        return self._worded(Ratio(Number(1), Number(part)))
+
+    def _worded(self, factor: Ratio) -> Ratio:
+        self.take("the")
+        inner = self._scaled() or self._of_several() or self._juxtaposed()
+        self.is_worded = True
+        return factor.by(inner)
+
+    def _of_several(self) -> Ratio | None:
+        """Read ``the sum of N and M``, ``the larger of N, M and K``, ``the remainder of N divided by 4``."""
+        words = ("sum", "product", "maximum", "minimum", "max", "min", "larger", "smaller", "largest", "smallest")
+        if not self.sees(*words, "greater", "lesser") or not self.sees("of", ahead=1):
+            return None
+        word = self.need(*words, "greater", "lesser")
+        self.need("of")
+        parts = [self._shift()]
+        while self.take(","):
+            parts.append(self._shift())
+        self.take(",")
+        self.need("and")
+        parts.append(self._shift())
+        self.is_worded = True
+        if word in ("sum", "product"):
+            found = parts[0]
+            for part in parts[1:]:
+                found = found.plus(part) if word == "sum" else found.by(part)
+            return found
+        return _extremum("max" if word in ("maximum", "max", "larger", "largest", "greater") else "min", parts)
+
+    def _more_than(self) -> Ratio:
+        """Read ``one more than N``, ``3 less than N``."""
+        number = self._count()
+        word = self.need(*MORE, *LESS)
+        self.need("than")
+        size = self._shift()
+        if self.is_worded and self.sees("plus", "minus", "times", "+", "-"):
+            raise UnclearError
+        self.is_worded = True
+        return size.plus(Ratio(Number(number if word in MORE else -number)))
+
+    def _count(self) -> int:
+        token = self.token()
+        self.at += 1
+        if token.kind == "number" and token.text.isdecimal():
+            return int(token.text)
+        if token.text.casefold() in NUMERALS:
+            return NUMERALS[token.text.casefold()]
+        raise UnclearError
+
+
+def _number(text: str) -> Ratio:
+    if "e" in text.casefold():
+        raise UnclearError
+    value = Fraction(text)
+    if value.denominator & (value.denominator - 1):
+        raise UnclearError  # a float is not this number
+    return ratio(Number(value.numerator), Number(value.denominator))
+
+
+def _exponent(number: int) -> int:
+    if not 1 <= number <= 16:
+        raise UnclearError
+    return number
+
+
+def _nonzero(tree: Tree) -> Tree:
+    if tree == Number(0):
+        raise UnclearError
+    return tree
+
+
+def _extremum(function: str, parts: Sequence[Ratio]) -> Ratio:
+    common = 1
+    for part in parts:
+        common *= part.denominator
+    trees = [part.times(common) for part in parts]
+    return ratio(trees[0] if len(trees) == 1 else Call(function, tuple(trees)), Number(common))
+
+
+def _call(function: str, first: Ratio, *others: Ratio) -> Ratio:
+    """Return a function of one or two sizes."""
+    if function in _ROUNDINGS and not others:
+        return Ratio(_ROUNDINGS[function](first))
+    if function in ("len", "dim", "size") and not others and isinstance(first.top, Name):
+        return first
+    if function == "abs" and not others:
+        return _absolute(first)
+    if len(others) != 1:
+        raise UnclearError
+    second = others[0]
+    if function in ("pow", "power"):
+        if not isinstance(second.top, Number) or second.denominator != 1:
+            raise UnclearError
+        return first.to_the(_exponent(second.top.value))
+    if function in _QUOTIENTS:
+        return Ratio(first.over(second).floor())
+    if function in _CEILINGS:
+        return Ratio(first.over(second).ceil())
+    if function in _ROUNDED_UP:
+        return Ratio(multiply(first.over(second).ceil(), second.whole()))
+    left, right = first.whole(), _nonzero(second.whole())
+    if function in _REMAINDERS or (function in _SIGNED_REMAINDERS and is_nonnegative(left) and is_nonnegative(right)):
+        return Ratio(Division("%", left, right))
+    raise UnclearError
+
+
+def _absolute(value: Ratio) -> Ratio:
+    if is_nonnegative(value.top):
+        return value
+    return ratio(Call("max", (value.top, multiply(Number(-1), value.top))), Number(value.denominator))
+
+
+def _first(cases: Sequence[tuple[Tree, Sentence]], other: Tree) -> Tree:
+    """Return the value of the first case that holds."""
+    for value, condition in reversed(cases):
+        other = chosen(condition, value, other)
+    return other

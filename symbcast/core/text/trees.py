@@ -1,0 +1,496 @@
+"""What a sentence says, as trees that are written in the notation of the grammar, with the brackets that they need.
+
+Sizes in a sentence may be fractions until a function rounds them or a comparison multiplies them out; `Ratio` keeps
+them exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from math import gcd, lcm
+from typing import NamedTuple, TypeAlias
+
+_SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)
+_MOST_RESIDUES = 4_096
+"""How many assignments of residues may be tried to prove that a quotient is whole."""
+
+
+class UnclearError(Exception):
+    """The sentence has no certain meaning."""
+
+
+class Number(NamedTuple):
+    """An integer."""
+
+    value: int
+
+
+class Name(NamedTuple):
+    """A size as the grammar writes it: a name, a label, an axis of a sequence."""
+
+    text: str
+
+
+class Sum(NamedTuple):
+    """A sum; a part that is subtracted is a product with a negative number."""
+
+    parts: tuple[Tree, ...]
+
+
+class Product(NamedTuple):
+    """A number times trees."""
+
+    number: int
+    factors: tuple[Tree, ...]
+
+
+class Division(NamedTuple):
+    """``left // right`` or ``left % right``."""
+
+    operator: str
+    left: Tree
+    right: Tree
+
+
+class Power(NamedTuple):
+    """A power with an integer exponent."""
+
+    base: Tree
+    exponent: int
+
+
+class Call(NamedTuple):
+    """``min``, ``max`` or ``broadcast`` of sizes."""
+
+    function: str
+    arguments: tuple[Tree, ...]
+
+
+Tree: TypeAlias = "Number | Name | Sum | Product | Division | Power | Call"
+
+
+def add(*parts: Tree) -> Tree:
+    """Return a sum, with its numbers added up."""
+    flat = [q for p in parts for q in (p.parts if isinstance(p, Sum) else (p,))]
+    number = sum(p.value for p in flat if isinstance(p, Number))
+    others = tuple(p for p in flat if not isinstance(p, Number))
+    if not others:
+        return Number(number)
+    found = (*others, Number(number)) if number else others
+    return found[0] if len(found) == 1 else Sum(found)
+
+
+def multiply(*factors: Tree) -> Tree:
+    """Return a product, with its numbers multiplied."""
+    number, others = 1, list[Tree]()
+    for factor in factors:
+        match factor:
+            case Number(value):
+                number *= value
+            case Product(value, inner):
+                number *= value
+                others += inner
+            case _:
+                others.append(factor)
+    if not others:
+        return Number(number)
+    # A product with 0 stays: its factors may be undefined.
+    return others[0] if number == 1 and len(others) == 1 else Product(number, tuple(others))
+
+
+def tree_text(tree: Tree, place: int = _SUM) -> str:
+    """Return a tree in the notation of the grammar.
+
+    >>> N = Name("N")
+    >>> tree_text(Division("//", multiply(Number(3), add(N, Number(-1))), Number(2)))
+    '3*(N - 1)//2'
+    """
+    text, binding = _written(tree)
+    return f"({text})" if binding < place else text
+
+
+def _written(tree: Tree) -> tuple[str, int]:
+    match tree:
+        case Number(value):
+            return str(value), _ATOM if value >= 0 else _UNARY
+        case Name(text):
+            return text, _ATOM
+        case Sum((first, *rest)):
+            return "".join([tree_text(first, _PRODUCT), *map(_added, rest)]), _SUM
+        case Product(number, factors):
+            texts = [tree_text(f, _POWER) for f in factors]
+            signed = "-" * (number < 0) + f"{abs(number)}*" * (abs(number) != 1)
+            return signed + "*".join(texts), _PRODUCT if len(texts) > 1 or abs(number) != 1 else _UNARY
+        case Division(operator, left, right):
+            spaced = operator if operator == "//" else f" {operator} "
+            return f"{tree_text(left, _PRODUCT)}{spaced}{tree_text(right, _POWER)}", _PRODUCT
+        case Power(base, exponent):
+            return f"{tree_text(base, _ATOM)}**{exponent}", _POWER
+        case Call(function, arguments):
+            return f"{function}({', '.join(map(tree_text, arguments))})", _ATOM
+    raise AssertionError(tree)
+
+
+def _added(part: Tree) -> str:
+    match part:
+        case Number(value) if value < 0:
+            return f" - {-value}"
+        case Product(number, factors) if number < 0:
+            return f" - {tree_text(multiply(Number(-number), *factors), _PRODUCT)}"
+    return f" + {tree_text(part, _PRODUCT)}"
+
+
+def is_total(tree: Tree) -> bool:
+    """Return whether a tree has a value at all sizes."""
+    match tree:
+        case Division(_, left, right):
+            return is_total(left) and isinstance(right, Number)
+        case Call(function, arguments):
+            return function != "broadcast" and all(map(is_total, arguments))
+        case Sum(parts) | Product(_, parts):
+            return all(map(is_total, parts))
+        case Power(base, _):
+            return is_total(base)
+    return True
+
+
+def is_nonnegative(tree: Tree) -> bool:
+    """Return whether a tree is 0 or more at all sizes, as far as its form shows."""
+    match tree:
+        case Number(value):
+            return value >= 0
+        case Sum(parts):
+            return all(map(is_nonnegative, parts))
+        case Product(number, factors):
+            return number >= 0 and all(map(is_nonnegative, factors))
+        case Division(operator, left, right):
+            return is_nonnegative(right) and (operator == "%" or is_nonnegative(left))
+        case Power(base, exponent):
+            return exponent % 2 == 0 or is_nonnegative(base)
+        case Call(function, arguments):
+            return (any if function == "max" else all)(map(is_nonnegative, arguments))
+    return True
+
+
+def is_multiple(tree: Tree, number: int) -> bool:
+    """Return whether a tree is a multiple of a number at all sizes: proved for every residue of its names.
+
+    >>> N = Name("N")
+    >>> is_multiple(multiply(N, add(N, Number(1))), 2), is_multiple(N, 2)
+    (True, False)
+    """
+    opaque = list(dict.fromkeys(_opaque(tree)))
+    if number ** len(opaque) > _MOST_RESIDUES:
+        return False
+    return all(
+        _residue(tree, dict(zip(opaque, residues, strict=True)), number) == 0
+        for residues in product(range(number), repeat=len(opaque))
+    )
+
+
+def _opaque(tree: Tree) -> Iterable[Tree]:
+    """Yield the parts of a tree whose residues are independent integers."""
+    match tree:
+        case Number():
+            return
+        case Sum(parts) | Product(_, parts):
+            for part in parts:
+                yield from _opaque(part)
+        case Power(base, _):
+            yield from _opaque(base)
+        case _:
+            yield tree
+
+
+def _residue(tree: Tree, values: dict[Tree, int], number: int) -> int:
+    match tree:
+        case Number(value):
+            return value % number
+        case Sum(parts):
+            return sum(_residue(p, values, number) for p in parts) % number
+        case Product(factor, factors):
+            for part in factors:
+                factor = factor * _residue(part, values, number) % number
+            return factor % number
+        case Power(base, exponent):
+            return pow(_residue(base, values, number), exponent, number)
+    return values[tree]
+
+
+def _content(tree: Tree) -> int:
+    """Return a number that divides a tree as it is written."""
+    match tree:
+        case Number(value):
+            return abs(value)
+        case Product(number, _):
+            return abs(number)
+        case Sum(parts):
+            return gcd(*map(_content, parts))
+    return 1
+
+
+def _divided(tree: Tree, number: int) -> Tree:
+    """Return a tree divided by a number that divides its content."""
+    match tree:
+        case Number(value):
+            return Number(value // number)
+        case Product(factor, factors):
+            return multiply(Number(factor // number), *factors)
+        case Sum(parts):
+            return add(*(_divided(p, number) for p in parts))
+    return tree
+
+
+class Ratio(NamedTuple):
+    """An exact quotient of two integers; the divisor is a number above 0, or any tree."""
+
+    top: Tree
+    bottom: Tree = Number(1)
+
+    @property
+    def denominator(self) -> int:
+        """The divisor, if it is a number."""
+        if not isinstance(self.bottom, Number):
+            raise UnclearError("an exact quotient by a size")
+        return self.bottom.value
+
+    def whole(self) -> Tree:
+        """Return the tree of an integer; raise if it is not whole at all sizes."""
+        divisor = self.denominator
+        if divisor == 1:
+            return self.top
+        if not is_multiple(self.top, divisor):
+            raise UnclearError("a quotient that is not whole")
+        return Division("//", self.top, self.bottom)
+
+    def times(self, number: int) -> Tree:
+        """Return a multiple that is an integer: ``number`` is a multiple of the denominator."""
+        return multiply(Number(number // self.denominator), self.top)
+
+    def __neg__(self) -> Ratio:
+        return ratio(multiply(Number(-1), self.top), self.bottom)
+
+    def plus(self, other: Ratio) -> Ratio:
+        """Return the sum."""
+        if isinstance(self.bottom, Number) and isinstance(other.bottom, Number):
+            common = lcm(self.bottom.value, other.bottom.value)
+            return ratio(add(self.times(common), other.times(common)), Number(common))
+        if self.bottom == other.bottom:
+            return Ratio(add(self.top, other.top), self.bottom)
+        left, right = multiply(self.top, other.bottom), multiply(other.top, self.bottom)
+        return ratio(add(left, right), multiply(self.bottom, other.bottom))
+
+    def by(self, other: Ratio) -> Ratio:
+        """Return the product."""
+        return ratio(multiply(self.top, other.top), multiply(self.bottom, other.bottom))
+
+    def over(self, other: Ratio) -> Ratio:
+        """Return the exact quotient."""
+        return ratio(multiply(self.top, other.bottom), multiply(self.bottom, other.top))
+
+    def to_the(self, exponent: int) -> Ratio:
+        """Return a power."""
+        return ratio(_power(self.top, exponent), _power(self.bottom, exponent))
+
+    def floor(self) -> Tree:
+        """Return the quotient rounded down."""
+        return self.top if self.bottom == Number(1) else Division("//", self.top, self.bottom)
+
+    def ceil(self) -> Tree:
+        """Return the quotient rounded up."""
+        if isinstance(self.bottom, Number):
+            return Ratio(add(self.top, Number(self.bottom.value - 1)), self.bottom).floor()
+        return multiply(Number(-1), Division("//", multiply(Number(-1), self.top), self.bottom))
+
+    def truncated(self) -> Tree:
+        """Return the quotient rounded towards 0."""
+        if is_nonnegative(self.top) and is_nonnegative(self.bottom):
+            return self.floor()
+        positive = Call("max", (self.floor(), Number(0)))
+        return add(positive, Call("min", (self.ceil(), Number(0))))
+
+
+def _power(tree: Tree, exponent: int) -> Tree:
+    if isinstance(tree, Number):
+        return Number(tree.value**exponent)
+    return tree if exponent == 1 else Power(tree, exponent)
+
+
+def ratio(top: Tree, bottom: Tree) -> Ratio:
+    """Return a quotient in lowest terms as far as its numbers show; raise if the divisor is 0."""
+    if not isinstance(bottom, Number):
+        return Ratio(top, bottom)
+    if not bottom.value:
+        raise UnclearError("division by zero")
+    if bottom.value < 0:
+        top, bottom = multiply(Number(-1), top), Number(-bottom.value)
+    common = gcd(_content(top), bottom.value)
+    return Ratio(_divided(top, common), Number(bottom.value // common))
+
+
+class Relation(NamedTuple):
+    """A chain of comparisons."""
+
+    operators: tuple[str, ...]
+    trees: tuple[Tree, ...]
+
+
+class Function(NamedTuple):
+    """``compatible`` or ``each``, as the grammar writes it, or True or False."""
+
+    text: str
+
+
+class Both(NamedTuple):
+    """All of some sentences."""
+
+    parts: tuple[Sentence, ...]
+
+
+class Either(NamedTuple):
+    """One of some sentences."""
+
+    parts: tuple[Sentence, ...]
+
+
+class Not(NamedTuple):
+    """The negation of a sentence."""
+
+    part: Sentence
+
+
+Sentence: TypeAlias = "Relation | Function | Both | Either | Not"
+
+NEGATED = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def compared(operators: Sequence[str], ratios: Sequence[Ratio]) -> Relation:
+    """Return a chain of comparisons, with all sides multiplied by what makes them integers.
+
+    >>> sentence_text(compared(["=="], [Ratio(Name("N"), Number(2)), Ratio(Name("M"))]))
+    'N == 2*M'
+    """
+    sides = [Ratio(r.whole()) if _is_whole(r) else r for r in ratios]
+    common = lcm(*(side.denominator for side in sides))
+    return Relation(tuple(operators), tuple(side.times(common) for side in sides))
+
+
+def _is_whole(side: Ratio) -> bool:
+    return isinstance(side.bottom, Number) and is_multiple(side.top, side.bottom.value)
+
+
+def both(parts: Iterable[Sentence]) -> Sentence:
+    """Return the conjunction."""
+    flat = [q for p in parts for q in (p.parts if isinstance(p, Both) else (p,))]
+    return flat[0] if len(flat) == 1 else Both(tuple(flat))
+
+
+def either(parts: Iterable[Sentence]) -> Sentence:
+    """Return the disjunction."""
+    flat = [q for p in parts for q in (p.parts if isinstance(p, Either) else (p,))]
+    return flat[0] if len(flat) == 1 else Either(tuple(flat))
+
+
+def negated(sentence: Sentence) -> Sentence:
+    """Return the negation; that of a comparison whose sides have values is the opposite comparison."""
+    if isinstance(sentence, Relation) and len(sentence.operators) == 1 and all(map(is_total, sentence.trees)):
+        return Relation((NEGATED[sentence.operators[0]],), sentence.trees)
+    return sentence.part if isinstance(sentence, Not) else Not(sentence)
+
+
+def sentence_text(sentence: Sentence) -> str:
+    """Return a sentence in the notation of the grammar."""
+    match sentence:
+        case Relation(operators, (first, *rest)):
+            links = (f" {operator} {tree_text(tree)}" for operator, tree in zip(operators, rest, strict=True))
+            return tree_text(first) + "".join(links)
+        case Function(text):
+            return text
+        case Not(part):
+            return f"not {sentence_text(part)}" if isinstance(part, Function) else f"not ({sentence_text(part)})"
+        case Both(parts):
+            return " and ".join(_within(p, Either) for p in parts)
+        case Either(parts):
+            return " or ".join(_within(p, Both) for p in parts)
+    raise AssertionError(sentence)
+
+
+def _within(part: Sentence, kind: type) -> str:
+    text = sentence_text(part)
+    return f"({text})" if isinstance(part, kind) else text
+
+
+def indicator(sentence: Sentence) -> Tree:
+    """Return 1 where a sentence holds and 0 where it does not, as arithmetic."""
+    match sentence:
+        case Relation((operator,), (left, right)):
+            return _indicators[operator](left, right)
+        case Relation(operators, trees):
+            links = zip(operators, trees[:-1], trees[1:], strict=True)
+            return multiply(*(indicator(Relation((o,), (a, b))) for o, a, b in links))
+        case Both(parts):
+            return multiply(*map(indicator, parts))
+        case Either(parts):
+            return _opposite(multiply(*(_opposite(indicator(p)) for p in parts)))
+        case Not(part):
+            return _opposite(indicator(part))
+        case Function("True"):
+            return Number(1)
+    raise UnclearError("a condition within a size")
+
+
+def _opposite(tree: Tree) -> Tree:
+    return add(Number(1), multiply(Number(-1), tree))
+
+
+def _difference(left: Tree, right: Tree) -> Tree:
+    return add(left, multiply(Number(-1), right))
+
+
+def _is_positive(tree: Tree) -> Tree:
+    return Call("min", (Call("max", (tree, Number(0))), Number(1)))
+
+
+def _is_different(left: Tree, right: Tree) -> Tree:
+    apart = Call("max", (_difference(left, right), _difference(right, left)))
+    return Call("min", (apart, Number(1)))
+
+
+_indicators: dict[str, Callable[[Tree, Tree], Tree]] = {
+    ">": lambda left, right: _is_positive(_difference(left, right)),
+    "<": lambda left, right: _is_positive(_difference(right, left)),
+    ">=": lambda left, right: _opposite(_is_positive(_difference(right, left))),
+    "<=": lambda left, right: _opposite(_is_positive(_difference(left, right))),
+    "!=": _is_different,
+    "==": lambda left, right: _opposite(_is_different(left, right)),
+}
+
+
+def chosen(condition: Sentence, first: Tree, other: Tree) -> Tree:
+    """Return ``first`` where a condition holds and ``other`` elsewhere.
+
+    >>> N, two = Name("N"), Number(2)
+    >>> tree_text(chosen(Relation((">",), (N, two)), N, two))
+    'max(N, 2)'
+    """
+    if not (is_total(first) and is_total(other) and _is_total_sentence(condition)):
+        raise UnclearError("a choice between sizes that may have no value")
+    match condition:
+        case Function("True"):
+            return first
+        case Relation((operator,), (left, right)) if {left, right} == {first, other} and operator not in ("==", "!="):
+            is_larger = (operator in (">", ">=")) == (left == first)
+            return Call("max" if is_larger else "min", (first, other))
+    return add(other, multiply(indicator(condition), _difference(first, other)))
+
+
+def _is_total_sentence(sentence: Sentence) -> bool:
+    match sentence:
+        case Relation(_, trees):
+            return all(map(is_total, trees))
+        case Both(parts) | Either(parts):
+            return all(map(_is_total_sentence, parts))
+        case Not(part):
+            return _is_total_sentence(part)
+    return True
