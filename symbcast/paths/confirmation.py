@@ -61,6 +61,8 @@ class _Goal:
     foreseen: _Foreseen
     fixed: dict[Symbol, int]
     is_first: bool = False
+    is_other: bool = False
+    """Whether other sizes are preferred than for the first goal."""
 
 
 def confirmed(  # noqa: PLR0913 - the exploration, and the calls to compare it with
@@ -239,6 +241,7 @@ class _Confirming:
     def _goals(self) -> Iterator[_Goal]:
         yield from (_Goal(end, {}, True) for end in self._ends)
         yield from (_Goal(violated, {}) for violated in self._requirements())
+        yield from (_Goal(end, {}, is_other=True) for end in self._ends)
         # An error of other code may have the same line and type where sizes differ, and not where they are equal.
         failing = [e for e in self._ends if self.outcomes[e.outcome].error is not None]
         yield from (_Goal(end, dict.fromkeys(self.names, size)) for end in failing for size in (4, 2))
@@ -255,7 +258,7 @@ class _Confirming:
         later = self._read_steps(self._steps[foreseen.outcome][foreseen.length + 1 :]) if foreseen.is_violated else []
         if later:
             at = self._points.near((*conditions, *later), goal.fixed, hand)
-        return at or self._points.near(conditions, goal.fixed, hand)
+        return at or self._points.near(conditions, goal.fixed, hand, is_other=goal.is_other)
 
     def _requirements(self) -> Iterator[_Foreseen]:
         """Yield a violation for each distinct requirement that does not depend on data."""

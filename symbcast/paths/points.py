@@ -27,6 +27,8 @@ MAX_TRIED = 10
 """A repair tries sizes up to this; larger ones only if they come from a condition or from the path's own sizes."""
 DIFFERENT = (2, 3, 5, 7, 4, 6, 8, 9)
 """The preferred sizes, in order: all different, and none of the first four divides another."""
+OTHERS = (6, 4, 9, 10, 8, 12, 14, 15)
+"""Other preferred sizes: composite ones, so that a quotient which is right at a prime may be wrong here."""
 
 
 class Condition:
@@ -64,20 +66,31 @@ class Points:
         self.symbols = tuple(symbols)
         self.effort = effort
         self._domains = {s: own_set(s, min_size) for s in symbols}
-        self._wanted: dict[Symbol, int] = {}
-        numbers = chain(DIFFERENT, count(max(DIFFERENT) + 1))
-        for symbol in symbols:
-            number = next(numbers)
+        self._preferred = [self._first(preferred) for preferred in (DIFFERENT, OTHERS)]
+        self._wanted = self._preferred[0]
+
+    def _first(self, preferred: Sequence[int]) -> dict[Symbol, int]:
+        numbers = chain(preferred, count(max(preferred) + 1))
+        found = {}
+        for symbol, number in zip(self.symbols, numbers, strict=False):
             domain = self._domains[symbol]
-            self._wanted[symbol] = number if number in domain else domain.least(2) or domain.least() or 0
+            found[symbol] = number if number in domain else domain.least(2) or domain.least() or 0
+        return found
 
     def near(
-        self, conditions: Sequence[Condition], fixed: Mapping[Symbol, int], hand: Mapping[Symbol, int]
+        self,
+        conditions: Sequence[Condition],
+        fixed: Mapping[Symbol, int],
+        hand: Mapping[Symbol, int],
+        *,
+        is_other: bool = False,
     ) -> dict[Symbol, int] | None:
         """Return sizes near the preferred ones at which all conditions hold; None if none are found.
 
         ``fixed`` sizes are not changed. ``hand`` holds known sizes of a nearby path, which repairs also try.
+        ``is_other`` prefers other sizes.
         """
+        self._wanted = self._preferred[is_other]
         at = {**self._wanted, **fixed}
         if any(size not in self._domains[s] for s, size in fixed.items()):
             return None

@@ -237,6 +237,15 @@ def extreme(real: Any, *args: Any, **options: Any) -> Any:
     return (smallest if real.__name__ == "min" else greatest)(values, here())
 
 
+def _are_standins(*values: Any, **_: Any) -> bool:
+    return any(type(v) in WRAPPERS for v in values)
+
+
+@stands_for(operator.is_, operator.is_not, builtins.id, is_ours=_are_standins)
+def identity(real: Any, *values: Any) -> Any:
+    return real(*map(real_of, values))
+
+
 class Distinct(list[Any]):
     """A set of sizes as a list without duplicates on this path, because a size has no hash."""
 

@@ -189,14 +189,21 @@ def type_of(*values: Any) -> Any:
     return type(real_of(values[0])) if len(values) == 1 else NotImplemented
 
 
-@_replaces("id")
-def id_of(value: Any) -> Any:
-    return id(real_of(value))
-
-
 def is_same(left: Any, right: Any) -> bool:
     """Return whether two values are the same object, where a stand-in counts as what it stands for."""
     return real_of(left) is real_of(right)
+
+
+def pickled(function: Any, *args: Any, **options: Any) -> Any:
+    """Call a function that pickles its arguments with what stand-ins in them stand for."""
+    return function(*map(_real_within, args), **options)
+
+
+def _real_within(value: Any) -> Any:
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        return kind(map(_real_within, value))
+    return {_real_within(k): _real_within(v) for k, v in value.items()} if kind is dict else real_of(value)
 
 
 def _is_symbolic(*values: Any) -> bool:

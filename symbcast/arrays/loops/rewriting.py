@@ -37,7 +37,7 @@ _PREFIX = "symbcast replaces "
 _LOOPS = frozenset({dis.opmap["FOR_ITER"], *(dis.opmap[n] for n in _FORMATS if n in dis.opmap)})
 _OPERATORS = frozenset({dis.opmap["BINARY_OP"], dis.opmap["IS_OP"]})
 _CONSUMERS = frozenset(
-    {"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted", "type", "id"}
+    {"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted", "type", "dumps", "dump"}
 )
 MAX_FUNCTIONS = 500
 MAX_MENTIONED = 100
@@ -242,6 +242,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "percent": percent,
     "cast": ours.cast,
     "is_same": ours.is_same,
+    "pickled": ours.pickled,
     **ours.REPLACED,
 }
 
@@ -321,6 +322,10 @@ class _Rewriting(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join") and _is_text(node.func.value):
             return self._call("text", node, [node])
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in ("dumps", "dump") and node.args and not isinstance(node.args[0], ast.Starred):
+            found = self._call("pickled", node, [node.func, *node.args])
+            found.keywords = node.keywords
+            return found
         if name in _CASTS and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
             return self._call("cast", node, [node.func, *node.args])
         return node

@@ -1,8 +1,8 @@
 """Modules, functions and partial functions as traced code sees them: the real ones, except when they are called.
 
 Code also uses functions as values: as keys, defaults, in comparisons, pickles and signatures. So a proxy is equal to
-what it stands for, has its hash, its attributes and its class, and is pickled as it. Only ``is``, ``id`` and ``type``
-tell them apart; in the user's own code, `symbcast.arrays.loops.rewriting` replaces these three.
+what it stands for, and has its hash, its attributes and its class. Only ``is``, ``id``, ``type`` and pickles tell them
+apart: in the user's own code, `symbcast.arrays.loops.rewriting` replaces these.
 """
 
 from __future__ import annotations
@@ -97,6 +97,9 @@ class ProxyFunction(metaclass=_MetaOfProxies):
     def __repr__(self) -> str:
         return repr(_parts_of(self)[0])
 
+    def __str__(self) -> str:
+        return str(_parts_of(self)[0])
+
     def __eq__(self, other: object) -> bool:
         return bool(_parts_of(self)[0] == real_of(other))
 
@@ -119,6 +122,10 @@ class ProxyFunction(metaclass=_MetaOfProxies):
         return self
 
     def __reduce_ex__(self, protocol: Any) -> Any:
+        path = current.get()
+        if path is not None:
+            # The pickler looks the function up by its name and compares: only other bytes can be written for a proxy.
+            path.fail_to_trace(f"{_parts_of(self)[0].__name__} is pickled")
         return real_of, (_parts_of(self)[0],)
 
 

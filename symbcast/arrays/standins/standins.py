@@ -313,7 +313,7 @@ class StandIns:
 
 _WITHOUT_ARRAYS = ("symbcast.core.", "symbcast.operators.", "symbcast.paths.")
 """Modules of this package that never see an array."""
-_REPLACED = {name: vars(builtins)[name] for name in ("len", "min", "max")}
+_REPLACED = {name: vars(builtins)[name] for name in ("id", "len", "min", "max")}
 
 
 def _keep_builtins() -> None:
