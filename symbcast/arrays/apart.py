@@ -152,7 +152,7 @@ def _portable(report: TraceReport) -> TraceReport:
     conclusions = conclusions_of(report)
     found = conclusions.exploration
     outcomes = [replace(o, error=_told(o.error), value=_plain(o.value)) for o in found.outcomes]
-    exploration = Exploration(outcomes, found.pending, found.data)
+    exploration = Exploration(outcomes, found.pending, found.data, found.observed)
     return TraceReport(conclusions.scope, exploration, report.name, report.arguments)
 
 

@@ -19,7 +19,6 @@ from symbcast.arrays.report.report import TraceReport
 from symbcast.core.logic.formulas import Formula, equal
 from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError
 from symbcast.paths.conclusions.answer import conclusions_of
 from symbcast.paths.runs.path import current
@@ -76,12 +75,11 @@ class Enforced:
         if _is_possible(found.knowledge, constraints) is False:
             shapes = ", ".join(map(str, found.scope.shapes))
             return _Said(f"the arguments have the shapes {_text(sizes)}, and {shapes} are promised")
-        if self.report.verdict is Verdict.UNKNOWN:
-            unknown = unknown or f"the trace is incomplete: {self.report.reason}"
-            return _Said(unknown=unknown)
         is_possible = _is_possible(found.knowledge, [*constraints, found.formula])
         if is_possible is False:
             return _Said(f"it works only if {self.report.condition}, and the arguments have the shapes {_text(sizes)}")
+        if self.report.account.open and not _is_possible(found.knowledge, [*constraints, found.works]):
+            return _Said(unknown=unknown or f"the trace is incomplete: {self.report.reason}")
         return _Said(unknown=unknown or ("" if is_possible else "the condition was not decided"))
 
     def _after(self, sizes: Sizes, returned: Any) -> _Said:

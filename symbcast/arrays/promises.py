@@ -182,11 +182,11 @@ class Fault(NamedTuple):
 
 def faults_of(promise: Promise, report: TraceReport) -> Iterator[Fault]:
     """Yield why a promise fails or is not known to hold, from the trace of its function."""
-    if report.verdict is Verdict.UNKNOWN:
-        yield Fault(f"not known whether it holds: {report.reason}", False)
-    elif report.verdict is not Verdict.ALWAYS:
+    if report.verdict not in (Verdict.ALWAYS, Verdict.UNKNOWN):
         for finding in report.findings:
             yield Fault(f"it {finding.works}: {finding.error}", True)
+    if report.account.open:
+        yield Fault(f"not known whether it holds: {report.reason}", False)
     if promise.returns is not None:
         for case in report.cases:
             if case.works:

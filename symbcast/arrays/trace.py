@@ -20,14 +20,15 @@ from symbcast.arrays.loops.state import State
 from symbcast.arrays.real_run import RealRun
 from symbcast.arrays.report.report import TraceReport
 from symbcast.arrays.returned import told
+from symbcast.arrays.standins.proxies import WRAPPERS, real_of
 from symbcast.arrays.standins.reach import reach_of
-from symbcast.arrays.standins.remains import without_remains
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.signatures import with_advice
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.places import home_of
+from symbcast.paths.remains import without_remains
 from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, Exploration, explored
 from symbcast.paths.runs.indices import Choices
 from symbcast.paths.runs.path import Path
@@ -102,7 +103,7 @@ class _Traced:
         """
         scope, reach = self.scope, reach_of(self.function, self._values[1:])
         rewritten = loops_of(self.function) if is_by_symbols else nullcontext()
-        with without_remains(self._values, SYMBOLIC), STANDINS.acting(reach), rewritten:
+        with without_remains(self._values, (*SYMBOLIC, *WRAPPERS), real_of), STANDINS.acting(reach), rewritten:
             found = self._followed()
         real = RealRun(self.function, self.given, scope.shapes)
         with uncompiled(reach):

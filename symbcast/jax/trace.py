@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from symbcast.arrays.arguments import Arguments, ArrayArgument, check_call
-from symbcast.arrays.standins.remains import without_remains
+from symbcast.arrays.standins.proxies import WRAPPERS, real_of
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.program.sizes.scope import Scope
@@ -25,6 +25,7 @@ from symbcast.jax.report import JaxReport
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.places import home_of, place_of_error
 from symbcast.paths.real_calls import Limits, Raised
+from symbcast.paths.remains import without_remains
 from symbcast.paths.runs.exploration import MAX_PATHS, current, explored
 from symbcast.paths.values.size import Size, dim_of, is_whole, sized
 
@@ -72,7 +73,8 @@ def trace(
 
     register()
     try:
-        with without_remains([function, *given.positional, *given.named.values()], _symbolic()), standins().acting():
+        values = [function, *given.positional, *given.named.values()]
+        with without_remains(values, (*_symbolic(), *WRAPPERS), real_of), standins().acting():
             found = explored(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
         real = Call(function, given, scope.shapes)
         with _whole_tracebacks():

@@ -176,6 +176,8 @@ class _Confirming:
     def _observe(self, at: Sizes, results: Sequence[Any]) -> None:
         """Note that the function works at some sizes, or that it fails there with all data."""
         raised = [r for r in results if isinstance(r, Raised)]
+        if any(isinstance(r.error, UntracedError) for r in raised):  # the function kept a size of a trace
+            return
         named = {name: at[s] for s, name in self.names.items()}
         if len(raised) < len(results):
             self._observed[tuple(at.values())] = Observed(named)
@@ -476,24 +478,19 @@ class _Confirming:
 
     def _otherwise(self, foreseen: _Foreseen, real: Any, at: Sizes) -> UntracedError:
         outcome = self.outcomes[foreseen.outcome]
-        place = NOWHERE
-        if isinstance(real, Raised):
-            place = _line_of(real, self.home)
-            where = f" at {place}" if place != NOWHERE else ""
-            did = f"raises {type(real.error).__name__}{where} ({str(real.error)[:80]})"
-        else:
-            did = f"returns {self.calls.text(real)}"
         if foreseen.is_violated:
             step = self._steps[foreseen.outcome][foreseen.length]
-            was = f"{step.error} ({step.reason})"
-            place = step.place
+            was, place = f"{step.error} ({step.reason})", step.place
         elif outcome.error is not None:
-            was = f"{type(outcome.error).__name__} ({str(outcome.error)[:80]})"
-            place = outcome.place
+            was, place = f"{type(outcome.error).__name__} ({str(outcome.error)[:80]})", outcome.place
         else:
-            was = self.calls.text(outcome.raw, at)
+            was, place = f"the result {self.calls.text(outcome.raw, at)}", NOWHERE
+        if isinstance(real, Raised):
+            did, place = f"raised {type(real.error).__name__} ({str(real.error)[:80]})", _line_of(real, self.home)
+        else:
+            did = f"returned {self.calls.text(real)}"
         sizes = sizes_text({name: at[s] for s, name in self.names.items()})
-        return UntracedError(f"the function behaves differently when called: with {sizes} it {did}, not {was}", place)
+        return UntracedError(f"at {sizes} the real call {did}; the trace predicted {was}", place)
 
 
 def _inserted(

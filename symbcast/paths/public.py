@@ -14,8 +14,11 @@ from symbcast.paths.calls import Calls
 from symbcast.paths.confirmation import confirmed
 from symbcast.paths.paths import Paths
 from symbcast.paths.places import home_of
+from symbcast.paths.remains import without_remains
 from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, explored
+from symbcast.paths.values.real import Real
 from symbcast.paths.values.returned import told
+from symbcast.paths.values.size import Size
 
 
 @with_advice
@@ -53,6 +56,8 @@ def explore_paths(
     calls = Calls(run, bound.dims)
     assumed = [a.formula for a in scope.assumptions]
     home = home_of(run)
-    found = explored(calls.on, assumed, told=told, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD)
-    found = confirmed(found, calls, scope.names, assumed, min_size=scope.min_size, home=home)
+    least = scope.min_size
+    with without_remains([run], (Size, Real)):
+        found = explored(calls.on, assumed, told=told, min_size=least, home=home, limit=max_paths, untold=UNTOLD)
+    found = confirmed(found, calls, scope.names, assumed, min_size=least, home=home)
     return Paths(scope, found)

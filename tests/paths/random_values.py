@@ -24,7 +24,8 @@ SECONDS = 60
 SIZES = range(6)
 
 HEAD = """
-import builtins, collections, copy, dataclasses, enum, functools, inspect, itertools, math, operator, pickle, sys, types, weakref
+import builtins, collections, copy, dataclasses, enum, functools, inspect, itertools, math
+import operator, pickle, sys, types, weakref
 import numpy as np
 from numpy import {A} as A, {B} as B
 
@@ -127,7 +128,8 @@ def raises(f, *args):
 FACTS = (
     "np.{A} is np.{A}", "HOLD[0] is np.{A}", "A is np.{A}", "np.{A} is not np.{B}", "NAMES['a'] is A",
     "HOLD.index(np.{A}) == 0", "HOLD.count(np.{B}) == 1", "np.{A} in HOLD", "A in KNOWN", "np.{B} in KNOWN",
-    "np.{A} in TABLE", "TABLE[np.{A}] == 0", "TABLE.get(B) == 1", "TABLE[len] == 2", "TABLE[np] == 3", "TABLE[set] == 4",
+    "np.{A} in TABLE", "TABLE[np.{A}] == 0", "TABLE.get(B) == 1", "TABLE[len] == 2", "TABLE[np] == 3",
+    "TABLE[set] == 4",
     "TABLE[math.sqrt] == 5", "np.{A} in FROZEN and max in FROZEN", "len({{np.{A}, A, HOLD[0]}}) == 1",
     "hash(np.{A}) == hash(HOLD[0])", "id(np.{A}) == id(HOLD[0])", "np.{A} == HOLD[0]", "np.{A} != HOLD[0]",
     "operator.is_(np.{A}, HOLD[0])", "operator.eq(np.{A}, HOLD[0])", "operator.contains(HOLD, A)",
@@ -174,8 +176,10 @@ STEPS = (
     "x = functools.partial(np.{R}, axis=0)(x)", "x = functools.partial(np.{R}, x)(axis=0)", "x = helper(x)",
     "x = REGISTRY['helper'](x)", "x = functools.reduce(np.add, [x, x])", "x = Holder.static(x, axis=0)",
     "x = Holder().op2(x, axis=0)", "x = Config().reduce(x, axis=0)", "x = Config().module.concatenate([x, x])",
-    "x = next(f for f in HOLD if f is np.{A})(x, axis=0)", "x = {{True: np.{R}, False: np.sort}}[x.ndim > 1](x, axis=0)",
-    "x = list(map(np.{R}, [x]))[0] + x", "x = np.zeros(TABLE[len])", "x = x[: TABLE[np.{B}] + 1]", "x = x[HOLD.index(B):]",
+    "x = next(f for f in HOLD if f is np.{A})(x, axis=0)",
+    "x = {{True: np.{R}, False: np.sort}}[x.ndim > 1](x, axis=0)",
+    "x = list(map(np.{R}, [x]))[0] + x", "x = np.zeros(TABLE[len])", "x = x[: TABLE[np.{B}] + 1]",
+    "x = x[HOLD.index(B):]",
     "x = np.zeros(NAMES['len'](x))", "x = (lambda f, *a: f(*a))(np.concatenate, [x, x])",
     "x = operator.methodcaller('sum', axis=0)(x)", "x = operator.call(np.{R}, x) + x",
     "x = max([x, x[:1]], key=len)", "x = sorted([x, x[:1]], key=len)[0]", "x = np.apply_along_axis(np.{R}, 0, x)",

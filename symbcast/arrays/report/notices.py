@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from symbcast.paths.conclusions.findings import PathFinding
 
 FAILS = Kind("function-fails", "A function must work for all sizes of its arguments.")
-UNKNOWN = Kind("function-unknown", "Nothing is known about a function for some sizes of its arguments.", "note")
+UNKNOWN = Kind("function-unknown", "For some sizes of its arguments, it is not known whether a function works.", "note")
 
 
 def outcome_of(report: TraceAnswer) -> Outcome:
@@ -30,9 +30,9 @@ def _notices(report: TraceAnswer) -> Iterator[Notice]:
         operation = finding.operation or "check"
         line = Line.of(finding.file, finding.line) if finding.line else None
         yield Notice(FAILS, level, report.name, operation, text, line)
-    if report.verdict is Verdict.UNKNOWN:
-        text = f"nothing is known about {report.name} when {report.unexplored}: {report.reason}"
-        yield Notice(UNKNOWN, UNKNOWN.level, "", "", text)
+    if report.account.open:
+        where = "for some sizes" if report.complete else f"when {report.unexplored}"
+        yield Notice(UNKNOWN, UNKNOWN.level, "", "", f"{report.name} is open {where}: {report.reason}")
 
 
 def _lines(report: TraceAnswer, finding: PathFinding) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Compared:
 
 def compared(path: str, function: Function, signature: Signature, form: Form, traced: Traced) -> Compared:
     """Return what a trace says about the annotations of a function."""
-    found = Compared(reason=traced.reason if traced.verdict is Verdict.UNKNOWN else "")
+    found = Compared(reason=traced.reason)
     about = _About(path, function, signature, form, traced, found)
     about.failures()
     if signature.returns is not None:

@@ -39,6 +39,7 @@ class Traced:
     """A trace: when the function works and what it returns there, what fails, and real calls.
 
     Attributes:
+        reason: Why some sizes are open; empty if none are.
         names: The names of all sizes, by symbol.
         own: Those that are sizes of arguments.
         cases: The conditions under which it works, each with the result.
@@ -66,7 +67,7 @@ def traced_of(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterat
 
     return Traced(
         answer.verdict,
-        answer.reason,
+        answer.account.reason,
         found.names,
         found.scope.names,
         found.knowledge,

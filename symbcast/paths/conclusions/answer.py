@@ -29,6 +29,7 @@ from symbcast.paths.runs.exploration import Exploration
 if TYPE_CHECKING:
     from symbcast.answers.guards import Requirement
     from symbcast.answers.public.generic import GenericAnswer
+    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
 
 
@@ -69,9 +70,10 @@ class Case(Guessable):
 class PathsAnswer(ModuleAnswer):
     """The sizes at which a run works, and its behaviour in each case.
 
-    Everything is computed lazily. If some paths were not followed (`complete` is False), `condition` covers the sizes
-    known to work, `unexplored` the sizes about which nothing is known, and the verdict is unknown. The condition is
-    about input sizes only; conditions on data-dependent sizes are in `data_condition`.
+    Everything is computed lazily. If some paths were not followed (`complete` is False), `condition` is what is proved
+    to be required, and ``account`` says which sizes are proved to work, which are open and why, and at which points
+    real calls worked or failed. The condition is about input sizes only; conditions on data-dependent sizes are in
+    `data_condition`.
     """
 
     _meant = meant(
@@ -131,10 +133,10 @@ class PathsAnswer(ModuleAnswer):
 
     @property
     def condition(self) -> Condition:
-        """The condition on input sizes under which the run works, as far as its paths were followed.
+        """The condition on input sizes under which the run works.
 
-        If the result also depends on data, the condition is necessary, and sufficient if the data are suitable: see
-        `data_condition`.
+        If some paths were not followed, it is necessary only: `account` has the sizes that are proved to work. If the
+        result also depends on data, it is necessary, and sufficient if the data are suitable: see `data_condition`.
         """
         return self._condition
 
@@ -159,11 +161,17 @@ class PathsAnswer(ModuleAnswer):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run works always, sometimes or never; unknown if some paths were not followed.
+        """Whether the run works always, sometimes or never, or this is unknown.
 
-        If data can make it fail, the verdict is "sometimes", even if `condition` is always true.
+        It is "sometimes" if some sizes are known to work and others to fail, even if others still are open, and if data
+        can make it fail, even if `condition` is always true.
         """
         return self._conclusions.verdict
+
+    @property
+    def account(self) -> Account:
+        """What is known: the sizes proved to work and to fail, points of both kinds, and what is open, with reasons."""
+        return self._conclusions.account
 
     @property
     def reason(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from symbcast.core.account import Account, Open, Sizes, joined
 from symbcast.core.effort import call as counted_call
-from symbcast.core.logic.formulas import FALSE, Formula, at_most, clauses, negate, opposite
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, at_most, clauses, opposite
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import knowledge
 from symbcast.core.program.sizes.scope import Scope
@@ -15,16 +16,23 @@ from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.decision.knowledge import Knowledge
 from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.verdicts import Verdict
+from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict, possible, verdict_of
 from symbcast.paths.conclusions.conditions import Conditions
 from symbcast.paths.conclusions.regions import Branch, End, Regions
 from symbcast.paths.conclusions.suitable import Suitable, always_held, divided
 from symbcast.paths.places import Place
-from symbcast.paths.runs.exploration import Exploration, Outcome
+from symbcast.paths.runs.exploration import Exploration, Observed, Outcome
 from symbcast.paths.runs.steps import Step
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+
+
+MAX_POINTS = 8
+"""How many points of real calls an account has of each kind."""
+MAX_REASONS = 4
+"""How many reasons for open sizes are told apart."""
 
 
 class Conclusions:
@@ -43,13 +51,22 @@ class Conclusions:
 
     @property
     def formula(self) -> Formula:
-        """The condition as a formula."""
+        """The proved requirements: where they do not hold, the run fails; elsewhere it works, or that is open."""
         return self.suitable.inputs
 
     @cached_property
     def suitable(self) -> Suitable:
-        """The requirements on inputs alone, and on data."""
-        whole = self._region(lambda end: end.kind == "value")
+        """The proved requirements on inputs alone, and on data. What only paths that work require is none."""
+        return self._suitable(lambda end: end.kind != "error")
+
+    @cached_property
+    def works(self) -> Formula:
+        """The sizes that are proved to work, for suitable data."""
+        found = self.suitable if self.exploration.is_complete else self._suitable(lambda end: end.kind == "value")
+        return found.inputs if found.is_proved else FALSE
+
+    def _suitable(self, is_wanted: Callable[[End], bool]) -> Suitable:
+        whole = self._region(is_wanted)
         own = frozenset(self.exploration.data)
         found = divided(whole, own, self.always, self.input_knowledge) if own else Suitable(whole)
         return found._replace(inputs=self._conditions.short(found.inputs)) if found.data else found
@@ -79,19 +96,67 @@ class Conclusions:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run works always, sometimes or never; unknown if some paths were not followed.
+        """Whether the run works always, sometimes or never, or this is unknown.
 
         If data can make it fail, the verdict is "sometimes", even if `condition` is always true.
         """
-        if not self.exploration.is_complete:
-            return Verdict.UNKNOWN
+        if not self.exploration.is_complete or not self.suitable.is_proved:
+            return self.account.verdict
+        return verdict_of(*self._possible)
+
+    @property
+    def _possible(self) -> tuple[bool | None, bool | None]:
+        """Whether some sizes meet the proved requirements, and whether some sizes or data do not."""
         found = self.decision.verdict
-        found = self.program.verdict if found is Verdict.UNKNOWN else found
-        if not self.suitable.data or found is Verdict.NEVER:
-            return found
-        if not self.suitable.is_proved:
-            return Verdict.UNKNOWN
-        return Verdict.SOMETIMES if found is Verdict.ALWAYS else found
+        some, others = possible(self.program.verdict if found is Verdict.UNKNOWN else found)
+        is_of_data = bool(self.suitable.data) and self.suitable.is_proved and some is not False
+        return some, is_of_data or others
+
+    @cached_property
+    def account(self) -> Account:
+        """What is known: proved sizes, points of calls and of decisions, and what is open."""
+        can_work, can_fail = self._possible
+        failing: list[Sizes | None] = [self._named(self.decision.counterexample())]
+        if self.exploration.is_complete and self.suitable.is_proved:
+            reason = (Open(self.reason, FALSE),) if verdict_of(can_work, can_fail) is Verdict.UNKNOWN else ()
+            working = joined([self.witness()])
+            return Account(self.formula, self.formula, reason, working, joined(failing), can_work, can_fail)
+        proved = Decision(self.input_knowledge, clauses(self.works))
+        found = [self._named(proved.witness()), *self._points(lambda o: not o.error)]
+        failing += self._points(lambda o: bool(o.error))
+        some = possible(proved.verdict)[0] or (False if can_work is False else None)
+        parts = tuple(self._open_parts())
+        return Account(self.works, self.formula, parts, joined(found), joined(failing), some, can_fail)
+
+    def _points(self, is_wanted: Callable[[Observed], bool]) -> list[Mapping[str, int]]:
+        """Return the smallest sizes at which real calls did something, as far as formulas do not say it."""
+        names = {name: s for s, name in self.scope.names.items()}
+        found = []
+        for observed in sorted(filter(is_wanted, self.exploration.observed), key=lambda o: sum(o.sizes.values())):
+            at = {names[name]: size for name, size in observed.sizes.items()}
+            is_said = holds_at(self.works, at) if not observed.error else not holds_at(self.formula, at)
+            found += [] if is_said else [observed.sizes]
+        return found[:MAX_POINTS]
+
+    def _open_parts(self) -> Iterator[Open]:
+        """Yield why sizes are open, and which."""
+        if not self.suitable.is_proved and self.exploration.is_complete:
+            yield Open(self.reason, self.formula)
+        reasons = dict.fromkeys(b.end.key for b in self._branches if b.end.kind == "open")
+        for number, reason in enumerate(reasons):
+            if number == MAX_REASONS - 1 and len(reasons) > MAX_REASONS:
+                rest = list(reasons)[number:]
+                where = self._of_inputs(self._region(partial(_is_open_of, rest)))
+                yield Open(f"{reason}; and {len(rest) - 1} more reasons", where)
+                return
+            where = self._of_inputs(self._region(End("open", reason).is_same))
+            if where != FALSE:
+                yield Open(str(reason), where)
+
+    def _of_inputs(self, where: Formula) -> Formula:
+        """Return a region, without the clauses about data: these sizes may be open."""
+        own = self.exploration.data.keys()
+        return all_of(c for c in clauses(where) if own.isdisjoint(symbols_in(c)))
 
     @property
     def reason(self) -> str:
@@ -100,14 +165,19 @@ class Conclusions:
         if untraced is not None:
             return str(untraced)
         if self.exploration.pending:
-            numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
-            source = f": {numbers.source}" if numbers and numbers.source else ""
-            made = f"; {numbers} makes a number of a size{source}" if numbers else ""
-            left, done = len(self.exploration.pending), len(self.exploration.outcomes)
-            return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {done}{made}"
+            return self._unfollowed
         if not self.suitable.is_proved:
             return "not decided: whether suitable data exist at all sizes of the condition"
         return self.program.reason if self.decision.verdict is Verdict.UNKNOWN else self.decision.reason
+
+    @property
+    def _unfollowed(self) -> str:
+        """Why paths were not followed."""
+        numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
+        source = f": {numbers.source}" if numbers and numbers.source else ""
+        made = f"; {numbers} makes a number of a size{source}" if numbers else ""
+        left, done = len(self.exploration.pending), len(self.exploration.outcomes)
+        return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {done}{made}"
 
     def cases(self, are_working: bool = False) -> Iterator[tuple[Formula, End, str]]:
         """Yield each case, those that work first: its region, its end, and its error at the smallest sizes there.
@@ -134,18 +204,17 @@ class Conclusions:
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest input sizes at which the run works; None if none are known."""
+        if not self.exploration.is_complete or not self.suitable.is_proved:
+            return next((dict(point) for point in self.account.working), None)
         sizes = self._named(self.decision.witness())
         return self.program.witness() if sizes is None else sizes
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest input sizes at which the run fails whatever the data; None if none are known."""
-        if self.exploration.is_complete:
-            sizes = self._named(self.decision.counterexample())
-            return self.program.counterexample() if sizes is None else sizes
-        followed = self._region(lambda end: end.kind in ("value", "open"))
-        own = frozenset(self.exploration.data)
-        possible = divided(followed, own, self.always, self.input_knowledge).inputs
-        return self._named(Decision(self.input_knowledge, [negate(possible)]).witness())
+        sizes = self._named(self.decision.counterexample())
+        if sizes is None and not self.exploration.is_complete:
+            return next((dict(point) for point in self.account.failing), None)
+        return self.program.counterexample() if sizes is None else sizes
 
     @property
     def unproven(self) -> tuple[Formula, ...]:
@@ -232,7 +301,8 @@ class Conclusions:
     def _branches(self) -> list[Branch]:
         """The paths, each to its end."""
         found = [Branch(o.steps, _end_of(o)) for o in self.exploration.outcomes]
-        return [*found, *(Branch(a.steps, End("open")) for a in self.exploration.pending)]
+        pending = self.exploration.pending
+        return [*found, *(Branch(a.steps, End("open", self._unfollowed)) for a in pending)]
 
     @cached_property
     def failing(self) -> list[Branch]:
@@ -259,6 +329,10 @@ class Conclusions:
         return None
 
 
+def _is_open_of(reasons: Sequence[Hashable], end: End) -> bool:
+    return end.kind == "open" and end.key in reasons
+
+
 def _is_unconfirmed(outcome: Outcome) -> bool:
     return outcome.untraced is None and not outcome.is_confirmed
 
@@ -270,7 +344,7 @@ def _failed(error: str, place: Place) -> End:
 
 def _end_of(outcome: Outcome) -> End:
     if outcome.untraced is not None:
-        return End("open")
+        return End("open", str(outcome.untraced))
     if outcome.error is not None:
         return _failed(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
     return End("value", repr(outcome.value), outcome.value)

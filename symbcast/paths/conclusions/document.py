@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import in_words
 from symbcast.answers.show.document import (
     Conjunction,
     Document,
@@ -25,57 +26,105 @@ from symbcast.answers.show.document import (
 )
 from symbcast.answers.show.generic import generic_field
 from symbcast.answers.show.operands import TONES
+from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.characters import clipped, cut, sizes_text, visible
-from symbcast.core.logic.formulas import FALSE, TRUE, clauses
+from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.conclusions.answer import conclusions_of, first_findings, working_cases
 from symbcast.paths.places import is_cell, line_text
 
 if TYPE_CHECKING:
+    from symbcast.answers.show.document import Line
+    from symbcast.core.logic.formulas import Formula
     from symbcast.paths.conclusions.answer import PathsAnswer
     from symbcast.paths.conclusions.findings import PathFinding
 
 WIDTH = 100
 SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
 """The maximum number of findings, and of cases, to show."""
-_HEADS = ("works when", "asked by", "operands", "fails at", "fix")
+_HEADS = ("asked by", "operands", "fails at", "fix")
 
 
 def document(report: PathsAnswer, room: Room = Room.SCREEN) -> Document:
-    """Return the answer about a run."""
+    """Return the answer about a run: what is open first, then what is proved."""
     most, namer = SHOWN[room], Namer.of(conclusions_of(report).names)
     first, count = first_findings(report, most)
-    told = tuple(tuple(_finding(f, n, namer)) for n, f in enumerate(first))
-    records = Records("what the code requires", _HEADS, told)
+    head = "works when" if report.complete else "requires"
+    told = tuple(tuple(_finding(f, n, namer, head)) for n, f in enumerate(first))
+    records = Records("what the code requires", (head, *_HEADS), told)
     title = heading(cut(visible(report.title), 70), verdict_words(report))
-    return Document(title, TONES[report.verdict], (records, fields(list(_closing(report, namer, most, count - most)))))
+    known = () if report.complete else (fields(list(_known(report, namer))),)
+    closing = fields(list(_closing(report, namer, most, count - most)))
+    return Document(title, TONES[report.verdict], (*known, records, closing))
 
 
 def verdict_words(report: PathsAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
+        case Verdict.SOMETIMES | Verdict.UNKNOWN if not report.complete:
+            return "open for some sizes" if report.account.works != FALSE else "open"
         case Verdict.ALWAYS:
             return _all_sizes(report)
         case Verdict.SOMETIMES if conclusions_of(report).formula == TRUE:
             return f"{_all_sizes(report)}, if the data suit"
         case Verdict.SOMETIMES:
             return "works only for some sizes"
-        case Verdict.UNKNOWN if report.complete:
+        case Verdict.UNKNOWN:
             return "was followed on all paths, but its condition was not decided"
         case Verdict.NEVER:
-            return "works for no sizes"
-        case Verdict.UNKNOWN:
-            return "was not followed on all paths: nothing is known for some sizes"
+            return "fails at every size"
 
 
 def _all_sizes(report: PathsAnswer) -> str:
     return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
 
 
-def _finding(finding: PathFinding, number: int, namer: Namer) -> Iterator[Field]:
+def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
+    """Yield what an open answer knows: the sizes that work, those that fail, and those that are open, with reasons."""
+    account = report.account
+    if account.works != FALSE:
+        yield field("works when", _in_words(account.works, namer), most=4)
+    if account.needed != TRUE:
+        yield field("fails when", _in_words(account.fails, namer), most=4)
+    for number, part in enumerate(account.open):
+        is_some = part.where not in (TRUE, FALSE)
+        where: Line = (Span("when "), *_in_words(part.where, namer)) if is_some else (Span("at all other sizes"),)
+        yield field("" if number else "open", (*where, Span(f": {part.reason}")), most=5)
+    observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
+    for number, point in enumerate(account.failing[:_POINTS]):
+        found = observed.get(tuple(point.items()))
+        error = f": {clipped(found.error, 160)}" if found is not None else ""
+        sizes = Span(sizes_text(point), True, math=Sizes(point))
+        yield field("" if number else "fails at", (sizes, Span(error)), most=2)
+    for number, point in enumerate(account.working[:_POINTS]):
+        yield field("" if number else "works at", code(sizes_text(point), Sizes(point)), most=1)
+
+
+def _in_words(formula: Formula, namer: Namer) -> Line:
+    """Return sizes in words; no size is below 0."""
+    formula = _of_sizes(formula)
+    return said(in_words(formula, namer), namer.formula(formula), Conjunction((namer.renamed_formula(formula),)))
+
+
+def _of_sizes(formula: Formula) -> Formula:
+    match formula:
+        case AllOf(parts):
+            return all_of(map(_of_sizes, parts))
+        case AnyOf(parts):
+            return any_of(map(_of_sizes, parts))
+        case Comparison("<", Symbol() as size, 1) | Comparison("<=", Symbol() as size, 0):
+            return equal(size, 0)
+    return formula
+
+
+_POINTS = 2
+"""How many points of each kind an open answer shows."""
+
+
+def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[Field]:
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
-    yield field("and" if number else "works when", said(finding.words, namer.formula(finding.formula), math))
+    yield field("and" if number else head, said(finding.words, namer.formula(finding.formula), math))
     if finding.line:
         short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
         where = Span(short, whole="" if is_cell(finding.file) else whole_name)
@@ -106,16 +155,14 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
     if found.suitable.data:
         yield field("of the data", *conjunction(found.suitable.data, namer))
     yield field("assuming", whole("; ".join(report.assumptions)))
-    if not report.complete:
-        where = "at any sizes" if report.unexplored.formula == TRUE else f"when {report.unexplored}"
-        yield field("not known", (Span(where),))
     if report.unconfirmed.formula != FALSE:
         unsure = Span(f"when {report.unconfirmed}: no real call at small sizes confirmed it")
         yield field("unconfirmed", (unsure,))
-    yield field("because", words(report.reason) if report.verdict is Verdict.UNKNOWN else (), most=4)
+    is_undecided = report.complete and report.verdict is Verdict.UNKNOWN
+    yield field("because", words(report.reason) if is_undecided else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
         yield field("" if number else "data decide", words(f"{name}: {cut(text, 90)}"), most=1)
-    witness = report.witness()
+    witness = report.witness() if report.complete else None
     if witness:
         yield field("works at", code(sizes_text(witness), Sizes(witness)), most=1)
 

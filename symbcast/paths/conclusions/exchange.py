@@ -31,6 +31,13 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
         "data_condition": namer.formula(all_of(found.suitable.data)),
         "unexplored": str(report.unexplored),
         "unconfirmed": str(report.unconfirmed),
+        "account": {
+            "works": namer.formula(report.account.works),
+            "needed": namer.formula(report.account.needed),
+            "open": [{"when": namer.formula(o.where), "reason": o.reason} for o in report.account.open],
+            "working": [dict(point) for point in report.account.working],
+            "failing": [dict(point) for point in report.account.failing],
+        },
         "witness": report.witness(),
         "counterexample": report.counterexample(),
         "cases": [

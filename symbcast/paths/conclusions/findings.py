@@ -94,8 +94,7 @@ def findings_of(paths: Conclusions) -> Iterator[PathFinding]:
                 known[id(decision)] = Breaks(decision, decision.clauses)
             sizes = known[id(decision)].at(clause)
         branch = None if sizes is None else paths.failing_at(sizes)
-        if branch is not None or paths.exploration.is_complete:
-            yield _finding(paths, clause, sizes, branch, namer)
+        yield _finding(paths, clause, sizes, branch, namer)
 
 
 def conjuncts_of(paths: Conclusions) -> Iterator[tuple[Decision, Formula]]:

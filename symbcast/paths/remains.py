@@ -11,13 +11,10 @@ import gc
 import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache, partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
-
-from symbcast.arrays.standins.proxies import WRAPPERS, real_of
-from symbcast.arrays.standins.reach import is_full
 
 MAX_PLACES = 2000
 """The maximum number of places to copy: a notebook may reach everything ever created there."""
@@ -31,12 +28,15 @@ _CACHE: type = type(lru_cache(len))
 
 
 @contextmanager
-def without_remains(values: Iterable[Any], symbolic: tuple[type, ...]) -> Iterator[None]:
+def without_remains(
+    values: Iterable[Any], symbolic: tuple[type, ...], real_of: Callable[[Any], Any] = lambda value: value
+) -> Iterator[None]:
     """Restore the places that can be reached from some values, in which a trace leaves something symbolic.
 
-    ``symbolic`` are the types of values that mean something in a trace only.
+    ``symbolic`` are the types of values that mean something in a trace only, and ``real_of`` returns what a stand-in
+    stands for.
     """
-    before = list(_copies(values, partial(_is_symbolic, kinds=(*symbolic, *WRAPPERS))))
+    before = list(_copies(values, partial(_is_symbolic, kinds=symbolic), real_of))
     try:
         yield
     finally:
@@ -47,7 +47,9 @@ def without_remains(values: Iterable[Any], symbolic: tuple[type, ...]) -> Iterat
 Symbolic = Callable[[Any], bool]
 
 
-def _copies(values: Iterable[Any], is_symbolic: Symbolic) -> Iterator[Callable[[], None]]:
+def _copies(
+    values: Iterable[Any], is_symbolic: Symbolic, real_of: Callable[[Any], Any]
+) -> Iterator[Callable[[], None]]:
     """Yield a function for each place, which restores it if necessary."""
     seen: set[int] = set()
     waiting = list(values)
@@ -61,13 +63,13 @@ def _copies(values: Iterable[Any], is_symbolic: Symbolic) -> Iterator[Callable[[
             if len(value) > MAX_ENTRIES:
                 continue
             copy = dict(value) if kind in _DICTS else list(value)
-            yield partial(_restore, value, copy, is_symbolic)
+            yield partial(_restore, value, copy, is_symbolic, real_of)
             waiting += copy.values() if isinstance(copy, dict) else copy
         elif kind is _CACHE:
             yield partial(_clear, value, is_symbolic)
             waiting.append(value.__wrapped__)
         elif kind is CellType:
-            if is_full(value):
+            with suppress(ValueError):  # an empty cell
                 yield partial(_restore_cell, value, value.cell_contents, is_symbolic)
                 waiting.append(value.cell_contents)
         else:
@@ -114,7 +116,7 @@ def _is_of_user(name: str | None, file: str | None) -> bool:
     return not is_known and "site-packages" not in str(file) and "dist-packages" not in str(file)
 
 
-def _restore(place: Any, before: Any, is_symbolic: Symbolic) -> None:
+def _restore(place: Any, before: Any, is_symbolic: Symbolic, real_of: Callable[[Any], Any]) -> None:
     """Restore a dict, a list or a set if a value that it has got is symbolic; a stand-in becomes the real one."""
     new: Iterable[Any] = ()
     if isinstance(before, dict):
@@ -132,8 +134,9 @@ def _restore(place: Any, before: Any, is_symbolic: Symbolic) -> None:
 
 
 def _restore_cell(cell: CellType, before: Any, is_symbolic: Symbolic) -> None:
-    if is_full(cell) and cell.cell_contents is not before and is_symbolic(cell.cell_contents):
-        cell.cell_contents = before
+    with suppress(ValueError):  # the function has emptied it
+        if cell.cell_contents is not before and is_symbolic(cell.cell_contents):
+            cell.cell_contents = before
 
 
 def _clear(cached: Any, is_symbolic: Symbolic) -> None:
