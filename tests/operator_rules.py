@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ class Call(TorchCall):
         super().__init__(place, walk, GraphScope())
         self._arguments = arguments
 
-    def recorded(self):
+    def _recorded(self):
         return [Value(None) for _ in self.node.outputs]
 
 
@@ -194,9 +195,17 @@ def _other(outputs, outcome, at):
     """Return the outputs as they are said to be where one of them is otherwise; else nothing."""
     real = [] if outcome == NOTHING else outcome.split(";")
     told = [_text(v, at) for v in outputs]
-    if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
+    if len(told) != len(real) or not all(map(_fits, told, real)):
         return ";".join("?" if t is None else t for t in told) or "nothing"
     return ""
+
+
+def _fits(told, real):
+    """Return whether a shape is as it is said to be; data decide sizes that are said to be None."""
+    if told is None or (not told and real[:1] == "="):  # a number of unknown value
+        return True
+    pairs = zip_longest(told.split(","), real.split(","), fillvalue="")
+    return all(t in ("None", r) for t, r in pairs)
 
 
 def _text(value, at):

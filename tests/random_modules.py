@@ -5,6 +5,7 @@ A line is kept if it runs at the sizes of the example, so that each module runs 
 
 from __future__ import annotations
 
+import math
 from random import Random
 from typing import NamedTuple
 
@@ -278,7 +279,7 @@ class Drawn(NamedTuple):
 
     def module(self) -> torch.nn.Module:
         """Return it as a module."""
-        space = {"torch": torch, "F": torch.nn.functional}
+        space = {"torch": torch, "F": torch.nn.functional, "math": math}
         exec(self.source, space)
         return type("Drawn", (torch.nn.Module,), {"forward": space["forward"]})()
 

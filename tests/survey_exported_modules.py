@@ -24,20 +24,33 @@ sys.path.insert(1, str(Path(__file__).parent))
 BATCH, POINTS, LARGEST = 25, 60, 6
 
 
-def survey(numbers):
+def survey(numbers, is_indexed=False):
     """Yield what comes of modules, as a dictionary for each; the number is printed first, should the process end."""
-    from random_modules import drawn
-
+    drawn, kinds = source(is_indexed)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     for number in numbers:
         print(f"# {number}", flush=True)
         module = drawn(number)
-        yield {"number": number, **held(module, number)}
+        yield {"number": number, **held(module, number, kinds)}
 
 
-def held(drawn, number=0):
-    """Hold the report of a module against runs of its graph and of the module; return counts and what is wrong."""
+def source(is_indexed):
+    """Return what draws modules, and the kinds of data that they are run with."""
+    if is_indexed:
+        import random_index_modules
+
+        return random_index_modules.drawn, ("zeros", "random", "positive", "rising")
+    import random_modules
+
+    return random_modules.drawn, ("zeros",)
+
+
+def held(drawn, number=0, kinds=("zeros",)):
+    """Hold the report of a module against runs of its graph and of the module; return counts and what is wrong.
+
+    ``kinds`` are the kinds of data of the runs.
+    """
     import torch
 
     import symbcast as sb
@@ -53,7 +66,7 @@ def held(drawn, number=0):
     least = random.choice((0, 1))
     try:
         report = sb.torch.check(program, min_size=least)
-        return _compared(program, module, report, _points(random, report, least))
+        return _compared(program, module, report, _points(random, report, least), kinds)
     except Exception as error:  # whatever it is, it is the module's finding, and the others go on
         return {"faults": [f"error {type(error).__name__}: {error}"[:300]]}
 
@@ -75,7 +88,7 @@ def _drawn_point(random, sizes, count):
     return tuple(random.choice(pool) for _ in range(count))
 
 
-def _compared(program, module, report, points):
+def _compared(program, module, report, points, kinds):
     import torch
     from graph_runs import run
 
@@ -90,17 +103,22 @@ def _compared(program, module, report, points):
     for sizes in points:
         args, kwargs = arguments.at(sizes)
         given = tuple(torch.zeros_like(a) for a in args), kwargs  # data that index what there is
-        real, error = run(program, given)
+        runs = [run(program, (tuple(_data(kind, a) for a in args), kwargs)) for kind in kinds]
+        real, error = next((r for r in runs if r[0] is not None), runs[0])
+        failed = next((e for r, e in runs if r is None), "")
         said = runs_there(**sizes)
         accepted = not error_of(accepts, (given[0], {}))
         outcome = _outcome(real, said, report, open_nodes)
+        if failed and said and str(report.verdict) == "ALWAYS":
+            outcome, error = "always", failed
         if (is_recorded and not accepted) or (real is not None and not _is_as_exported(ranks, real)):
             outcome = "otherwise"
         counts[outcome] += 1
         if outcome in ("wrong", "refused", "always"):
             faults.append(f"{outcome} at {sizes}: {error or 'it runs'}; {report.verdict}; {report.condition}")
         if outcome == "runs":
-            faults += _shapes(report, sizes, real, counts)
+            for shapes, _ in runs:
+                faults += [] if shapes is None else _shapes(report, sizes, shapes, counts)
         if accepted != digest(**sizes) and not report.guards.unread:
             faults.append(f"digest at {sizes}: torch {'accepts' if accepted else 'refuses'}")
         if accepted:
@@ -113,6 +131,17 @@ def _compared(program, module, report, points):
         "counts": counts, "faults": faults[:3], "alarms": alarms, "notes": notes, "verdict": str(report.verdict),
         "ops": sorted({n.op_type for n in report._model.graph.nodes}),
     }  # fmt: skip
+
+
+def _data(kind, like):
+    """Return data in the shape of a tensor: zeros, or others that are the same each time."""
+    import torch
+
+    if kind == "zeros" or not like.is_floating_point():
+        return torch.zeros_like(like)
+    made = torch.randn(like.shape, generator=torch.Generator().manual_seed(len(kind)), dtype=like.dtype)
+    rising = made.reshape(-1).sort()[0].reshape(made.shape)
+    return {"random": made, "positive": made.abs() + 0.5, "rising": rising}[kind]
 
 
 def _ranks(program):
@@ -161,11 +190,19 @@ def _shapes(report, sizes, real, counts):
     return []
 
 
-def _batches(start, end):
+def _batches(start, end, is_indexed):
     """Yield what comes of each module, from processes of their own."""
     at = start
     while at < end:
-        command = [sys.executable, __file__, str(min(BATCH, end - at)), "--start", str(at), "--batch"]
+        command = [
+            sys.executable,
+            __file__,
+            str(min(BATCH, end - at)),
+            "--start",
+            str(at),
+            "--batch",
+            *(["--indices"] * is_indexed),
+        ]
         said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         lines = said.stdout.splitlines()
         yield from (json.loads(line) for line in lines if line[:1] == "{")
@@ -181,19 +218,19 @@ def main():
     parser.add_argument("count", type=int, nargs="?", default=1, help="how many modules")
     parser.add_argument("--start", type=int, default=0, help="the number of the first one")
     parser.add_argument("--show", type=int, help="print the module of a number, and what came of it")
+    parser.add_argument("--indices", action="store_true", help="draw modules of random_index_modules.py")
     parser.add_argument("--batch", action="store_true", help="survey in this process, and print the outcomes as JSON")
     options = parser.parse_args()
     end = options.start + options.count
     if options.show is not None:
-        from random_modules import drawn
-
+        drawn, _ = source(options.indices)
         print(drawn(options.show), drawn(options.show).source, sep="\n")
-        print(*survey([options.show]))
+        print(*survey([options.show], options.indices))
     elif options.batch:
-        for found in survey(range(options.start, end)):
+        for found in survey(range(options.start, end), options.indices):
             print(json.dumps(found), flush=True)
     else:
-        _told(_batches(options.start, end))
+        _told(_batches(options.start, end, options.indices))
 
 
 def _told(outcomes):

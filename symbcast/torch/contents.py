@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.logic.formulas import all_of, any_of, at_most
+from symbcast.core.text.printing import dim_text
 from symbcast.errors import DimensionError
 from symbcast.graphs.operators import estimates
 from symbcast.graphs.operators.axes import stretched, transposed, with_axes
@@ -22,7 +24,7 @@ from symbcast.graphs.operators.folding import summed_along
 from symbcast.graphs.operators.gathering import gathered
 from symbcast.graphs.operators.joining import contents_joined
 from symbcast.graphs.operators.reshaping import content_reshaped
-from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Ramp, Stack
+from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Places, Ramp, Stack
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.elements import BINARY, UNARY
 from symbcast.graphs.values.intervals import fitted, interval_of, some_of
@@ -34,7 +36,7 @@ from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.operators.rearranging.layout import new_axes
 from symbcast.operators.selecting.indexing import meet, within
 from symbcast.torch.node_call import element_of, shape_of, size_of
-from symbcast.torch.positions import all_places, with_positions, writes_all
+from symbcast.torch.positions import all_places, part_of, with_positions, writes_all
 from symbcast.torch.reading.element_types import INT64, number_of
 
 if TYPE_CHECKING:
@@ -225,7 +227,9 @@ def _repeated(call: TorchCall, output: Value) -> Content | None:
 
 @_translation("flip", "roll", "repeat_interleave", "tile")
 def _moved(call: TorchCall, output: Value) -> Content:
-    return interval_of(call.value_of("self"), call.bounds)
+    value = call.value_of("self")
+    is_whole = call.node.op_type in ("aten.flip", "aten.roll") and isinstance(value.content, Places)
+    return value.content if is_whole and value.content is not None else interval_of(value, call.bounds)
 
 
 @_translation("split", "split_with_sizes", "chunk", "unbind", "index", "take", "sort", "topk", "diagonal", "unfold")
@@ -237,11 +241,30 @@ def _some(call: TorchCall, output: Value) -> Content:
 def _sliced(call: TorchCall, output: Value) -> Content | None:
     start, end = call.size("start", 0), call.size("end", (1 << 63) - 1)
     if start is None or end is None:
-        return _some(call, output)
-    value, axis, step = call.value_of("self"), call.number("dim", 0), call.number("step", 1)
+        content = call.value_of("self").content
+        return part_of(content) if isinstance(content, Places) else _some(call, output)
+    return _cut(call, output, (start, end, call.number("step", 1)))
+
+
+@_translation("narrow", "narrow_copy")
+def _narrowed(call: TorchCall, output: Value) -> Content | None:
+    start, length = call.size("start"), call.size("length")
+    if start is None or length is None or not call.bounds.is_at_least(start, 0):
+        content = call.value_of("self").content
+        return part_of(content) if isinstance(content, Places) else _some(call, output)
+    return _cut(call, output, (start, add(start, length), 1))
+
+
+def _cut(call: TorchCall, output: Value, cut: tuple[Dim, Dim, int]) -> Content | None:
+    """Return the elements from a start to an end of an axis, in steps."""
+    start, end, step = cut
+    value, axis = call.value_of("self"), call.number("dim", 0)
+    if isinstance(value.content, Places):
+        is_whole = output.shape == value.shape
+        return value.content if is_whole else part_of(value.content)
     exact = cut_out(call, value, Cuts([start], [end], [axis], [step])).content
     part = slice(start, end, step) if isinstance(start, int) and isinstance(end, int) else None
-    return _estimated(output, exact, partial(estimates.cut, value, axis, part, call.bounds))
+    return _estimated(output, exact, partial(estimates.cut, value, axis % len(output.shape or ()), part, call.bounds))
 
 
 @_translation("select", "select_copy")
@@ -389,12 +412,48 @@ def _extreme(call: TorchCall, output: Value) -> Content | None:
 @_translation("argsort", "randperm")
 def _ordered(call: TorchCall, output: Value) -> Content | None:
     dims = shape_of(output)
-    return all_places(dims[call.number("dim", -1)] if dims else 1)
+    axis = call.number("dim", -1)
+    return all_places(dims[axis], axis % len(dims)) if dims else Elements((0,))
 
 
 @_translation("argmax", "argmin")
 def _found(call: TorchCall, output: Value) -> Content | None:
-    return None if call.given("dim") is None else estimates.places(call.dims("self")[call.number("dim")])
+    dims = call.dims("self")
+    return estimates.places(multiply(*dims) if call.given("dim") is None or not dims else dims[call.number("dim")])
+
+
+@_translation("nonzero", "argwhere")
+def _places_of_some(call: TorchCall, output: Value) -> Content | None:
+    return Bands(1, tuple(map(estimates.places, call.dims("self")))) if call.dims("self") else None
+
+
+@_translation("searchsorted", "bucketize")
+def _places_between(call: TorchCall, output: Value) -> Content | None:
+    sorted_dims = call.dims("sorted_sequence" if call.given("sorted_sequence") is not None else "boundaries")
+    return Interval(0, sorted_dims[-1])
+
+
+@_translation("multinomial")
+def _categories(call: TorchCall, output: Value) -> Content | None:
+    return estimates.places(call.dims("self")[-1])
+
+
+@_translation("randint", "randint_like")
+def _random(call: TorchCall, output: Value) -> Content | None:
+    low, high = call.size("low", 0), call.size("high")
+    return None if low is None or high is None else some_of(Interval(low, subtract(high, 1)))
+
+
+@_translation("count_nonzero")
+def _counted_nonzero(call: TorchCall, output: Value) -> Content | None:
+    dims = call.dims("self")
+    axes = call.numbers_of("dim") or range(len(dims))
+    return Interval(0, multiply(*(dims[axis] for axis in axes)))
+
+
+@_translation("one_hot")
+def _zeros_and_ones(call: TorchCall, output: Value) -> Content | None:
+    return Interval(0, 1)
 
 
 # Indices.
@@ -403,21 +462,25 @@ def _found(call: TorchCall, output: Value) -> Content | None:
 def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_end: bool = False) -> None:
     """Require exactly known indices to be within an axis; otherwise require that they can be within it.
 
-    With ``from_end``, negative indices count from the end. If sizes may decide indices that are not known exactly, the
-    call is reported as not fully checked.
+    With ``from_end``, negative indices count from the end. Positions that differ need as many places. Data can choose
+    only indices that no size bounds: all others are reported as not fully checked, unless they are within the axis.
     """
     held = interval_of(index, call.bounds)
     if held.is_attained and held.low is not None and held.high is not None:
         within(call, held.low, held.high, size, shape, from_end=from_end)
         return
     meet(call, held.low, held.high, size, shape, from_end=from_end)
-    if joined([index]) != Decider.DATA and not _is_inside(call, held, size, from_end=from_end):
-        call.note("not checked: the indices, which sizes may decide, must be within the axis")
-
-
-def _is_inside(call: TorchCall, held: Interval, size: Dim, *, from_end: bool) -> bool:
-    """Return whether indices are certainly within an axis."""
+    nothing = call.empty(shape)
+    if isinstance(index.content, Places) and index.shape:
+        count = index.shape[index.content.axis]
+        if not call.bounds.is_at_most(count, size):
+            call.require(any_of([nothing, at_most(count, size)]), "indices that differ must be within the axis")
+    if joined([index]) == Decider.DATA:
+        return
     if held.low is None or held.high is None:
-        return False
-    least = multiply(-1, size) if from_end else 0
-    return call.bounds.is_at_most(least, held.low) and call.bounds.is_at_most(add(held.high, 1), size)
+        call.note("not checked: the indices, which sizes may decide, must be within the axis", enough=nothing)
+        return
+    ends = ((multiply(-1, size) if from_end else 0, held.low), (add(held.high, 1), size))
+    if not all(call.bounds.is_at_most(*pair) for pair in ends):
+        reason = f"not checked: indices from {dim_text(held.low)} to {dim_text(held.high)} must be within the axis"
+        call.note(reason, enough=any_of([nothing, all_of(at_most(*pair) for pair in ends)]))

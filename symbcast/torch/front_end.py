@@ -27,8 +27,7 @@ def tail(call: TorchCall) -> Sequence[Value]:
     made = decomposed(call)
     if made is not None:
         return made
-    call.note(f"{call.node.op_type} is not supported here")
-    return call.unchecked()
+    return call.unchecked(f"{call.node.op_type} is not supported here")
 
 
 _LAYOUTS = Layouts.of(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FORMULA_KINDS
 from symbcast.graphs.values.contents import Elements, Ratio, is_size
@@ -36,6 +38,8 @@ class Recording(Protocol):
     """
 
     looked: int
+    counts: dict[int, tuple[Value, Dim]]
+    """How many elements of a value are not 0, by its identity; the value is kept, so that no other one has it."""
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
         """Return recorded sizes; None if one is not a size. ``is_of_data`` says whether data decide new sizes."""
@@ -61,12 +65,13 @@ class TorchCall(NodeCall):
     def arguments(self) -> dict[str, Any]:
         """The arguments by name, with nodes resolved to values; arguments of Python functions by position."""
         if self._arguments is None:
-            self._arguments = {name: self._resolved(v) for name, v in _bound(self.node.raw).items()}
+            self._arguments = {name: self.resolved(v) for name, v in _bound(self.node.raw).items()}
         return self._arguments
 
-    def _resolved(self, argument: Any) -> Any:
+    def resolved(self, argument: Any) -> Any:
+        """Return an argument as the graph has it with values instead of nodes."""
         if isinstance(argument, (list, tuple)):
-            return [self._resolved(a) for a in argument]
+            return [self.resolved(a) for a in argument]
         if argument in self._names if isinstance(argument, node_class()) else False:
             return self.scope.find(self._names[argument])
         return argument
@@ -144,8 +149,15 @@ class TorchCall(NodeCall):
 
     # Outputs.
 
-    def recorded(self) -> Sequence[Value]:
-        """Return the outputs with torch's recorded shapes, which are valid where its guards hold."""
+    def recorded(self, proof: str) -> Sequence[Value]:
+        """Return the outputs with torch's recorded shapes; ``proof`` says why they are valid at all sizes.
+
+        Torch's guards alone do not make them valid at the sizes that the guards refuse: see `unchecked`.
+        """
+        assert proof
+        return self._recorded()
+
+    def _recorded(self) -> Sequence[Value]:
         value = self.node.raw.meta.get("val")
         values = value if isinstance(value, (tuple, list)) else [value]
         is_of_data = self.is_data()
@@ -153,14 +165,16 @@ class TorchCall(NodeCall):
             self._recording.looked += 1
         return [recorded_value(v, self._recording.recorded, is_of_data) for v in values]
 
-    def unchecked(self) -> Sequence[Value]:
-        """Return the outputs of an operator that is not analysed: torch's ranks, with new sizes that are not decided.
+    def unchecked(self, reason: str, *, is_about_data: bool = False) -> Sequence[Value]:
+        """Leave a note, and return outputs that were not analysed: torch's ranks, with new sizes that are not decided.
 
-        The sizes that torch recorded are valid only where its guards hold, and the answer is about all sizes.
+        The sizes that torch recorded are valid only where its guards hold, and the answer is about all sizes. For
+        ``is_about_data`` see `NodeCall.note`.
         """
-        found = self.recorded()
+        self.note(reason, is_about_data=is_about_data)
+        found = self._recorded()
         given = [v.shape for v in self.inputs if v is not None]
-        if all(numbers_of(shape) is not None for shape in given):
+        if all(numbers_of(shape) is not None for shape in given) and not joined(self.inputs) & Decider.SIZES:
             return found
         return [v if v.shape is None else self._renamed(v, n) for n, v in enumerate(found)]
 
@@ -169,14 +183,19 @@ class TorchCall(NodeCall):
         names = [f"{self.size_prefix}_{output}_{axis}" for axis in range(len(value.shape or ()))]
         return Value(tuple(self.asker.symbol(name, text, is_undecided=True) for name in names), value.dtype)
 
-    def counted(self, value: Value, axis: int, most: Dim) -> Value:
-        """Return a recorded value with a new size, at most ``most``, on an axis whose length depends on data.
+    def count(self, most: Dim | None = None, *, text: str = "the number of elements", least: int = 0) -> Dim:
+        """Return a new size, at most ``most``, for an axis whose length depends on the elements of the inputs."""
+        return self.fresh("count", text, least, most=most)
 
-        Torch may have recorded a number that the program asserts for it.
-        """
-        size = self.fresh("count", "the number of elements", most=most)
-        assert value.shape is not None
-        return value.with_sizes((*value.shape[:axis], size, *value.shape[axis + 1 :]))
+    def count_of(self, mask: Value) -> Dim:
+        """Return how many elements of a tensor are not 0: the same size each time, unless nodes may write to it."""
+        counts = self._recording.counts
+        known = counts.get(id(mask))
+        if known is not None and known[1] in self.asker.origins and mask.decided_by == Decider.DATA:
+            return known[1]
+        size = self.count(multiply(*shape_of(mask)))
+        counts[id(mask)] = mask, size
+        return size
 
     def is_data_in(self, name: str) -> bool:
         """Return whether only data decide the elements of an argument."""
@@ -234,6 +253,24 @@ def ratio_of(value: Any) -> Ratio | None:
     """Return an integer or real argument as a quotient; None if it is unknown."""
     found = element_of(value)
     return found if isinstance(found, Ratio) else Ratio(found, 1) if is_size(found) else None
+
+
+_MOST_BELOW = 1 << 10
+
+
+def exact_ratio(number: float) -> Ratio | None:
+    """Return a float as a quotient if its products with sizes are exact floats: over a small power of two.
+
+    >>> exact_ratio(0.75), exact_ratio(0.7)
+    (Ratio(above=3, below=4), None)
+    """
+    above, below = number.as_integer_ratio() if isfinite(number) else (0, _MOST_BELOW + 1)
+    return Ratio(above, below) if below <= _MOST_BELOW and abs(above) <= _MOST_BELOW * _MOST_BELOW else None
+
+
+def is_exact(ratio: Ratio) -> bool:
+    """Return whether floats hold a quotient exactly; that of two sizes is rounded, so more products may differ."""
+    return isinstance(ratio.below, int) and 0 < ratio.below <= _MOST_BELOW and ratio.below & (ratio.below - 1) == 0
 
 
 def shape_of(value: Any) -> Dims:

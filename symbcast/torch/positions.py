@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import subtract
 from symbcast.graphs.operators.estimates import places
-from symbcast.graphs.values.contents import Interval
+from symbcast.graphs.values.contents import Interval, Places
 from symbcast.graphs.values.value import Value
 from symbcast.torch.node_call import raw_argument
 from symbcast.torch.reading.element_types import INT64
@@ -17,22 +17,44 @@ if TYPE_CHECKING:
     from symbcast.torch.node_call import TorchCall
 
 _SEARCHES = frozenset(f"aten.{n}" for n in ("topk", "kthvalue", "mode", "median", "max", "min", "cummax", "cummin"))
+_DISTINCT = frozenset(f"aten.{n}" for n in ("_unique", "_unique2", "unique_dim", "unique_consecutive"))
 
 
 def with_positions(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
-    """Return outputs; the second one of a sort or a search has the positions along its axis."""
+    """Return outputs; the second one of a sort, a search or a list of distinct elements has positions."""
     kind = call.node.op_type
+    if kind in _DISTINCT:
+        return _with_groups(call, outputs)
     if (kind != "aten.sort" and kind not in _SEARCHES) or len(outputs) != 2 or outputs[1].shape is None:
         return outputs
-    dims = call.dims("self")
-    size = dims[call.number("dim", -1)] if dims else 1
-    found = all_places(size) if kind == "aten.sort" else places(size)
+    dims, axis = call.dims("self"), call.number("dim", -1)
+    if not dims:
+        return [outputs[0], Value((), INT64, Interval(0, 0, True))]
+    size, axis = dims[axis], axis % len(dims)
+    found = places(size)
+    if kind in ("aten.sort", "aten.topk"):
+        found = Places(0, subtract(size, 1), axis, kind == "aten.sort")
     return [outputs[0], Value(outputs[1].shape, INT64, found)]
 
 
-def all_places(size: Dim) -> Interval:
-    """Return the bounds of positions along an axis, of which each occurs, as after a sort."""
-    return Interval(0, subtract(size, 1), True)
+def _with_groups(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
+    """Return distinct elements with the bounds of the position of each original element among them."""
+    first, *others = outputs
+    if not others or not first.shape or others[0].shape is None:
+        return outputs
+    axis = 0 if call.given("dim") is None else call.number("dim") % len(first.shape)
+    return [first, Value(others[0].shape, INT64, places(first.shape[axis])), *others[1:]]
+
+
+def all_places(size: Dim, axis: int) -> Places:
+    """Return the positions along an axis in some order, as after a sort: each occurs."""
+    return Places(0, subtract(size, 1), axis, True)
+
+
+def part_of(content: Places) -> Places:
+    """Return a part of positions; those that are left still differ along their axis."""
+    assert content.low is not None and content.high is not None
+    return Places(content.low, content.high, content.axis)
 
 
 def writes_all(call: TorchCall) -> bool:

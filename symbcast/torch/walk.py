@@ -14,14 +14,16 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import Dim, Term, term
 from symbcast.errors import DimensionError
+from symbcast.graphs.values.contents import Places
 from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.numbers import FLOATS
+from symbcast.graphs.values.numbers import FLOATS, INTEGERS
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.deciding import joined
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
 from symbcast.torch.contents import with_contents
 from symbcast.torch.node_call import TorchCall
+from symbcast.torch.reading.graph import type_of
 
 if TYPE_CHECKING:
     from symbcast.graphs.front_end import FrontEnd
@@ -40,6 +42,7 @@ class TorchWalk(Walk):
         self._inputs = model.declared.inputs
         self.looked = 0
         """How often operators read what the kind of their node does not have."""
+        self.counts: dict[int, tuple[Value, Dim]] = {}
 
     @cached_property
     def hints(self) -> Mapping[Symbol, int]:
@@ -67,8 +70,7 @@ class TorchWalk(Walk):
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
         """Return outputs whose sizes are unknown."""
-        self.leave(call.place, reason)
-        return cast("TorchCall", call).unchecked()
+        return cast("TorchCall", call).unchecked(reason)
 
     def recorded(self, sizes: Iterable[Any], is_of_data: bool) -> Dims | None:
         """Return recorded sizes in symbcast's symbols; a size that no shape determines becomes a new symbol.
@@ -120,6 +122,15 @@ _OF_FIRST = _aten(
     "split_with_sizes chunk unbind diagonal tril triu masked_select"
 )
 """Operators that select or move elements of their first tensor; the other arguments say which, and where to."""
+_MOVES = _OF_FIRST | _aten(
+    "cat concat concatenate stack hstack vstack clone contiguous detach detach_ alias lift_fresh lift_fresh_copy "
+    "flatten unflatten squeeze_copy unsqueeze_copy view_copy t movedim where masked_fill index_put index_put_ scatter "
+    "item _local_scalar_dense broadcast_tensors meshgrid constant_pad_nd copy copy_ randint randint_like sort"
+)
+_CASTS = _aten("to _to_copy type_as")
+_SHIFTS = _aten(
+    "add sub rsub neg remainder clamp clamp_min clamp_max clip maximum minimum floor_divide bitwise_not abs"
+)
 _SUMS = _aten("add sub rsub scaled_dot_product_attention")
 """Operators that add real numbers: data can offset any other term."""
 
@@ -139,7 +150,34 @@ def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) 
         return Decider.SIZES  # sizes decide the number of times that each number occurs
     if found == Decider.BOTH and kind in _SUMS and any(map(_is_free, made_of)):
         return Decider.DATA
+    if found == Decider.DATA and output.dtype in INTEGERS and not _can_be_any(node, made_of, output):
+        return Decider.BOTH
     return found
+
+
+def _can_be_any(node: Any, made_of: Sequence[Value | None], output: Value) -> bool:
+    """Return whether data can give integers any values within their bounds, so that some suit every index.
+
+    Positions, counts and sums are bounded by sizes; integers that are rounded from computed reals may be so too.
+    """
+    kind = node.op_type
+    if isinstance(output.content, Places):
+        return False
+    if not kind.startswith("aten.") or kind in _MOVES or kind in _RANDOM:
+        return True
+    if kind in _CASTS:
+        return all(v is None or v.dtype not in FLOATS for v in made_of) or _is_given(node.raw)
+    return kind in _SHIFTS and sum(v is not None and v.decided_by == Decider.DATA for v in made_of) == 1
+
+
+def _is_given(fx: Any) -> bool:
+    """Return whether a node casts the elements of an input, moved at most."""
+    while True:
+        fx = fx.args[0] if fx.args else fx.kwargs.get("self")
+        if getattr(fx, "op", "") == "placeholder":
+            return True
+        if not hasattr(fx, "args") or fx.target is None or type_of(fx.target) not in _MOVES:
+            return getattr(getattr(fx, "meta", {}).get("val"), "is_given", False) is True
 
 
 def _is_free(value: Value | None) -> bool:

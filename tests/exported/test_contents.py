@@ -53,6 +53,72 @@ def test_indices_below_0_count_from_the_end_for_few_operators():
     assert refused.verdict is sb.Verdict.NEVER
 
 
+POSITIONS = {
+    "a slice of an order": (lambda b, s: b[s.argsort()[:2]], "min(s, 2) <= b"),
+    "the rest of an order": (lambda b, s: b[s.argsort()[1:]], "s <= b + 1"),
+    "a part of an order": (lambda b, s: b[s.argsort().narrow(0, 0, 2)], "b >= 2 and s >= 2"),
+    "the largest": (lambda b, s: b[s.topk(2).indices], "b >= 2 and s >= 2"),
+    "the order of a sort": (lambda b, s: b[s.sort().indices], "s <= b"),
+    "an order turned": (lambda b, s: b[s.argsort().flip(0)], "s <= b"),
+    "the order of rows": (lambda b, s: b[s.expand(3, -1).argsort(-1)[:, :2]], "min(s, 2) <= b"),
+    "the place of the largest": (lambda b, s: b[s.argmax()], "True"),
+    "a sum": (lambda b, s: b[(s > 0).sum()], "True"),
+    "a random place": (lambda b, s: b[torch.randint(0, s.shape[0], (2,))], "True"),
+    "groups": (lambda b, s: b[s.unique(return_inverse=True)[1]], "True"),
+    "buckets": (lambda b, s: b[torch.bucketize(b[:, 0], s)], "True"),
+    "places of some": (lambda b, s: b[(s > 0).nonzero()[:, 0]], "True"),
+    "rounded": (lambda b, s: b[(s.sigmoid() + 2).long()], "True"),
+}
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_positions_that_a_size_bounds_are_no_plain_data(name):
+    function, condition = POSITIONS[name]
+    report = checked(function, torch.zeros(6, 2), torch.zeros(5), shapes=({0: torch.export.Dim.AUTO},) * 2)
+    said = str(report.condition).replace("args_0_dim_0", "b").replace("args_1_dim_0", "s")
+    assert said == condition
+    assert report.verdict is not sb.Verdict.ALWAYS
+
+
+def test_each_order_within_its_own_axis_is_no_question():
+    for function in (lambda s: s[s.argsort()], lambda s: s[s.argmax()], lambda s: s.gather(0, s.topk(1).indices)):
+        report = checked(function, torch.zeros(5), shapes=dynamic(1))
+        assert report.verdict is sb.Verdict.ALWAYS and not report.unanalysed
+
+
+SPLIT = {
+    "tensor_split": (lambda x: x.tensor_split([2, 5]), ("min(x, 2)", "min(x, 5) - min(x, 2)", "x - min(x, 5)")),
+    "hsplit": (lambda x: x.hsplit([2]), ("min(x, 2)", "x - min(x, 2)")),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_parts_at_places_are_never_negative(name):
+    function, shapes = SPLIT[name]
+    report = checked(lambda x: [p + 0 for p in function(x)], torch.zeros(9), shapes=dynamic(1))
+    said = tuple(str(d)[1:-2].replace("args_0_dim_0", "x") for d in report.outputs.values())
+    assert said == shapes and report.verdict is sb.Verdict.ALWAYS
+
+
+STEPS = {
+    "a step": (lambda x: torch.arange(0, 12, x.shape[0] - 1), "x >= 2"),
+    "a step of either sign": (lambda x: torch.arange(0, 12, x.shape[0] - 3), "x >= 4"),
+    "down": (lambda x: torch.arange(12, 0, -x.shape[0]), "True"),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_sizes_decide_is_not_0(name):
+    function, condition = STEPS[name]
+    report = checked(function, torch.zeros(5), shapes=dynamic(1))
+    assert str(report.condition).replace("args_0_dim_0", "x") == condition
+
+
+def test_a_count_is_at_most_the_number_of_elements():
+    report = checked(lambda x: x.unique().unfold(0, 2, 2), torch.arange(12.0).reshape(3, 4), shapes=dynamic(2))
+    assert str(report.condition) == "args_0_dim_0*args_0_dim_1 >= 2"
+
+
 OPEN = {
     "squares": lambda x: torch.ones(9, 2)[torch.arange(x.shape[0]) * torch.arange(x.shape[0])],
     "count": lambda x: torch.ones(x.shape[0]).nonzero() + torch.zeros(4, 1),

@@ -33,7 +33,7 @@ def test_a_rule_that_requires_too_little_is_told_of(name, monkeypatch):
     report = checked(function, torch.zeros(shape), shapes=dynamic(len(shape)))
     assert condition(report) == right and not report.unanalysed
 
-    monkeypatch.setitem(families.OPERATORS, ("", f"aten.{name}"), lambda call: list(call.recorded()))
+    monkeypatch.setitem(families.OPERATORS, ("", f"aten.{name}"), lambda call: list(call.recorded("a test")))
     weak = checked(function, torch.zeros(shape), shapes=dynamic(len(shape)))
     assert weak.verdict is sb.Verdict.UNKNOWN
     (found,) = weak.unanalysed

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.public.conditions import Condition
-from symbcast.core.logic.formulas import Formula, all_of
+from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.algebra.terms import symbols_of, term
+from symbcast.core.logic.formulas import Comparison, Formula, all_of
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.statements.statement import of_answer
 from symbcast.core.program.whole.program import Program
@@ -17,6 +19,8 @@ from symbcast.errors import UndecidedError
 from symbcast.graphs.requirements.settled import without_whole_quotients
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.requirements.recorder import Asker
 
 
@@ -62,7 +66,7 @@ class Conditions:
         if is_plain and clauses == self._env.clauses:
             return self._with_generic_sizes(_Split(self._env, (), True))
         assumed = [a.formula for a in self._env.assumptions]
-        found = project(clauses, own, assumed, self._asker.cases)
+        found = project((*clauses, *self._within_limits(clauses)), own, assumed, self._asker.cases)
         inputs = Program(on_conflict="record", budget=self._env.budget)
         for s in self._env.shown:
             if s not in own:
@@ -71,6 +75,19 @@ class Conditions:
         for clause in found.inputs:
             inputs.require(Assumption(clause))
         return self._with_generic_sizes(_Split(inputs, found.data, found.is_whole))
+
+    def _within_limits(self, clauses: Sequence[Formula]) -> Iterator[Formula]:
+        """Yield what clauses require of the limits of sizes that data decide.
+
+        A limit that is a product is no assumption, because every question about the size would be hard; but a clause
+        that needs many elements needs a limit that is as large.
+        """
+        for clause in clauses:
+            for size in symbols_in(clause):
+                most = self._asker.most.get(size)
+                found = None if most is None else at_the_most(clause, size, most)
+                if found is not None:
+                    yield found
 
     def _with_generic_sizes(self, found: _Split) -> _Split:
         """Have questions about large sizes answered by a walk in which these make sizes short."""
@@ -122,3 +139,25 @@ class Conditions:
             known = clauses, of_answer(Condition, all_of(clauses), program)
             self._kept[kind] = known
         return known[1]
+
+
+def at_the_most(clause: Formula, size: Symbol, most: Dim) -> Formula | None:
+    """Return what a comparison requires of the limit of a size that grows its larger side; None for others.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> c, N, M = symbol("c"), symbol("N"), symbol("M")
+    >>> at_the_most(at_most(2, c), c, N * M), at_the_most(at_most(c, 2), c, N * M)
+    (Comparison('<=', 2, M*N), None)
+    """
+    if not isinstance(clause, Comparison) or clause.operator not in ("<=", "<", "=="):
+        return None
+    for low, high in ((clause.left, clause.right), (clause.right, clause.left)):
+        rest = term(high) - term(low)
+        factor = rest.coefficients.get((size,), 0)
+        others = subtract(rest.dim(), multiply(factor, size))
+        if factor > 0 and size not in symbols_of((others,)):
+            operator = "<=" if clause.operator == "==" else clause.operator
+            return Comparison(operator, 0, add(others, multiply(factor, most)))
+        if clause.operator != "==":
+            return None
+    return None

@@ -157,6 +157,8 @@ class Asker:
         """Descriptions of the sizes that no input's shape determines."""
         self.limits: dict[Symbol, Formula] = {}
         """Upper bounds of sizes that data decide."""
+        self.most: dict[Symbol, Dim] = {}
+        """The upper bounds that are products, which are no assumptions."""
         self.undecided: set[Symbol] = set()
         """Those of `origins` that sizes may decide, in a way that was not analysed."""
         self.given: frozenset[Symbol] = frozenset()
@@ -422,6 +424,8 @@ class Asker:
         self.limits[size] = limit
         if all(len(m) < 2 for m in term(most).coefficients):
             self.assume(limit)
+        elif not elsewhere:
+            self.most[size] = most
 
     def is_of_data(self, size: Symbol) -> bool:
         """Return whether data are proven to decide a size."""
@@ -470,6 +474,7 @@ class Asker:
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
         bounds, settled, numbers = self.bounds, self.settled, self._numbers
         undecided, limits, turns, unfollowed = self.undecided, self.limits, self.turns, self.unfollowed
+        most, self.most = self.most, dict(self.most)
         self.limits, self.turns, self.unfollowed = dict(limits), dict(turns), dict(unfollowed)
         learned, foreknown = self.learned, self.foreknown
         self.learned, self.foreknown = {}, {}  # requirements that are discarded are not repeated either
@@ -484,7 +489,7 @@ class Asker:
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
             self.bounds, self.settled, self._numbers, self.undecided = bounds, settled, numbers, undecided
-            self.limits, self.turns, self.unfollowed = limits, turns, unfollowed
+            self.limits, self.most, self.turns, self.unfollowed = limits, most, turns, unfollowed
             self.learned, self.foreknown = learned, foreknown
 
     def assume(self, formula: Formula) -> None:

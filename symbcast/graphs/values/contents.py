@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isfinite, prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeGuard
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, numbers_of
@@ -75,6 +75,23 @@ class Interval(NamedTuple):
     low: Dim | None
     high: Dim | None
     is_attained: bool = False
+
+
+class Places(Interval):
+    """Integers from ``low`` to ``high`` that differ along an axis, such as the order of a sort or a part of it."""
+
+    axis: int
+
+    def __new__(cls, low: Dim, high: Dim, axis: int, is_attained: bool = False) -> Self:
+        made = super().__new__(cls, low, high, is_attained)
+        made.axis = axis
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Places and other.axis == self.axis and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((*self, self.axis))
 
 
 class Bands(NamedTuple):
@@ -236,6 +253,7 @@ __all__ = [
     "Elements",
     "Interval",
     "Numbers",
+    "Places",
     "Ramp",
     "Ratio",
     "Stack",

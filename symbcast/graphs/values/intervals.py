@@ -12,7 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.graphs.values.contents import Bands, Elements, Interval, Numbers, Ramp, Stack, is_size
+from symbcast.graphs.values.contents import Bands, Elements, Interval, Numbers, Places, Ramp, Stack, is_size
 from symbcast.graphs.values.elements import quotient_towards_zero
 from symbcast.graphs.values.numbers import BOOL, INTEGERS, UNSIGNED, held
 
@@ -27,6 +27,8 @@ def interval_of(value: Value, bounds: Bounds) -> Interval:
     """Return the interval of the elements of a value."""
     content = value.content
     match content:
+        case Places():  # what moves or repeats elements may not keep them apart along the axis
+            return Interval(*content)
         case Interval():
             return content
         case Bands():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.arithmetic import ceil_divide, multiply
+from symbcast.core.algebra.arithmetic import ceil_divide
 from symbcast.graphs.graph import NOTHING, Node
 from symbcast.graphs.requirements.recorder import Place
 from symbcast.graphs.values.value import Value
@@ -46,13 +46,13 @@ class EagerCall(TorchCall):
         self.place = Place(kind, kind, node, values) if place is None else place
         self.node, self.inputs, self.version = node, values, 0
         self.walk, self.scope, self.asker = run.walk, None, run.asker  # type: ignore[assignment]
+        self._recording = run.walk
         self.bounds = run.asker.bounds
         self._attributes = None
 
-    def recorded(self) -> Sequence[Value]:
-        """Return the outputs of an operator whose sizes data decide; for others, nothing is known of them."""
-        counted = _COUNTED.get(self.node.op_type)
-        return [Value(None) for _ in self.node.outputs] if counted is None else counted(self)
+    def _recorded(self) -> Sequence[Value]:
+        """Return outputs of which nothing is known: torch has recorded no shapes."""
+        return [Value(None) for _ in self.node.outputs]
 
     @property
     def parts(self) -> Dim | None:
@@ -77,41 +77,6 @@ def _as_fx(given: Any) -> Any:
     if isinstance(given, (list, tuple)):
         return [_as_fx(v) for v in given]
     return _Fx(None, given) if isinstance(given, load().Tensor) else given
-
-
-def _positions(call: EagerCall) -> list[Value]:
-    """Return the positions of elements, one for each axis; the operator's function counts them."""
-    return [Value((0, len(call.dims("self"))))]
-
-
-def _selected(call: EagerCall) -> list[Value]:
-    """Return what a mask selects: one axis instead of those of the mask."""
-    dims, given = call.dims("self"), call.given("indices")
-    if sum(v is not None for v in given) > 1:
-        return [Value(None)]
-    place = next(n for n, v in enumerate(given) if v is not None)
-    return [Value((*dims[:place], 0, *dims[place + len(shape_of(given[place])) :]))]
-
-
-def _distinct(call: EagerCall) -> list[Value]:
-    """Return the distinct elements, where each is in the tensor, and how often."""
-    if call.given("dim") is not None:
-        return [Value(None) for _ in call.node.outputs]
-    dims = call.dims("self")
-    count = call.fresh("count", "the number of distinct elements", most=multiply(*dims))
-    places = dims if call.flag("return_inverse") else (0,)
-    return [Value((count,)), Value(places), Value((count,) if call.flag("return_counts") else (0,))]
-
-
-_COUNTED = {
-    "aten.nonzero": _positions,
-    "aten.argwhere": _positions,
-    "aten.masked_select": lambda call: [Value((0,))],
-    "aten.index": _selected,
-    "aten._unique2": _distinct,
-    "aten.unique_consecutive": _distinct,
-}
-"""What is known of outputs whose sizes data decide, by operator."""
 
 
 def given_of(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from symbcast.core.logic.formulas import Comparison, Formula, equal
 from symbcast.graphs.values.contents import Ratio
 from symbcast.torch.eager.nodes import KINDS, UNKNOWN_REAL, Node, Run, TruthNode
 from symbcast.torch.eager.sizes import SizeNode
+from symbcast.torch.node_call import is_exact
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -44,7 +45,7 @@ class RealNode(Node):
     def _of(self, exact: Callable[[Ratio, Ratio], Ratio], other: RealNode) -> Node:
         if self.number is not None and other.number is not None:
             return self.run.give_up("a real number of two others")
-        known = self._is_known and other._is_known
+        known = all(n._is_known and is_exact(n.ratio) for n in (self, other))
         return RealNode(exact(self.ratio, other.ratio) if known else UNKNOWN_REAL, self.run)
 
     def add(self, other: RealNode) -> Node:

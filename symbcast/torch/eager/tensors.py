@@ -34,6 +34,8 @@ def tensor_class() -> type:
         value: Value
         memory: Memory
         run: Any
+        is_given: bool
+        """Whether it is an argument, so that data can be any numbers."""
 
         @staticmethod
         def __new__(cls: Any, value: Value, dtype: Any, run: Any, memory: Memory) -> Any:
@@ -42,7 +44,7 @@ def tensor_class() -> type:
             made = torch.Tensor._make_wrapper_subclass(
                 cls, (2,) * len(value.shape), dtype=dtype, device="cpu", dispatch_sizes_strides_policy="sizes"
             )
-            made.value, made.memory, made.run = value, memory, run
+            made.value, made.memory, made.run, made.is_given = value, memory, run, False
             return made
 
         def __init__(self, *given: Any) -> None:
@@ -90,7 +92,7 @@ def value_of(tensor: Any) -> Value:
     if not is_symbolic(tensor):
         return Held(tensor)
     found: Value = tensor.value
-    return found.with_content(None) if tensor.memory.is_written and found.content is not None else found
+    return found.with_content(None) if tensor.memory.is_written else found
 
 
 def dims_of(tensor: Any) -> Dims:

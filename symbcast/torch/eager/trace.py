@@ -75,6 +75,7 @@ class PathWalk:
 
     def __init__(self, path: Path, asker: PathAsker) -> None:
         self._path, self._asker = path, asker
+        self.counts: dict[int, tuple[Value, Dim]] = {}
 
     def leave(self, place: Place, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
         """Note a condition of an operator that was not checked; it holds at sizes that are ``enough``."""
@@ -128,7 +129,9 @@ def trace(
         def tensor(dims: Any, dtype: Any) -> Any:
             value = Value(tuple(dims), number_of(dtype_of(dtype)))
             value.decided_by = Decider.DATA
-            return own.tensor(value, dtype_of(dtype))
+            made = own.tensor(value, dtype_of(dtype))
+            made.is_given = True
+            return made
 
         path.hashes = False
         args, options = given.made(scope.shapes, tensor, lambda dim: symint(dim, numbers))

@@ -36,7 +36,11 @@ def attended(call: TorchCall) -> list[Value]:
         if len(mask) not in (2, 4) and len(query) == 4 and not call.node.op_type.endswith("_math"):
             call.note("whether a mask of this rank is accepted depends on the kernel that torch chooses")
         call.broadcast(mask, (*found[:-1], key[-2]), rule="unidirectional")
-    return [Value(found), *(call.recorded()[1:] if len(call.node.outputs) > 1 else ())]
+    weights = found[:-1]
+    if call.node.op_type.endswith("_math"):
+        scored = query[:-2] if call.flag("enable_gqa") else call.broadcast(query[:-2], key[:-2])
+        weights = (*scored, query[-2], key[-2])
+    return [Value(found), Value(weights)][: len(call.node.outputs)]
 
 
 def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
@@ -58,8 +62,7 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
     """
     dims, weights = call.dims("input", "data"), call.tensors("params")
     if call.given("batch_sizes") is not None or not weights or len(dims) != 3:
-        call.note("not checked: packed sequences and sequences without a batch")
-        return list(call.recorded())
+        return list(call.unchecked("not checked: packed sequences and sequences without a batch"))
     given = call.given("hx")
     states = [shape_of(s) for s in given] if isinstance(given, list) else [call.dims("hx")]
     if any(len(state) != 3 for state in states):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import floor_divide, maximum, multiply, subtract
-from symbcast.core.logic.formulas import equal
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
+from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
+from symbcast.graphs.values.contents import Ramp
 from symbcast.graphs.values.value import Value
 from symbcast.torch.contents import indexed_by
+from symbcast.torch.reading.held import Held
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -55,10 +57,42 @@ def bagged(call: TorchCall) -> list[Value]:
         call.at_most(1, bags, "there must be a last offset")
         bags = subtract(bags, 1)
     indexed_by(call, call.value_of("indices"), weight[0], (*indices, weight[1], bags))
-    # The first offset must be 0 and the last at most the number of indices.
-    if call.is_known(equal(offsets[0], 0)) is not True and not call.bounds.is_at_least(indices[0], 1):
-        call.note("not checked: offsets must lie within the indices", is_about_data=call.is_data_in("offsets"))
-    return [Value((bags, weight[1])), *list(call.recorded())[1:]]
+    _check_offsets(call, offsets[0], indices[0])
+    return [Value((bags, weight[1])), *map(Value, _for_gradients(call, bags, weight[1]))]
+
+
+def _check_offsets(call: TorchCall, count: Dim, most: Dim) -> None:
+    """Require that the first offset be 0, and the last at most the number of indices."""
+    content = call.value_of("offsets").content
+    if isinstance(content, Ramp) and call.bounds.is_at_least(content.strides[0], 0):
+        last = add(content.start, multiply(content.strides[0], subtract(count, 1)))
+        call.require(any_of([equal(count, 0), all_of([equal(content.start, 0), at_most(last, most)])]), _OFFSETS)
+    elif call.is_known(equal(count, 0)) is not True:
+        enough = equal(count, 0)
+        call.note(f"not checked: {_OFFSETS}", is_about_data=call.is_data_in("offsets"), enough=enough)
+
+
+_OFFSETS = "the first offset must be 0, and the last at most the number of indices"
+_SUM, _MAX = 0, 2
+
+
+def _for_gradients(call: TorchCall, bags: Dim, features: Dim) -> list[Dims]:
+    """Return the shapes of the bag of each index, the sizes of bags, and the positions of maxima.
+
+    For sums, torch's fast path leaves out the first, and keeps all offsets unless the weight requires a gradient.
+    """
+    weight, indices, offsets = call.value_of("weight"), call.dims("indices"), call.dims("offsets")
+    mode = call.number("mode", 0)
+    if mode != _SUM:
+        return [(indices[0],), (bags,), (bags, features) if mode == _MAX else (bags,)]
+    owner = call.count(indices[0], text="the number of bags that are kept for gradients")
+    if not call.flag("include_last_offset"):
+        return [(owner,), (bags,), (bags,)]
+    if isinstance(weight, Held):
+        kept = bags if weight.raw.requires_grad and not call.node.op_type.endswith("only") else offsets[0]
+    else:
+        kept = call.fresh("kept", "the number of bags, or of offsets, that are kept for gradients", by=())
+    return [(owner,), (kept,), (kept,)]
 
 
 @operator("max_unpool2d", "max_unpool3d")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide
+from symbcast.core.algebra.arithmetic import add, floor_divide, subtract
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.rearranging import joins
+from symbcast.operators.rearranging.slices import cut, from_front
 from symbcast.operators.reductions import reduce
 from symbcast.torch.operators.layout import along, joined
 from symbcast.torch.registry import operator
@@ -73,15 +76,30 @@ def split_evenly(call: TorchCall) -> list[Value]:
     least, place = {"hsplit": (1, min(1, len(dims) - 1)), "vsplit": (2, 0), "dsplit": (3, 2)}.get(kind, (1, -1))
     if len(dims) < least:
         call.refuse(f"the tensor must have at least {least} axes")
+    place = call.axis(call.number("dim", 0), len(dims)) if place < 0 else place
+    if call.given("indices") is not None:
+        return along(dims, place, _between(call, dims[place], call.known_sizes("indices")))
     if call.given("sections") is None:
-        return list(call.recorded())
+        reason = "not checked: the axis must be split where a tensor says"
+        return list(call.unchecked(reason, is_about_data=call.is_data_in("tensor_indices_or_sections")))
     count = call.number("sections")
     call.at_most(1, count, "there must be at least one part")
-    place = call.axis(call.number("dim", 0), len(dims)) if place < 0 else place
     if kind != "tensor_split":
         return along(dims, place, joins.split_evenly(call, dims[place], count))
     # Part n of k has (size + k - 1 - n) // k: the first parts take the remainder.
     return along(dims, place, [floor_divide(add(dims[place], count - 1 - n), count) for n in range(count)])
+
+
+def _between(call: TorchCall, size: Dim, places: Sequence[Dim]) -> list[Dim]:
+    """Return the lengths of the parts of an axis before, between and after places, which are clamped as in slices."""
+    ends = [0, *(from_front(call, size, place) for place in places), size]
+    return [_length(call, size, first, last) for first, last in pairwise(ends)]
+
+
+def _length(call: TorchCall, size: Dim, first: Dim, last: Dim) -> Dim:
+    if call.bounds.is_at_least(first, 0) and call.bounds.is_at_most(first, last):
+        return subtract(call.bounds.smaller(last, size), call.bounds.smaller(first, size))
+    return cut(call, size, (first, last, 1))[1]
 
 
 @operator("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div")

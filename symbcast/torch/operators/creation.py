@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
-from symbcast.core.logic.formulas import at_most
+from symbcast.core.logic.formulas import all_of, any_of, at_most
 from symbcast.graphs.values.value import Value
 from symbcast.operators.selecting.selection import one_hot
 from symbcast.torch.contents import indexed_by
@@ -13,6 +13,7 @@ from symbcast.torch.node_call import size_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
     from symbcast.torch.node_call import TorchCall
 
 
@@ -50,13 +51,38 @@ def single(call: TorchCall) -> Value:
 def counted(call: TorchCall) -> Value:
     """Numbers from a start to an end (exclusive), in steps."""
     start, step, end = call.size("start", 0), call.size("step", 1), call.size("end")
-    if step == 0:
-        call.refuse("the step must not be 0")
-    if start is None or end is None or not isinstance(step, int):
-        return next(iter(call.recorded()))
-    distance = subtract(end, start) if step > 0 else subtract(start, end)
-    call.require(at_most(0, distance), "the end must not be before the start")
-    return Value((ceil_divide(distance, abs(step)),))
+    if all(not isinstance(call.given(n), Value) for n in ("start", "step", "end")):
+        if isinstance(step, int) and step == 0:
+            call.refuse("the step must not be 0")
+        if not all(isinstance(n, int) for n in (start, step, end)):
+            return next(iter(call.recorded("its arguments are numbers")))
+    if start is None or end is None or step is None:
+        note = "not checked: the end must not be before the start, and the step not 0"
+        call.note(note, is_about_data=call.is_data())
+        return Value((call.count(),))
+    forward = [at_most(1, step), at_most(0, subtract(end, start))]
+    back = [at_most(step, -1), at_most(0, subtract(start, end))]
+    if call.bounds.is_at_least(step, 0):
+        call.at_most(1, step, "the step must not be 0")
+        call.require(forward[1], "the end must not be before the start")
+    elif call.bounds.is_at_most(step, 0):
+        call.at_most(step, -1, "the step must not be 0")
+        call.require(back[1], "the end must not be before the start")
+    else:
+        call.require(any_of([all_of(forward), all_of(back)]), "the end must not be before the start, nor the step 0")
+        length = call.asker.by_cases(
+            f"{call.size_prefix}_count",
+            f"the number of steps [{call.place.name}]",
+            forward[0],
+            ceil_divide(subtract(end, start), step),
+            ceil_divide(subtract(start, end), multiply(-1, step)),
+        )
+        return Value((length,))
+    if isinstance(step, int):
+        return Value((ceil_divide(subtract(end, start) if step > 0 else subtract(start, end), abs(step)),))
+    if call.bounds.is_at_least(step, 0):
+        return Value((ceil_divide(subtract(end, start), step),))
+    return Value((ceil_divide(subtract(start, end), multiply(-1, step)),))
 
 
 @operator("linspace", "logspace", *(f"{kind}_window" for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
@@ -64,7 +90,8 @@ def spaced(call: TorchCall) -> Value:
     """A given count of evenly spaced numbers."""
     count = size_of(call.given("steps", "window_length"))
     if count is None:
-        return next(iter(call.recorded()))
+        call.note("not checked: the number must not be negative", is_about_data=call.is_data())
+        return Value((call.count(),))
     call.is_size(count, "a size must not be negative")
     return Value((count,))
 
@@ -73,11 +100,16 @@ def spaced(call: TorchCall) -> Value:
 def unit(call: TorchCall) -> Value:
     """A matrix with ones on its main diagonal."""
     rows = call.size("n")
-    columns = call.size("m", rows)
+    columns = rows if call.given("m") is None else call.size("m")
+    found: list[Dim] = []
     for size in (rows, columns):
-        if size is not None:
+        if size is None:
+            call.note("not checked: a size must not be negative", is_about_data=call.is_data())
+            found.append(call.count())
+        else:
             call.is_size(size, "a size must not be negative")
-    return Value((rows, columns)) if rows is not None and columns is not None else next(iter(call.recorded()))
+            found.append(size)
+    return Value(tuple(found))
 
 
 @operator("one_hot")
@@ -86,8 +118,11 @@ def one_hot_(call: TorchCall) -> Value:
     classes = call.size("num_classes")
     if classes == -1:
         call.at_most(1, multiply(*call.dims("self")), "there must be an element to infer the number of classes from")
+    if classes is None:
+        call.note("not checked: the classes must be below their number", is_about_data=call.is_data())
     if classes is None or classes == -1:
-        return next(iter(call.recorded()))
+        least = int(call.is_positive(call.dims("self")))
+        return Value((*call.dims("self"), call.count(text="the number of classes", least=least)))
     found = one_hot(call, call.dims("self"), -1, classes)
     indexed_by(call, call.value_of("self"), classes, call.dims("self"))
     return Value(found)

@@ -49,16 +49,14 @@ def indexed(call: TorchCall) -> Value:
     if not _has_masks(call):
         return Value(_indexed(call))
     _fit_masks(call)
-    return _with_count(call, next(iter(call.recorded())))
-
-
-def _with_count(call: TorchCall, output: Value) -> Value:
-    """Return the output, with a new size for its number of elements if a single mask selects them."""
     given = call.given("indices")
     places = [n for n, v in enumerate(given) if v is not None]
-    if len(places) > 1 or output.shape is None or len(output.shape) <= places[0]:
-        return output
-    return call.counted(output, places[0], multiply(*shape_of(given[places[0]])))
+    if len(places) > 1:
+        reason = "not checked: a mask must select as many elements as the other indices"
+        return next(iter(call.unchecked(reason, is_about_data=_is_of_data(call))))
+    dims, mask, place = call.dims("self"), shape_of(given[places[0]]), places[0]
+    count = call.count_of(given[place])
+    return Value((*dims[:place], count, *dims[place + len(mask) :]))
 
 
 def _fit_masks(call: TorchCall) -> None:
@@ -192,22 +190,34 @@ def masked_written(call: TorchCall) -> Value:
 def masked(call: TorchCall) -> Value:
     """The elements where a mask, broadcast with the tensor, is true; data decide their number."""
     found = call.broadcast(call.dims("self"), call.dims("mask"))
-    (value,) = call.recorded()
-    return value if value.shape is None else call.counted(value, 0, multiply(*found))
+    mask = call.value_of("mask")
+    return Value((call.count_of(mask) if mask.shape == found else call.count(multiply(*found)),))
 
 
-@operator("nonzero", "argwhere", "unique", "_unique2", "unique_consecutive", "unique_dim")
-def chosen(call: TorchCall) -> list[Value]:
-    """Unique elements; data decide their number, and slices along an axis must not be empty."""
-    dims = call.dims("self")
-    if call.given("dim") is not None:
-        place = call.axis(call.number("dim"), len(dims))
-        for size in (*dims[:place], *dims[place + 1 :]):
-            call.at_most(1, size, "the compared slices must have elements")
-    found = list(call.recorded())
-    if call.node.op_type in ("aten.nonzero", "aten.argwhere") and found[0].shape is not None:
-        return [call.counted(found[0], 0, multiply(*dims))]
-    return found
+@operator("nonzero", "argwhere")
+def positions(call: TorchCall) -> Value:
+    """The positions of elements other than 0, one row for each; data decide their number."""
+    return Value((call.count_of(call.value_of("self")), len(call.dims("self"))))
+
+
+@operator("_unique", "_unique2", "unique_consecutive", "unique_dim")
+def distinct(call: TorchCall) -> list[Value]:
+    """Distinct elements or slices, the place of each original one among them, and how often each occurs.
+
+    Data decide their number; slices along an axis must not be empty.
+    """
+    dims, text = call.dims("self"), "the number of distinct elements"
+    is_flat = call.node.op_type == "aten.unique_consecutive" and len(dims) == 1 and call.given("dim") == 0
+    if call.given("dim") is None or is_flat:
+        count = call.count(multiply(*dims), text=text, least=int(call.is_positive(dims)))
+        is_listed = call.flag("return_inverse", call.node.op_type == "aten.unique_dim")
+        often = (count,) if call.flag("return_counts") else (0,)
+        return [Value((count,)), Value(dims if is_listed else (0,)), Value(often)][: len(call.node.outputs)]
+    place = call.axis(call.number("dim"), len(dims))
+    for size in (*dims[:place], *dims[place + 1 :]):
+        call.at_most(1, size, "the compared slices must have elements")
+    count = call.count(dims[place], text=text, least=int(call.is_positive(dims)))
+    return [Value((*dims[:place], count, *dims[place + 1 :])), Value((dims[place],)), Value((count,))]
 
 
 @operator("searchsorted")

@@ -12,6 +12,7 @@ from symbcast.operators.context import TWICE
 from symbcast.operators.rearranging import joins, layout
 from symbcast.operators.rearranging.reshape import flatten, reshape
 from symbcast.torch.node_call import size_of
+from symbcast.torch.reading.library import load
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
@@ -24,9 +25,25 @@ if TYPE_CHECKING:
 def viewed(call: TorchCall) -> Value:
     """The elements in the shape ``size``, where one -1 is inferred."""
     if call.given("size", "shape") is None:  # view.dtype
-        return next(iter(call.recorded()))
+        return Value(_retyped(call, call.dims("self")))
     target = call.known_sizes("size" if call.given("size") is not None else "shape")
     return Value(reshaped(call, call.dims("self"), target))
+
+
+def _retyped(call: TorchCall, dims: Dims) -> Dims:
+    """Return the shape of the same memory read as elements of another type."""
+    torch = load()
+    old, new = (getattr(torch, call.dtype_of("self"), None), call.given("dtype"))
+    if old is None or not hasattr(new, "itemsize"):
+        call.give_up("its element types are not known")
+    if old.itemsize == new.itemsize:
+        return dims
+    if not dims:
+        call.refuse("a scalar cannot be read as elements of another length")
+    if old.itemsize > new.itemsize:
+        return (*dims[:-1], multiply(dims[-1], old.itemsize // new.itemsize))
+    each = new.itemsize // old.itemsize
+    return (*dims[:-1], call.divide(dims[-1], each, f"the last axis must be a multiple of {each}"))
 
 
 def reshaped(call: TorchCall, dims: Dims, target: list[Dim]) -> Dims:
@@ -141,8 +158,7 @@ def squeezed(call: TorchCall) -> Value:
         elif gone == 0:
             call.require(Comparison("!=", dims[n], 1), "the exported graph keeps the axis, which is not 1 there")
     if gone not in (0, len(unsure)):
-        call.note("not checked: which axes have size 1")
-        return next(iter(call.recorded()))
+        return next(iter(call.unchecked("not checked: which axes have size 1")))
     out = sure | (set(unsure) if gone else set())
     return Value(tuple(d for n, d in enumerate(dims) if n not in out))
 
@@ -191,13 +207,45 @@ def tiled(call: TorchCall) -> Value:
 @operator("repeat_interleave")
 def interleaved(call: TorchCall) -> Value:
     """Each element along an axis repeated a given number of times."""
-    dims, times = call.given("self"), call.size("repeats")
-    if dims is None or times is None or call.given("dim") is None:
-        return next(iter(call.recorded()))
-    call.is_size(times, "an element must not be repeated a negative number of times")
-    shape = call.dims("self")
-    place = call.axis(call.number("dim"), len(shape))
-    return Value(tuple(multiply(d, times) if n == place else d for n, d in enumerate(shape)))
+    if call.given("self") is None:
+        if len(call.dims("repeats")) != 1:
+            call.refuse("the numbers must be a vector")
+        return Value((_total_of_repeats(call),))
+    shape, times = call.dims("self"), call.size("repeats")
+    if call.given("dim") is None:
+        shape, place = (multiply(*shape),), 0
+    else:
+        place = call.axis(call.number("dim"), len(shape))
+    if isinstance(call.given("repeats"), Value) and _is_tensor(call.given("repeats"), call):
+        given = call.dims("repeats")
+        if len(given) > 1:
+            call.refuse("the numbers must be a vector or one number")
+        call.broadcast(given or (1,), (shape[place],), rule="unidirectional")
+        length = _total_of_repeats(call)
+    elif times is None:
+        call.note("not checked: the number must not be negative", is_about_data=call.is_data_in("repeats"))
+        length = call.count()
+    else:
+        call.is_size(times, "an element must not be repeated a negative number of times")
+        length = multiply(shape[place], times)
+    return Value((*shape[:place], length, *shape[place + 1 :]))
+
+
+def _is_tensor(value: Value, call: TorchCall) -> bool:
+    """Return whether the argument ``repeats`` is a tensor rather than an integer that the graph computes."""
+    return bool(value.shape) or "Tensor" in str(getattr(call.node.raw.target, "_overloadname", ""))
+
+
+def _total_of_repeats(call: TorchCall) -> Dim:
+    """Return how many elements there are after each is repeated as often as a tensor says, or as ``output_size`` says.
+
+    The numbers must not be negative, and their sum must be ``output_size``.
+    """
+    known = call.size("output_size")
+    problem = "not checked: the numbers must not be negative"
+    problem += "" if call.given("output_size") is None else ", and their sum must be output_size"
+    call.note(problem, is_about_data=call.is_data_in("repeats"))
+    return call.count() if known is None else known
 
 
 @operator("cat", "concat", "concatenate")
@@ -242,7 +290,7 @@ def split(call: TorchCall) -> list[Value]:
         return along(dims, place, joins.split_as(call, dims[place], parts))
     each, count = size_of(given), len(call.node.outputs)
     if each is None:
-        return list(call.recorded())
+        return list(call.unchecked(f"not checked: the parts must be {count}", is_about_data=call.is_data()))
     last = subtract(dims[place], multiply(each, count - 1))
     reason = f"the exported graph splits the axis into {count} parts"
     call.at_most(0 if count == 1 else 1, last, reason)

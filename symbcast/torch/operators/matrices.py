@@ -160,9 +160,11 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     for size in dims if is_training else ():
         call.at_most(1, size, "there must be elements to train with")
     per_channel(call, dims[1], _parameters(call, *_STATISTICS))
-    if call.flag("training") or call.flag("use_input_stats") or count > 3:
-        return list(call.recorded())
-    return [Value(dims), Value((0,)), Value((0,))][:count]
+    kept = Value((dims[1],))
+    found = [Value(dims), *[kept if is_training else Value((0,))] * 2]
+    if "_batch_norm_with_update" in call.node.op_type or call.node.op_type.endswith("no_update"):
+        found.append(Value((0,)))
+    return [*found, kept, kept][:count]
 
 
 _STATISTICS = ("weight", "bias", "running_mean", "running_var")

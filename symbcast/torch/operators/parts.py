@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 def sliced(call: TorchCall) -> Value:
     """A slice of an axis, clamped as in Python."""
     dims = call.dims("self")
-    found = _part(call, dims)
-    return next(iter(call.recorded())) if found is None else Value(found)
+    found, place = _part(call, dims), call.axis(call.number("dim", 0), len(dims))
+    if found is None:
+        length = call.count(dims[place], text="the length of a slice")
+        found = (*dims[:place], length, *dims[place + 1 :])
+    return Value(found)
 
 
 def _part(call: TorchCall, dims: Dims) -> Dims | None:
+    """Return the shape of a slice; None if its start or end is unknown."""
     place = call.axis(call.number("dim", 0), len(dims))
     size, step = dims[place], call.number("step", 1)
     call.at_most(1, step, "the step must be 1 or more")
@@ -44,14 +48,25 @@ def _part(call: TorchCall, dims: Dims) -> Dims | None:
 def narrowed(call: TorchCall) -> Value:
     """A slice of given start and length, which must lie within the axis."""
     dims, start, length = call.dims("self"), call.size("start"), call.size("length")
-    if length is None or start is None:
-        return next(iter(call.recorded()))
     place = call.axis(call.number("dim"), len(dims))
+    if length is None:
+        call.note("not checked: the part must lie within the axis", is_about_data=_are_data(call, "start", "length"))
+        length = call.count(dims[place], text="the length of a part")
+        return Value((*dims[:place], length, *dims[place + 1 :]))
     call.is_size(length, "a length must not be negative")
+    if start is None:
+        call.at_most(length, dims[place], "the part must lie within the axis")
+        call.note("not checked: the part must lie within the axis", is_about_data=_are_data(call, "start"))
+        return Value((*dims[:place], length, *dims[place + 1 :]))
     first = from_front(call, dims[place], start)
     call.at_most(0, first, "the part must lie within the axis")
     call.at_most(add(first, length), dims[place], "the part must lie within the axis")
     return Value((*dims[:place], length, *dims[place + 1 :]))
+
+
+def _are_data(call: TorchCall, *names: str) -> bool:
+    """Return whether only data decide each argument that the graph computes."""
+    return all(call.is_data_in(name) for name in names if isinstance(call.given(name), Value))
 
 
 @operator("select", "select_copy")
@@ -75,7 +90,9 @@ def slice_written(call: TorchCall) -> Value:
     """A tensor with a slice of an axis overwritten; the source has the slice's shape."""
     dims = call.dims("self")
     part = _part(call, dims)
-    if part is not None:
+    if part is None:
+        call.note("not checked: the source must have the shape of the slice")
+    else:
         call.same_shape(call.dims("src"), part, "the source must have the shape of the slice")
     return Value(dims)
 
@@ -138,7 +155,9 @@ def part_of_gradient(call: TorchCall) -> Value:
     """The gradient of a tensor of which a slice was taken: zeros around the gradient of the slice."""
     dims = tuple(call.known_sizes("input_sizes"))
     part = _part(call, dims)
-    if part is not None:
+    if part is None:
+        call.note("not checked: the gradient must fit the slice")
+    else:
         call.broadcast(call.dims("grad_output"), part, rule="unidirectional")
     return Value(dims)
 

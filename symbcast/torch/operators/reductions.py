@@ -88,17 +88,17 @@ def middle(call: TorchCall) -> list[Value]:
 def kth(call: TorchCall) -> list[Value]:
     """The ``k``-th smallest element along an axis, which must have at least ``k``; a scalar has one element."""
     dims, k = call.dims("self"), call.size("k")
-    if k is None:
-        return _undecided(call)
     place = call.axis_of(call.number("dim", -1), len(dims))
-    call.at_most(1, k, "k must be 1 or more")
-    call.at_most(k, dims[place] if dims else 1, "the axis must have at least k elements")
+    if k is None:
+        _note_k(call)
+    else:
+        call.at_most(1, k, "k must be 1 or more")
+        call.at_most(k, dims[place] if dims else 1, "the axis must have at least k elements")
     return [Value(reduce(call, dims, [place] if dims else (), keepdims=call.flag("keepdim")))] * 2
 
 
-def _undecided(call: TorchCall) -> list[Value]:
+def _note_k(call: TorchCall) -> None:
     call.note("not checked: the axis must have at least k elements", is_about_data=call.is_data_in("k"))
-    return list(call.recorded())
 
 
 @operator("topk")
@@ -106,7 +106,9 @@ def largest(call: TorchCall) -> list[Value]:
     """The ``k`` largest elements along an axis, which must have at least ``k``; a scalar has one element."""
     dims, k = call.dims("self"), call.size("k")
     if k is None:
-        return _undecided(call)
+        _note_k(call)
+        place = call.axis_of(call.number("dim", -1), len(dims))
+        k = call.count(dims[place] if dims else 1, text="k")
     found = top_k(call, dims or (1,), call.number("dim", -1), k)
     return [Value(found if dims else ())] * 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import (
@@ -19,17 +18,25 @@ from symbcast.core.algebra.arithmetic import (
 from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 from symbcast.graphs.values.contents import Elements, Interval, Ramp, Ratio
+from symbcast.graphs.values.elements import quotient_towards_zero
 from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.value import Value
-from symbcast.torch.node_call import element_of, formula_of, ratio_of, scalar, size_of
+from symbcast.operators.networks.scales import DOUBLE, scale_of
+from symbcast.torch.node_call import (
+    element_of,
+    exact_ratio,
+    formula_of,
+    is_exact,
+    ratio_of,
+    raw_argument,
+    scalar,
+    size_of,
+)
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.torch.node_call import TorchCall
-
-_MOST_BELOW = 64
-"""The largest denominator of a real factor by which sizes are multiplied exactly."""
 
 
 def _two(call: TorchCall) -> tuple[Dim | None, Dim | None]:
@@ -59,42 +66,59 @@ for _name, _function in _ARITHMETIC.items():
 
 
 def _as_recorded(call: TorchCall, name: str) -> Value:
-    """Return a real number as a simple fraction if its operands are known, else as torch recorded it."""
-    left, right = ratio_of(call.given("0")) or _fraction(call.given("0")), ratio_of(call.given("1"))
-    right = right or _fraction(call.given("1"))
+    """Return a product of real numbers as a quotient of sizes; unknown if floats may round it otherwise."""
+    left, right = (_exact(call.given(n)) for n in ("0", "1"))
     if name == "mul" and left is not None and right is not None:
         return scalar(Ratio(multiply(left.above, right.above), multiply(left.below, right.below)))
-    return next(iter(call.recorded()))
+    return scalar(None)
 
 
-def _fraction(value: object) -> Ratio | None:
-    if not isinstance(value, float):
-        return None
-    near = Fraction(value).limit_denominator(_MOST_BELOW)
-    return Ratio(near.numerator, near.denominator) if float(near) == value and near >= 0 else None
+def _exact(value: object) -> Ratio | None:
+    """Return a real number that floats hold exactly at all sizes below 2**40: a size over a power of two."""
+    if isinstance(value, float):
+        return exact_ratio(value)
+    found = ratio_of(value)
+    return found if found is not None and is_exact(found) else None
 
 
 @operator("operator.truediv")
 def divided(call: TorchCall) -> Value:
     """The quotient of two integers, a real number."""
-    left, right = ratio_of(call.given("0")), ratio_of(call.given("1"))
+    left, right = _exact(call.given("0")), _exact(call.given("1"))
     if right is None and not isinstance(call.given("1"), float):
         call.note("not checked: the divisor must not be 0")
     if right is not None:
         call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
     if left is None or right is None:
-        return next(iter(call.recorded()))
+        return scalar(None)
     return scalar(Ratio(multiply(left.above, right.below), multiply(left.below, right.above)))
 
 
 @operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
 def rounded(call: TorchCall) -> Value:
-    """A real number rounded to an integer; if it is truncated towards zero, it must not be negative."""
+    """A real number rounded to an integer: up, down, or towards zero."""
     found = ratio_of(call.given("0"))
-    is_up = call.node.op_type == "math.ceil"
-    if found is None or not call.asker.is_positive([found.below]):
-        return next(iter(call.recorded()))
-    return scalar((ceil_divide if is_up else floor_divide)(found.above, found.below))
+    if found is None:
+        return scalar(None if call.node.op_type == "math.ceil" else _scaled(call))
+    if not call.asker.is_positive([found.below]):
+        return scalar(None)
+    if call.node.op_type in ("math.ceil", "math.floor"):
+        return scalar((ceil_divide if call.node.op_type == "math.ceil" else floor_divide)(*found))
+    return scalar(quotient_towards_zero(call.bounds, *found))
+
+
+def _scaled(call: TorchCall) -> Dim | None:
+    """Return a size times a float, rounded down, if floats cannot round the product otherwise."""
+    product = raw_argument(call, "0")
+    factors = list(getattr(product, "args", ()))
+    if getattr(getattr(product, "target", None), "__name__", "") != "mul" or len(factors) != 2:
+        return None
+    numbers = [f for f in factors if isinstance(f, float)]
+    sizes = [ratio_of(call.resolved(f)) for f in factors if not isinstance(f, float)]
+    if len(numbers) != 1 or sizes[0] is None or sizes[0].below != 1:
+        return None
+    scale, size = scale_of(numbers[0], DOUBLE), sizes[0].above
+    return scale.times(size) if scale is not None and call.bounds.is_at_least(size, 0) else None
 
 
 @operator("torch.sym_float", "builtins.float")
@@ -115,7 +139,7 @@ def power(call: TorchCall) -> Value:
     """A power of an integer."""
     base, exponent = _two(call)
     if base is None or not isinstance(exponent, int) or not 0 <= exponent <= 8:
-        return next(iter(call.recorded()))
+        return scalar(None)
     return scalar(multiply(*[base] * exponent))
 
 
@@ -124,7 +148,7 @@ def extremum(call: TorchCall) -> Value:
     """The larger or smaller of two integers."""
     left, right = _two(call)
     if left is None or right is None:
-        return next(iter(call.recorded()))
+        return scalar(None)
     return scalar((maximum if call.node.op_type.endswith("max") else minimum)([left, right]))
 
 
@@ -193,7 +217,9 @@ def ranged(call: TorchCall) -> Value:
     """An assertion that a data-dependent size lies between two numbers."""
     size = call.size("size")
     low, high = call.given("min"), call.given("max")
-    if size is not None:
+    if size is None:
+        call.note("not checked: its assertion", is_about_data=call.is_data())
+    else:
         if isinstance(low, int) and low > 0:
             call.at_most(low, size, f"the program asserts that the value is at least {low}")
         if isinstance(high, int) and high < (1 << 62):
@@ -228,7 +254,10 @@ def _first(call: TorchCall) -> Value:
     items = value.content.items[:1] if isinstance(value.content, Elements) else (start,)
     if items and items[0] is not None:
         return scalar(items[0])
-    return _bounded(call, interval_of(value, call.bounds), next(iter(call.recorded())))
+    (found,) = call.recorded("torch's symbol for the element of a tensor stands for any integer")
+    known = element_of(found)
+    found = found if isinstance(known, Symbol) and call.asker.origins.get(known) is not None else scalar(None)
+    return _bounded(call, interval_of(value, call.bounds), found)
 
 
 def _bounded(call: TorchCall, held: Interval, recorded: Value) -> Value:
@@ -251,6 +280,6 @@ def first_element(call: TorchCall) -> Value:
 
 
 @operator("sym_stride", "sym_storage_offset")
-def of_data(call: TorchCall) -> Value:
-    """An integer that depends on data or on memory layout."""
-    return next(iter(call.recorded()))
+def of_memory(call: TorchCall) -> Value:
+    """An integer that depends on the memory layout, which is not followed."""
+    return scalar(None)

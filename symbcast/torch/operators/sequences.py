@@ -9,6 +9,7 @@ from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.values.value import Value
 from symbcast.operators.context import TWICE
 from symbcast.operators.reductions import reduce
+from symbcast.operators.selecting.indexing import meet
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.registry import operator
 
@@ -66,10 +67,13 @@ def turned(call: TorchCall) -> Value:
 
 @operator("take_along_dim")
 def taken_along(call: TorchCall) -> Value:
-    """Elements along an axis by indices, which are broadcast with the tensor on the other axes."""
+    """Elements along an axis by indices, which are broadcast with the tensor on the other axes.
+
+    Along an axis, torch takes indices modulo its size, so only an empty axis has none of them.
+    """
     dims, indices = call.dims("self"), call.dims("indices")
     if call.given("dim") is None:
-        indexed_by(call, call.value_of("indices"), _product(dims), indices, from_end=True)
+        indexed_by(call, call.value_of("indices"), _product(dims), indices)
         return Value((_product(indices),))
     if len(dims) != len(indices):
         call.refuse("the indices must have the axes of the tensor")
@@ -79,7 +83,7 @@ def taken_along(call: TorchCall) -> Value:
     free = [tuple(d for n, d in enumerate(shape) if n != place) for shape in (dims, indices)]
     others = call.broadcast(*free)
     shape = (*others[:place], indices[place], *others[place:])
-    indexed_by(call, call.value_of("indices"), dims[place], shape, from_end=True)
+    meet(call, None, None, dims[place], shape)
     return Value(shape)
 
 
