@@ -13,6 +13,7 @@ refused or fell.
 from __future__ import annotations
 
 import ast
+import base64
 import gzip
 import json
 import math
@@ -39,6 +40,11 @@ TYPES = {
     "uint8": (TensorProto.UINT8, np.uint8),
     "int8": (TensorProto.INT8, np.int8),
     "bool": (TensorProto.BOOL, np.bool_),
+    "float16": (TensorProto.FLOAT16, np.float16),
+    "uint16": (TensorProto.UINT16, np.uint16),
+    "int16": (TensorProto.INT16, np.int16),
+    "uint32": (TensorProto.UINT32, np.uint32),
+    "uint64": (TensorProto.UINT64, np.uint64),
 }
 
 
@@ -98,14 +104,15 @@ def model(row):
     outputs = [f"out{n}" for n in range(row.get("count", 1))]
     nodes.append(helper.make_node(row["op"], names, outputs, name="it", domain=row.get("domain", "")))
     for name, given in row["attributes"].items():
+        value = TensorProto.FromString(base64.b64decode(given["tensor"])) if isinstance(given, dict) else given
         numbers = AttributeProto.INTS if given == [] else None
-        nodes[-1].attribute.append(helper.make_attribute(name, given, attr_type=numbers))
+        nodes[-1].attribute.append(helper.make_attribute(name, value, attr_type=numbers))
     graph = helper.make_graph(
         nodes, "graph", inputs, [helper.make_empty_tensor_value_info(o) for o in outputs], constants
     )
     imports = [helper.make_opsetid("", row["opset"])]
     if "domain" in row:
-        imports.append(helper.make_opsetid(row["domain"], 1))
+        imports.append(helper.make_opsetid(row["domain"], row.get("domain_version", 1)))
     return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 

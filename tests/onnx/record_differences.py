@@ -74,7 +74,25 @@ def rows():
     norm = [floats("A", 2, 3), floats("B", 2, 3), floats(3)]
     yield sized(node("SkipLayerNormalization", 1, {}, norm, domain=MICROSOFT), (1, 2, 3), (1, 2, 3))
     yield sized(node("NonZero", 13, {}, [floats()]))
+    yield from of_few_elements()
     yield from bounded()
+
+
+def of_few_elements():
+    """Give rows of operators that treat sizes of 0 or 1 in their own way."""
+    small = {"kind": "uint8"}
+    yield sized(node("ReduceMax", 20, {}, [integers("N", "M", kind="bool"), values([1], "int64")]), FEW, FEW)
+    rotated = {"num_heads": 1, "do_rotary": 1}
+    yield sized(node("Attention", 1, rotated, [floats(1, "L", 4), zeros(4, 12), zeros(12)], domain=MICROSOFT), FEW)
+    window = [integers(1, 1, 3, 3, **small), integers(1, 1, "A", 2, **small)]
+    yield sized(node("ConvInteger", 10, {}, window), range(5))
+    skip = [floats("N", 3, 4), floats("M", 3, 4), floats(4)]
+    yield sized(node("SkipLayerNormalization", 1, {}, skip, domain=MICROSOFT), FEW, FEW)
+    state = [floats(1, 2, "L"), floats("M", 1, 3), None, floats(1, 2, "P")]
+    yield sized(node("CausalConvWithState", 27, {}, state, 2), FEW, (1, 2, 4), FEW)
+    yield sized(node("CumSum", 14, {}, [floats("N", "M"), number(2)]), FEW, FEW)
+    yield sized(node("Multinomial", 7, {"sample_size": 2}, [floats("N", "M")]), FEW, FEW)
+    yield sized(node("OneHot", 11, {}, [integers(2), number(3), floats("N")]), range(4))
 
 
 def bounded():

@@ -129,3 +129,25 @@ def _data_reason(call: NodeCall, position: int, interval: Interval) -> str:
         ends = f"at least {dim_text(interval.low)} and {ends}" if ends else f"at least {dim_text(interval.low)}, "
     name = call.input_name(position)
     return f"not checked: the indices in {name}, which are data, {ends}must be within the axis"
+
+
+def check_rows(call: NodeCall, position: int, size: Dim, what: str) -> None:
+    """Require that ids be rows of a table, none counted from its end; note it where they are data."""
+    ids = call.value(position)
+    found = interval_of(ids, call.bounds)
+    name, empty = call.input_name(position), call.empty(ids.shape or ())
+    needs = []
+    if found.low is not None and found.high is not None:
+        pairs = ((0, found.low), (add(found.high, 1), size))
+        needs = [at_most(least, most) for least, most in pairs if not call.bounds.is_at_most(least, most)]
+        if not needs:
+            return
+    if not found.is_attained:
+        call.require(any_of([empty, at_most(1, size)]), f"{name} must be row indices of {what}, which has none")
+        call.note(
+            f"not checked: the numbers in {name}, which are data, must be row indices of {what}",
+            is_about_data=True,
+            by=[position],
+        )
+    elif needs:
+        call.require(any_of([empty, all_of(needs)]), f"{name} must be row indices of {what}")

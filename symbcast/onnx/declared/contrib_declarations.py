@@ -13,19 +13,15 @@ _HIDDEN = "@num_heads*D"
 CONTRIB_DECLARATIONS = tuple(
     declaration._replace(domain=MICROSOFT)
     for declaration in (
-        Declaration("Gelu QuickGelu ScaledSiLU SampleOp", "X -> X"),
+        Declaration("Gelu QuickGelu SampleOp", "X -> X"),
         Declaration("MurmurHash3", "X -> X", INT32),
         Declaration("Trilu", "(..., N, M), number? -> (..., N, M)"),
         Declaration("BiasGelu FastGelu", "(..., C), (C)? -> (..., C)"),
         Declaration("Inverse", "(..., N, N) -> (..., N, N)"),
-        Declaration("CDist", "(M, N), (K, N) -> (M, K)"),
-        Declaration("GatedAdd", "(..., C), (..., C), (..., 1) -> (..., C)"),
-        Declaration("LinearAttentionGate", "(B, T, H), (H), (H), (B, T, H)? -> (B, T, H), (B, T, H)"),
+        Declaration("CDist", "(M, 1<=N), (K, N) -> (M, K)"),
         Declaration("TorchEmbedding", "(N, M), (...), number?, number? -> (..., M)"),
         Declaration("BiasSoftmax", "X, * -> X", note="not checked: the shape of the bias"),
         Declaration("BiasDropout", "X, *, X?, number?, number? -> X, X", note="not checked: the shape of the bias"),
-        Declaration("BranchwiseRMSNorm", "X, *? -> X", note="not checked: the shape of the scale"),
-        Declaration("NGramRepeatBlock", "(B, L), (B, V) -> (B, V)", "#1"),
         Declaration("Unique", "(N) -> (unique), (N), (unique)"),
         # Quantized data in a device-specific memory order.
         Declaration("QuantizeWithOrder DequantizeWithOrder", "X, number -> X"),

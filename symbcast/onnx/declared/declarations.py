@@ -7,6 +7,7 @@ A signature lists the inputs and then, after an arrow, the output:
     (N, 2*C, @heads) sums of products of names, numbers and attributes, and "rest", the product of the axes under "...";
                      one name in a product may be new: it is the size divided by the other factors
     (N|1)            either size
+    (1<=N)           a size that is at least 1
     number           one number, a scalar or a vector of length 1
     input?           an optional input
     -> X             the shape, or the named sizes, of the inputs

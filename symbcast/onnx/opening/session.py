@@ -63,6 +63,8 @@ def refusal(examined: Examined, known: Walked | None = None) -> Refusal | None:
 
 _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
 """Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema."""
+_PREVIEW = "ai.onnx.preview"
+"""The domain that ONNX Runtime does not know: it does not use the definitions there either."""
 _OVERRIDABLE = 4
 """The first IR version in which an initializer that is also an input is only its default."""
 
@@ -411,7 +413,8 @@ class _Opening:
         texts = tuple([found.text if found is not None and found.is_known else None for found in made])
         if is_implemented(operator, given, texts):
             return
-        if self._within(partial(self._defined, node.raw, operator, scope), 1) is not None:
+        is_registered = operator.schema.domain != _PREVIEW
+        if is_registered and self._within(partial(self._defined, node.raw, operator, scope), 1) is not None:
             return
         if is_implemented(operator, given, texts, with_casts=True):
             return

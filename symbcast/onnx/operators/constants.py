@@ -15,6 +15,7 @@ from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.protobuf.constant import TensorConstant
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import MULTINOMIAL_EMPTY
 
 if TYPE_CHECKING:
     pass
@@ -95,8 +96,12 @@ def random(call: NodeCall) -> Value:
 @operator("Multinomial")
 def multinomial(call: NodeCall) -> Value:
     """Samples for each line of the input."""
-    rows = call.rank(0, (2,), "the input")[0]
-    return Value((rows, call.integer("sample_size", 1)), call.integer("dtype", 6))
+    rows, classes = call.rank(0, (2,), "the input")
+    count = call.integer("sample_size", 1)
+    if call.does(MULTINOMIAL_EMPTY):
+        for size, what in ((rows, "a line"), (classes, "a class"), (count, "a sample")):
+            call.at_most(1, size, f"there must be {what}")
+    return Value((rows, count), call.integer("dtype", 6))
 
 
 @operator("HannWindow", "HammingWindow", "BlackmanWindow")

@@ -23,6 +23,11 @@ CONV_INTEGER_POINT = Difference(
     "accepts only one zero point for all weights",
     "one, or one for each output channel",
 )
+CONV_EMPTY_WINDOW = Difference(
+    "ConvInteger QLinearConv",
+    "accepts a window of size 0",
+    "a window is not empty",
+)
 CONV_WINDOW_FITS = Difference(
     "Conv ConvInteger QLinearConv",
     "requires the window to fit into the padded axis",
@@ -170,7 +175,7 @@ DFT_HALF = Difference(
 )
 DFT_EMPTY = Difference(
     "DFT",
-    "transforms a signal of length 0",
+    "requires elements of the signal only for an output that is not empty",
     "the length must be positive",
 )
 STFT_REAL = Difference(
@@ -178,15 +183,46 @@ STFT_REAL = Difference(
     "accepts a real signal without an axis for its parts",
     "there is an axis of 1",
 )
+REDUCE_EMPTY = Difference(
+    "ReduceMax ReduceMin",
+    "refuses to reduce no truth values to one",
+    "requires nothing",
+)
+ATTENTION_ROTARY = Difference(
+    "Attention",
+    "does not rotate queries and keys, on the processor",
+    "do_rotary does so",
+)
 RECURRENT_LAYOUT = Difference(
     "RNN GRU LSTM",
     "has no kernel for layout 1",
     "the batch comes first then",
 )
-RECURRENT_EMPTY = Difference(
-    "GRU LSTM",
-    "aborts the process if inputs are empty",
+CRASHES = Difference(
+    "Conv DecoderMaskedMultiHeadAttention DynamicQuantizeLSTM FeatureVectorizer GRU Inverse LSTM MultiHeadAttention"
+    " QAttention STFT SkipLayerNormalization SkipSimplifiedLayerNormalization Unique",
+    "ends the process on some sizes, most of them 0",
+    "an operator runs, or refuses its inputs",
+)
+BY_FUNCTION = Difference(
+    "CausalConvWithState LinearAttention",
+    "runs the definition by other operators, which broadcasts",
+    "the sizes of inputs are equal",
+)
+CUMULATED_AXIS = Difference(
+    "CumProd CumSum",
+    "does not look at the axis of an empty tensor, nor of a scalar",
+    "the axis is one of the input's",
+)
+MULTINOMIAL_EMPTY = Difference(
+    "Multinomial",
+    "refuses an empty batch, and no classes",
     "requires nothing",
+)
+ONE_HOT_VALUES = Difference(
+    "OneHot",
+    "requires two values in one axis",
+    "they are two values",
 )
 RECURRENT_HIDDEN_SIZE = Difference(
     "RNN GRU LSTM",

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
+from symbcast.graphs.operators.gathering import check_rows
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import UNKNOWN, Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.attention.attention import past_length
 from symbcast.onnx.registry import MICROSOFT, operator
-from symbcast.operators.networks.attention import check_scores_bias, head_width, in_heads, present
+from symbcast.onnx.runtime.crashes import crashes
+from symbcast.onnx.runtime.differences import ATTENTION_ROTARY
+from symbcast.operators.networks.attention import check_scores_bias, head_width
 from symbcast.operators.operands import expect_one_of
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
 @operator("QAttention", domain=MICROSOFT)
 def quantized_attention(call: NodeCall) -> Sequence[Value]:
     """Attention with quantized input and weights."""
+    crashes(call, at_most(1, call.rank(0, (3,), "the input")[0]), "the batch is empty")
     expect_numbers(call, 3, 6)
     call.note("not checked: the shapes of the scale and zero point of the weights")
     return _self_attention(call, mask=5, past=8)[0]
@@ -42,7 +46,11 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
     """Return the outputs, and the shape of the scores."""
     batch, length, features = call.rank(0, (3,), "the input")
     heads = head_count(call)
+    if call.integer("do_rotary") and call.does(ATTENTION_ROTARY):
+        call.refuse("the processor does not rotate queries and keys")
     hidden, out = hidden_sizes(call, projection(call, features), heads)
+    for size in (hidden, out):
+        call.at_most(1, size, "the heads must have a width")
     width = floor_divide(out, heads)
     before: Dim = 0
     held = known_shape(call, past, "past")
@@ -118,24 +126,63 @@ def multi_head_attention(call: NodeCall) -> Sequence[Value]:
         expect(call, 0, "the query", (None, None, heads, 3, None))
         queries: Dims = (query[0], heads, query[1], query[4])
     else:
-        queries = in_heads(call, query, heads, "the query")
+        width = width_of_heads(call, query, heads, "the query")
+        queries = query[0], heads, query[1], width
+    if len([o for o in call.node.outputs if o]) > _SCORES:
+        call.refuse("ONNX Runtime does not infer the type of the fourth output")
     batch, _, length, width = queries
     keys, values = _keys_and_values(call, query, queries)
+    hidden = query[2] if len(query) == 3 else multiply(heads, width)
+    value = known_shape(call, 2, "the value")
+    out = value[2] if value is not None and len(value) == 3 else hidden
     # ONNX Runtime requires cached values to be as wide as the keys.
     before = past_length(call, 6, keys, keys)
-    scores = (*queries[:3], add(before, keys[2]))
-    hidden, out = multiply(heads, width), multiply(heads, values[3])
+    held = before
+    total = add(before, keys[2])
+    if call.has(8):
+        total = add(filled_length(call, 8, before, keys[2]), keys[2])
+    else:
+        held = total
+    scores = (*queries[:3], total)
     expect(call, 3, "the bias", (add(hidden, hidden, out),))
-    total = scores[-1]
     allowed: list[Dims] = [(batch,), (add(multiply(3, batch), 2),), (batch, total), (batch, length, total)]
     padding = known_shape(call, 4, "key_padding_mask")
     expect_one_of(call, "key_padding_mask", padding, allowed, "key_padding_mask must fit the batch and the length")
     check_scores_bias(call, "attention_bias", known_shape(call, 5, "attention_bias"), scores)
     found = Value((batch, length, out), call.dtype())
-    if call.has(8) or call.has(9):
-        call.note("not checked: the fill level of the cache")
-        return found, UNKNOWN, UNKNOWN, UNKNOWN
-    return found, *(Value(d, call.dtype()) for d in (present(keys, before), present(values, before), scores))
+    if call.has(9):
+        call.note("not checked: the shape of cache_indirection")
+    return found, *(Value((*dims[:2], held, dims[3]), call.dtype()) for dims in (keys, values))
+
+
+_SCORES = 3
+
+
+def width_of_heads(call: NodeCall, dims: Dims, heads: int, what: str) -> Dim:
+    """Return the width of one head of ``(batch, length, heads * width)``; ONNX Runtime divides only where it is."""
+    is_empty = call.empty(dims[:2])
+    needs = any_of([is_empty, equal(modulo(dims[2], heads), 0)])
+    call.require(needs, f"the last size of {what} must be a multiple of the {heads} heads")
+    crashes(call, any_of([is_empty, at_most(1, dims[2])]), f"the heads of {what} have no width")
+    return floor_divide(dims[2], heads)
+
+
+def filled_length(call: NodeCall, position: int, room: Dim, added: Dim) -> Dim:
+    """Return how many places of a cache are filled; there must be room for at least one, and for those added."""
+    shape = known_shape(call, position, "past_sequence_length")
+    if shape is not None:
+        call.equal(multiply(*shape), 1, "past_sequence_length must be one number")
+    filled = (call.elements(position) or (None,))[0]
+    if not is_size(filled):
+        call.at_most(1, room, "the cache must have a place")
+        call.at_most(added, room, "the cache must have room for what is added")
+        reason = "not checked: the numbers in past_sequence_length, which are data, must leave room in the cache"
+        call.note(reason, is_about_data=True, by=[position])
+        return call.fresh("past", "what past_sequence_length holds", by=[position])
+    call.is_size(filled, "past_sequence_length must not be negative")
+    call.at_most(add(filled, 1), room, "past_sequence_length must be below the length of the cache")
+    call.at_most(add(filled, added), room, "the cache must have room for what is added")
+    return filled
 
 
 def _keys_and_values(call: NodeCall, query: Dims, queries: Dims) -> tuple[Dims, Dims]:
@@ -158,11 +205,9 @@ def _keys_and_values(call: NodeCall, query: Dims, queries: Dims) -> tuple[Dims, 
     if len(key) == 3:
         expect(call, 1, "the key", (batch, None, query[2]))
         expect(call, 2, "the value", (batch, key[1], None))
-        return keys, (*keys[:3], head_width(call, value[2], heads, "the value"))
+        return keys, (*keys[:3], width_of_heads(call, value, call.integer("num_heads"), "the value"))
     expect(call, 1, "the key", (batch, heads, None, width))
     expect(call, 2, "the value", key)
-    if call.has(3) or call.has(6):
-        call.refuse("with keys in four axes there must be neither a bias nor earlier keys")
     return keys, keys
 
 
@@ -236,13 +281,26 @@ def rotary_embedding(call: NodeCall) -> Value:
     cosines = call.rank(2, (2,), "cos_cache")
     expect(call, 3, "sin_cache", cosines)
     positions = known_shape(call, 1, "position_ids")
+    call.at_most(length, cosines[0], "the caches must be as long as the sequence")
     if positions is not None and len(positions) == 2:
         expect(call, 1, "position_ids", (batch, length))
+        check_rows(call, 1, cosines[0], "the caches")
     else:
         expect_numbers(call, 1)
-    call.at_most(length, cosines[0], "the caches must be as long as the sequence")
+        _check_start(call, length, cosines[0])
     check_angles(call, dims, cosines[1])
     return Value(dims, call.dtype())
+
+
+def _check_start(call: NodeCall, length: Dim, room: Dim) -> None:
+    """Require that the positions from the first one on be in the caches."""
+    start = (call.elements(1) or (None,))[0]
+    if not is_size(start):
+        reason = "not checked: the numbers in position_ids, which are data, must leave room for the sequence"
+        call.note(reason, is_about_data=True, by=[1])
+        return
+    call.is_size(start, "position_ids must not be negative")
+    call.at_most(add(start, length), room, "the caches must have angles for all positions")
 
 
 def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
@@ -254,7 +312,10 @@ def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     if turned and not heads:
         call.refuse("with rotary_embedding_dim, num_heads must be given")
     if len(dims) == 3 and not heads:
-        call.divide(dims[2], multiply(2, angles), reason)
+        double = multiply(2, angles)
+        is_whole = all_of([at_most(1, angles), equal(modulo(dims[2], call.bounds.larger(double, 1)), 0)])
+        call.at_most(double, dims[2], reason)
+        call.require(any_of([call.empty(dims[:2]), is_whole]), reason)
         return
     width = dims[3] if len(dims) == 4 else head_width(call, dims[2], heads, "the input")
     half = equal(angles, floor_divide(width, 2))

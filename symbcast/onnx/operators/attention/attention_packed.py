@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
@@ -11,13 +12,18 @@ from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.attention.attention_contrib import (
     equal_hidden_size,
+    filled_length,
     head_count,
     hidden_sizes,
     projection,
+    width_of_heads,
 )
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.differences import DECODER_BUFFER
-from symbcast.operators.networks.attention import cached, head_width
+from symbcast.operators.networks.attention import cached, check_scores_bias, head_width
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
 
 _FILLED = "not checked: the fill level of the cache"
 
@@ -66,28 +72,41 @@ def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
     heads = head_count(call)
     call.equal(length, 1, "there must be one place")
     wide = hidden if call.has(1) else equal_hidden_size(call, hidden, heads)
-    width = head_width(call, wide, heads, "the query")
+    width = width_of_heads(call, (batch, length, wide), heads, "the query")
+    if len([o for o in call.node.outputs if o]) > 3:
+        call.refuse("ONNX Runtime does not infer the type of the fourth output")
+    expect(call, 10, "the bias", (multiply(3, wide),))
     key = known_shape(call, 1, "the key")
     if key is not None and len(key) == 4:
         expect(call, 1, "the key", (batch, heads, None, width))
         expect(call, 2, "the value", (batch, heads, key[2], width))
+        _check_scores(call, batch, heads, key[2])
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, Value((batch, heads, 1, key[2]), call.dtype())
     expect(call, 1, "the key", (batch, 1, wide))
     expect(call, 2, "the value", (batch, 1, wide))
     added = (batch, heads, 1, width)
     caches = known_shape(call, 5, "past_key"), known_shape(call, 6, "past_value")
     before = cached(call, caches, added, added)
-    expect(call, 10, "the bias", (multiply(3, wide),))
     is_shared = bool(call.integer("past_present_share_buffer"))
     if not is_shared and call.does(DECODER_BUFFER):
         call.refuse("the processor needs past_present_share_buffer")
-    if any(call.has(n) for n in (3, 4, 8, 9)):
-        call.note("not checked: the shapes of the mask, the added scores and the beams")
+    if before is not None and call.has(7) and is_shared:
+        _check_scores(call, batch, heads, add(filled_length(call, 7, before, 1), 1))
+    elif any(call.has(n) for n in (3, 4)):
+        call.note("not checked: the shapes of the mask and the added scores")
+    if any(call.has(n) for n in (8, 9)):
+        call.note("not checked: the shapes of the beams")
     if before is None:
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
     total = before if is_shared else add(before, 1)
     held = Value((batch, heads, total, width), call.dtype(5))
     return Value((batch, 1, wide), call.dtype()), held, held, Value((batch, heads, 1, total), call.dtype())
+
+
+def _check_scores(call: NodeCall, batch: Dim, heads: int, total: Dim) -> None:
+    """Require that the mask and the added scores fit one query and all keys."""
+    expect(call, 3, "the mask", (batch, total))
+    check_scores_bias(call, "attention_bias", known_shape(call, 4, "attention_bias"), (batch, heads, 1, total))
 
 
 @operator("DecoderMaskedSelfAttention", domain=MICROSOFT)

@@ -10,6 +10,8 @@ from symbcast.graphs.operators.expected_shapes import expect, known_rank, known_
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.onnx.runtime.differences import BY_FUNCTION
+from symbcast.onnx.tail import infer
 from symbcast.operators.networks.attention import head_width
 
 if TYPE_CHECKING:
@@ -40,6 +42,11 @@ _BY_INPUT = {4: "decay", 5: "beta"}
 
 
 @operator("LinearAttention")
+def linear_attention_(call: NodeCall) -> Sequence[Value]:
+    """Linear attention; ONNX Runtime has no kernel for it, and uses the definition by other operators."""
+    return infer(call) if call.does(BY_FUNCTION) else linear_attention(call)
+
+
 @operator("LinearAttention", domain=MICROSOFT)
 def linear_attention(call: NodeCall) -> Sequence[Value]:
     """Linear attention: the output, and the state after the last key and value."""
@@ -55,8 +62,14 @@ def linear_attention(call: NodeCall) -> Sequence[Value]:
             call.refuse(f"the update rule {rule} needs the input {_BY_INPUT[n]}")
     batch, length, hidden = call.rank(0, (3,), "the query")
     width = head_width(call, hidden, heads, "the query")
-    expect(call, 1, "the key", (batch, length, multiply(key_heads, width)))
+    expect(call, 1, "the key", (batch, length, None))
+    shared = [multiply(n, width) for n in range(1, key_heads + 1) if key_heads % n == 0]
+    reason = "the key must have a number of heads that divides kv_num_heads, as wide as those of the query"
+    call.one_of(call.rank(1, (3,), "the key")[2], shared if is_contrib else shared[-1:], reason)
     expect(call, 2, "the value", (batch, length, None))
+    if is_contrib:
+        for size, what in ((hidden, "query"), (call.rank(2, (3,), "the value")[2], "value")):
+            call.at_most(1, size, f"the last size of the {what} must be at least 1")
     value_width = head_width(call, call.rank(2, (3,), "the value")[2], key_heads, "the value")
     state = (*([slots] if slots else []), batch, key_heads, width, value_width)
     expect(call, 3, "past_state", state)
@@ -74,7 +87,29 @@ def _check_gate(call: NodeCall, position: int, leading: Sequence[Dim], allowed: 
         call.one_of(found[2], allowed, f"the last size of {name} must fit the heads")
 
 
+@operator("LinearAttentionGate", domain=MICROSOFT)
+def attention_gate(call: NodeCall) -> Sequence[Value]:
+    """The decay and, from a second input, the update of linear attention, one number for each head."""
+    dims = call.shape(0)
+    if not dims:
+        call.refuse("the input must have an axis for the heads")
+    if not call.has(3) and len([o for o in call.node.outputs if o]) > 1:
+        call.refuse("the second output needs the input b")
+    call.at_most(1, dims[-1], "the last size must be at least 1")
+    for n, what in ((1, "dt_bias"), (2, "decay_scale")):
+        held = known_shape(call, n, what)
+        if held is not None:
+            call.equal(multiply(*held), dims[-1], f"{what} must have a number for each head")
+    expect(call, 3, "b", dims)
+    return Value(dims, call.dtype()), Value(dims, call.dtype())
+
+
 @operator("CausalConvWithState")
+def causal_convolution_(call: NodeCall) -> Sequence[Value]:
+    """Causal convolution; ONNX Runtime has no kernel for it, and uses the definition by other operators."""
+    return infer(call) if call.does(BY_FUNCTION) else causal_convolution(call)
+
+
 @operator("CausalConvWithState", domain=MICROSOFT)
 def causal_convolution(call: NodeCall) -> Sequence[Value]:
     """Causal convolution of each channel; also the last elements, for the next call."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from symbcast.core.algebra.arithmetic import modulo, multiply
-from symbcast.core.logic.formulas import equal
+from symbcast.core.logic.formulas import at_most, equal
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
 from symbcast.graphs.operators.table import Operator
 from symbcast.graphs.values.value import Dims, Value
@@ -25,6 +25,7 @@ from symbcast.onnx.operators.windows.convolutions import convolution, quantized_
 from symbcast.onnx.operators.windows.pools import global_pool, max_unpool, pool_
 from symbcast.onnx.operators.windows.resize import grid_sample, resize
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.onnx.runtime.crashes import crashes
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -104,7 +105,7 @@ def _first(call: NodeCall) -> Value:
 @operator("QLinearConv", domain=MICROSOFT)
 def quantized_convolution_(call: NodeCall) -> Value | Sequence[Value]:
     """A convolution of quantized numbers; an attribute says where the channels are."""
-    if call.integer("channels_last"):
+    if call.integer("channels_last") == 1:
         return with_channels_last(call, quantized_convolution, 0)
     return quantized_convolution(call)
 
@@ -149,6 +150,16 @@ def into_blocks(call: NodeCall) -> Value:
     return Value((dims[0], filled, *dims[2:]), call.dtype())
 
 
+def _whole_blocks(call: NodeCall) -> Dims:
+    """Return the input, whose channels must be whole blocks."""
+    dims = call.rank(0, (4,), "the input")
+    call.require(equal(modulo(dims[1], BLOCK // 2), 0), "the channels must be whole blocks")
+    enough = equal(modulo(dims[1], BLOCK), 0)
+    if call.is_known(enough) is not True:
+        call.note("not checked: the channels must be whole blocks, of 8 or 16 as the machine decides")
+    return dims
+
+
 @operator("ReorderOutput", domain=BLOCKED)
 def out_of_blocks(call: NodeCall) -> Value:
     """Take as many channels out of their blocks as the attribute ``channels`` says."""
@@ -157,6 +168,7 @@ def out_of_blocks(call: NodeCall) -> Value:
     if channels < 1:
         call.refuse("channels must be positive")
     call.at_most(channels, dims[1], f"there must be {channels} channels in the blocks")
+    call.at_most(dims[1], channels + BLOCK - 1, "all blocks must be needed")
     found = (dims[0], channels, *dims[2:])
     return Value(channels_last(found) if call.integer("channels_last") else found, call.dtype())
 
@@ -173,22 +185,21 @@ def convolution_of_blocks(call: NodeCall) -> Value:
 @operator("MaxPool", "AveragePool", domain=BLOCKED)
 def pool_of_blocks(call: NodeCall) -> Value:
     """One element for each position of a window."""
-    for size in call.rank(0, (4,), "the input")[2:]:
-        call.at_most(1, size, "height and width must not be 0")
+    crashes(call, at_most(1, _whole_blocks(call)[2]), "an image has no height")
     return pool_(call)[0]
 
 
 @operator("GlobalMaxPool", "GlobalAveragePool", domain=BLOCKED)
 def global_pool_of_blocks(call: NodeCall) -> Value:
     """Every axis after the channels becomes 1."""
-    call.rank(0, (4,), "the input")
+    crashes(call, at_most(1, _whole_blocks(call)[3]), "an image has no width")
     return global_pool(call)
 
 
 @operator("Upsample", domain=BLOCKED)
 def enlarged_blocks(call: NodeCall) -> Value:
     """Height and width scaled by integers."""
-    dims = call.rank(0, (4,), "the input")
+    dims = _whole_blocks(call)
     scales = call.integers("scales") or []
     if len(scales) != 4 or scales[:2] != [1, 1] or min(scales) < 1:
         call.refuse("scales must be 1, 1 and two positive numbers")

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add
-from symbcast.core.logic.formulas import all_of, any_of, at_most
-from symbcast.graphs.operators.expected_shapes import expect, known_shape, known_shapes
-from symbcast.graphs.values.intervals import interval_of
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.logic.formulas import any_of, at_most, negate
+from symbcast.graphs.operators.expected_shapes import expect, known_rank, known_shape, known_shapes
+from symbcast.graphs.operators.gathering import check_rows
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.matrices import gemm_product
 from symbcast.onnx.registry import MICROSOFT, OPERATORS, operator
+from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
 from symbcast.operators.matmul import matmul
 from symbcast.operators.networks.normalisation import group_norm, layer_norm
+from symbcast.operators.operands import expect_one_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -38,6 +40,72 @@ def bias_add(call: NodeCall) -> Value:
     expect(call, 1, "the bias", (dims[-1],))
     expect(call, 2, "skip", dims)
     return Value(dims, call.dtype())
+
+
+@operator("ScaledSiLU", domain=MICROSOFT)
+def scaled_silu(call: NodeCall) -> Value:
+    """An activation with one scale, which has no axis."""
+    known_rank(call, 1, (0,), "the scale")
+    return Value(call.shape(0), call.dtype())
+
+
+@operator("GatedAdd", domain=MICROSOFT)
+def gated_add(call: NodeCall) -> Value:
+    """The sum of the input and a gated one; the gate has one number for each row."""
+    dims = call.shape(0)
+    if not dims:
+        call.refuse("the input must have an axis")
+    if call.has(3):
+        call.refuse("the processor has no gate_weight for these numbers")
+    call.at_most(1, dims[-1], "the last size must be at least 1")
+    expect(call, 1, "Y", dims)
+    expect(call, 2, "the gate", (*dims[:-1], 1))
+    return Value(dims, call.dtype())
+
+
+@operator("BranchwiseRMSNorm", domain=MICROSOFT)
+def branchwise_norm(call: NodeCall) -> Value:
+    """The last axis normalised in equal parts, each scaled by the same numbers or by its own."""
+    dims, branches = call.shape(0), call.integer("num_branches")
+    if not dims or branches < 1:
+        call.refuse("the input must have an axis, and num_branches must be positive")
+    call.at_most(1, dims[-1], "the last size must be at least 1")
+    width = call.divide(dims[-1], branches, f"the last size must be a multiple of the {branches} branches")
+    scale = known_rank(call, 1, (1, 2), "the scale")
+    shapes: list[Dims] = [(width,), (dims[-1],), (branches, width)]
+    expect_one_of(call, "the scale", scale, shapes, "the scale must fit a branch, or all of them")
+    return Value(dims, call.dtype())
+
+
+@operator("NGramRepeatBlock", domain=MICROSOFT)
+def block_repeats(call: NodeCall) -> Value:
+    """The scores of the next token, without those that would repeat an n-gram of the sequence."""
+    batch, length = call.rank(0, (2,), "input_ids")
+    scores, count = call.rank(1, (2,), "the scores"), call.integer("ngram_size")
+    if count < 1:
+        call.refuse("ngram_size must be positive")
+    call.equal(batch, scores[0], "there must be scores for each sequence")
+    items, sizes = call.numbers(0), numbers_of((batch, length))
+    if items is not None and sizes is not None:
+        blocked = _blocked(items, sizes[1], count)
+        if min(blocked, default=0) < 0:
+            call.refuse("a token that would be repeated must not be below 0")
+        call.at_most(max(blocked, default=-1) + 1, scores[1], "there must be a score for each token that is blocked")
+    elif call.is_known(at_most(length, count - 1)) is not True:
+        reason = "not checked: the ids that would be repeated, which are data, must have a score"
+        call.note(reason, is_about_data=True, by=[0], enough=at_most(length, count - 1))
+    return Value(scores, call.dtype(1))
+
+
+def _blocked(ids: Sequence[int], length: int, count: int) -> set[int]:
+    """Return the tokens that complete an n-gram which a line of ids already has."""
+    lines = [ids[n : n + length] for n in range(0, len(ids), length)] if length else []
+    return {
+        line[end]
+        for line in lines
+        for end in range(count - 1, length)
+        if line[end - count + 1 : end] == line[length - count + 1 :]
+    }
 
 
 @operator("GroupNorm", "SkipGroupNorm", domain=MICROSOFT)
@@ -93,6 +161,7 @@ def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     """The sum of the input and the skip connection, normalised along the last axis."""
     dims = call.rank(0, (2, 3), "the input")
     _check_skip(call, dims)
+    _check_crash(call, dims)
     if call.does(SKIP_NORM_EMPTY):
         call.at_most(1, dims[-1], "ONNX Runtime needs a last axis that is not empty")
     count = 2 if call.node.op_type == "SkipSimplifiedLayerNormalization" else 3
@@ -112,6 +181,11 @@ def _check_skip(call: NodeCall, dims: Dims) -> None:
         call.one_of(skip[0], (dims[0], 1), "the batch of skip must be the input's, or 1")
 
 
+def _check_crash(call: NodeCall, dims: Dims) -> None:
+    skip = call.shape(1)
+    crashes(call, any_of([call.empty(dims), negate(call.empty(skip))]), "skip is empty, and the input is not")
+
+
 @operator("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MICROSOFT)
 def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
     """The normalised sum of word, position and segment embeddings; also the length of each sequence."""
@@ -129,28 +203,9 @@ def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
         call.note("not checked: the shapes of the scales and zero points")
     for position, table in ((0, 2), (1, 4), (8, 3)):
         if call.has(position) and call.has(table):
-            _check_rows(call, position, call.shape(table)[0])
+            check_rows(call, position, call.shape(table)[0], "the table")
     shape = (*ids, hidden)
     return Value(shape, call.dtype(2)), Value((ids[0],), INT32), Value(shape, call.dtype(2))
-
-
-def _check_rows(call: NodeCall, position: int, size: Dim) -> None:
-    """Require that ids be rows of a table, none counted from its end; note it where they are data."""
-    ids = call.value(position)
-    found = interval_of(ids, call.bounds)
-    name, empty = call.input_name(position), call.empty(ids.shape or ())
-    needs = []
-    if found.low is not None and found.high is not None:
-        pairs = ((0, found.low), (add(found.high, 1), size))
-        needs = [at_most(least, most) for least, most in pairs if not call.bounds.is_at_most(least, most)]
-        if not needs:
-            return
-    if not found.is_attained:
-        call.note(
-            f"not checked: {name}, which is data, must be row indices of the table", is_about_data=True, by=[position]
-        )
-    elif needs:
-        call.require(any_of([empty, all_of(needs)]), f"{name} must be row indices of the table")
 
 
 def _check_positions(call: NodeCall, ids: Dims) -> None:

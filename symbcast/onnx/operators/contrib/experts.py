@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.graphs.operators.expected_shapes import expect, known_rank
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.differences import EXPERTS_LAYERS
@@ -25,8 +26,13 @@ def experts(call: NodeCall) -> Value:
     found, hidden, count = _routed(call)
     if call.does(EXPERTS_LAYERS) and (call.has(6) or (_fused(call) == 1 and call.text(_ACTIVATION) == "swiglu")):
         call.refuse("the processor has no third layer, and a gate only in the first weights")
-    second = known_rank(call, 4, (3,), "the second weights")
+    first, second = (known_rank(call, n, (3,), f"the {what} weights") for n, what in ((2, "first"), (4, "second")))
     inner = None if second is None else second[2]
+    if first is not None and second is not None and not call.has(6):
+        return _in_either_layout(call, found, (count, hidden), first, second)
+    for size, what in ((hidden, "the width of a token"), (inner, "the inner width of an expert")):
+        if size is not None:
+            call.at_most(1, size, f"{what} must be at least 1")
     expect(call, 4, "the second weights", (count, hidden, None))
     wide = None if inner is None else multiply(_fused(call), inner)
     expect(call, 2, "the first weights", (count, wide, hidden))
@@ -34,6 +40,26 @@ def experts(call: NodeCall) -> Value:
     expect(call, 5, "the second bias", (count, hidden))
     expect(call, 6, "the third weights", (count, inner, hidden))
     expect(call, 7, "the third bias", (count, inner))
+    return found
+
+
+def _in_either_layout(call: NodeCall, found: Value, sizes: tuple[Dim, Dim], first: Dims, second: Dims) -> Value:
+    """Require that the matrices of each expert fit a token, or that their transposes do, as older models have them."""
+    count, hidden = sizes
+    reason = "the weights must be (experts, width, inner), or all of them (experts, inner, width)"
+    layouts = []
+    for one, two in ((first, second), ((first[0], first[2], first[1]), (second[0], second[2], second[1]))):
+        inner = two[2]
+        wide = multiply(_fused(call), inner)
+        pairs = [*zip(one, (count, wide, hidden), strict=True), *zip(two[:2], (count, hidden), strict=True)]
+        layouts.append(all_of([*(equal(a, b) for a, b in pairs), at_most(1, inner)]))
+    call.at_most(1, hidden, "the width of a token must be at least 1")
+    call.require(any_of(layouts), reason)
+    for n, what, size in ((3, "the first bias", None), (5, "the second bias", hidden)):
+        expect(call, n, what, (count, size))
+    bias = known_rank(call, 3, (2,), "the first bias")
+    if bias is not None:
+        call.one_of(bias[1], (first[1], first[2]), "the first bias must have a number for each output")
     return found
 
 

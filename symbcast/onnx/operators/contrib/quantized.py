@@ -65,7 +65,7 @@ def _check_line(call: NodeCall, dims: Dims, scale: Dims) -> None:
     """Require one scale, or one for each slice on the axis."""
     if not scale or scale[0] == 1:
         return
-    axis = call.integer("axis", 1) if call.version >= 10 else 1
+    axis = call.integer("axis", 1) if call.version >= 10 or call.node.domain else 1
     is_on_axis: Formula = equal(scale[0], dims[axis]) if -len(dims) <= axis < len(dims) else FALSE
     call.require(any_of([equal(scale[0], 1), is_on_axis]), "there must be one scale, or one for each slice on the axis")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.core.logic.formulas import Formula, all_of, any_of, equal
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.graphs.operators.expected_shapes import (
     expect,
     expect_number_or_line,
@@ -68,7 +68,6 @@ def quantize_and_multiply(call: NodeCall) -> Value:
 def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Value:
     """Return a product multiplied by scales, which are broadcast onto it."""
     left, right = call.shape(0), call.shape(1)
-    _check_columns(call, right, zero)
     shape = matmul(call, left, right)
     lines = [found for n in scales if (found := known_shape(call, n, call.input_name(n)))]
     if any(len(line) > 1 for line in lines):
@@ -76,11 +75,14 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
     elif lines:
         scale = call.broadcast(*lines) if len(lines) > 1 else lines[0]
         call.broadcast(scale, shape, rule="unidirectional") if scale != (1,) else None
-    found = known_shape(call, bias, "the bias")
-    if found is not None:
-        call.equal(
-            multiply(*found), right[-1] if len(right) > 1 else 1, "the bias must have one number for each column"
-        )
+    is_empty = call.empty(shape)
+    if call.is_known(is_empty) is not True:  # of an empty product, ONNX Runtime does not look at the rest
+        with call.asker.under(negate(is_empty)):
+            _check_columns(call, right, zero)
+            found = known_shape(call, bias, "the bias")
+            if found is not None:
+                columns = right[-1] if len(right) > 1 else 1
+                call.equal(multiply(*found), columns, "the bias must have one number for each column")
     return Value(shape, FLOAT)
 
 
@@ -148,9 +150,13 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
         call.refuse("bits must be 2, 4 or 8, and block_size a power of 2 that is at least 16")
     blocks = -(-rows // block)
     call.equal(dims[-1], rows, f"the last size of A must be {rows}, the attribute K")
-    expect(call, 1, "B", (columns, blocks, block * bits // 8))
-    _check_packed(call, 2, "the scales", columns, blocks)
-    _check_packed(call, 3, "the zero points", columns, -(-blocks * bits // 8) if call.dtype(3) == UINT8 else blocks)
+    is_packed = _is_packed_before(call, (columns, blocks, block * bits // 8))
+    if call.is_known(is_packed) is not True:
+        with call.asker.under(negate(is_packed)):
+            expect(call, 1, "B", (columns, blocks, block * bits // 8))
+            _check_packed(call, 2, "the scales", columns, blocks)
+            points = -(-blocks * bits // 8) if call.dtype(3) == UINT8 else blocks
+            _check_packed(call, 3, "the zero points", columns, points)
     order = known_shape(call, 4, "g_idx")
     if order is not None:
         if len(order) != 1:
@@ -158,7 +164,18 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
         call.require(any_of([equal(order[0], rows), equal(order[0], blocks * block)]), "g_idx must have K numbers")
         call.note("not checked: the numbers in g_idx must be blocks")
     expect(call, 5, "the bias", (columns,))
+    if any(not isinstance(size, int) for size in known_shape(call, 5, "the bias") or ()):
+        call.refuse("ONNX Runtime opens it only if the bias is declared with a number as its size")
     return Value((*dims[:-1], columns), call.dtype())
+
+
+def _is_packed_before(call: NodeCall, wanted: Sequence[int]) -> Formula:
+    """Return when ONNX Runtime takes B for a matrix that it packed itself: sizes are 0 or as they must be, one is 0."""
+    held = known_shape(call, 1, "B")
+    if held is None or len(held) != len(wanted) or all(call.bounds.is_at_least(size, 1) for size in held):
+        return FALSE
+    fits = [any_of([equal(size, 0), equal(size, number)]) for size, number in zip(held, wanted, strict=True)]
+    return all_of([call.empty(held), *fits])
 
 
 def _check_packed(call: NodeCall, position: int, what: str, columns: int, each: int) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import at_most
 from symbcast.graphs.values.value import UNKNOWN, Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import FEATURES_FROM_FRONT
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ def vectorizer(call: NodeCall) -> Value:
     widths = call.integers("inputdimensions") or []
     if len(widths) != len(shapes):
         call.refuse("inputdimensions must have a number for each input")
+    crashes(call, at_most(1, batch), "the batch is empty")
     return Value((batch, sum(widths)), FLOAT)
 
 

@@ -116,6 +116,9 @@ class _Sizes:
 
     def _meet_size(self, what: str, text: str, size: Dim) -> None:
         """Require that a size match its text; a new name gets its value."""
+        least, _, text = text.rpartition("<=")
+        if least:
+            self.call.at_most(int(least), size, f"{what} must be at least {least}")
         call, either = self.call, text.split("|")
         if len(either) > 1:
             known = [found for part in either if (found := self._sum(part)) is not None]

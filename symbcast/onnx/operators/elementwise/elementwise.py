@@ -15,7 +15,7 @@ from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime.differences import DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
+from symbcast.onnx.runtime.differences import CUMULATED_AXIS, DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
 
 
 @operator("Identity")
@@ -43,13 +43,24 @@ def cumulated(call: NodeCall) -> Value:
     axes = call.numbers(1)
     if axes is None:
         call.note(f"not checked: {call.input_name(1)}, which is data, must be an axis", is_about_data=True, by=[1])
-    for axis in axes or ():
-        call.axis(axis, len(dims))
+    if call.does(CUMULATED_AXIS):
+        _check_axes(call, dims, axes or ())
+    else:
+        for axis in axes or ():
+            call.axis(axis, len(dims))
     content = None
-    if axes and call.node.op_type == "CumSum":
+    if axes and -len(dims) <= axes[0] < len(dims) and call.node.op_type == "CumSum":
         is_exclusive, is_reversed = bool(call.integer("exclusive")), bool(call.integer("reverse"))
         content = summed_along(call.value(0), axes[0], call.bounds, is_exclusive=is_exclusive, is_reversed=is_reversed)
     return Value(dims, call.dtype(), content)
+
+
+def _check_axes(call: NodeCall, dims: Dims, axes: Sequence[int]) -> None:
+    """Require the axes of a tensor that is not empty."""
+    if not dims:
+        call.refuse("a scalar cannot be cumulated")
+    if not all(-len(dims) <= axis < len(dims) for axis in axes):
+        call.require(call.empty(dims), f"the axis must be from {-len(dims)} to {len(dims) - 1}")
 
 
 @operator("Clip")

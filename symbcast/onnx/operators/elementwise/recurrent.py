@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.core.logic.formulas import at_most
 from symbcast.graphs.operators.expected_shapes import expect, known_shape
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import MICROSOFT, operator
-from symbcast.onnx.runtime.differences import RECURRENT_EMPTY, RECURRENT_HIDDEN_SIZE, RECURRENT_LAYOUT
+from symbcast.onnx.runtime.crashes import crashes
+from symbcast.onnx.runtime.differences import RECURRENT_HIDDEN_SIZE, RECURRENT_LAYOUT
 from symbcast.operators.networks.recurrent import GATES, Layer, Layout, Role, recurrent
 from symbcast.operators.operands import Operand
 
@@ -52,7 +54,7 @@ def quantized_lstm(call: NodeCall) -> Sequence[Value]:
 def _run(call: NodeCall, layer: Layer) -> Sequence[Value]:
     operands = {role: Operand(name, known_shape(call, n, name)) for role, (n, name) in _OPERANDS.items()}
     shapes = recurrent(call, layer, operands)
-    _check_lengths(call, layer.length)
+    check_lengths(call, _LENGTHS, layer.length)
     return [Value(shape, call.dtype()) for shape in shapes]
 
 
@@ -66,19 +68,18 @@ def _layer(call: NodeCall, kind: str, weights: str = "DRC") -> Layer:
     layout = Layout("NT", "ND", "NTD", weights) if is_batch_first else Layout("TN", "DN", "TDN", weights)
     first, second, features = call.rank(0, (3,), "X")
     length, batch = (second, first) if is_batch_first else (first, second)
-    if call.does(RECURRENT_EMPTY):
-        _check_empty(call, length, batch, features)
+    _check_empty(call, length, batch, features)
     directions, biases = _DIRECTIONS[direction], 2 * GATES[kind]
     return Layer(kind, layout, batch, features, _hidden_size(call), length, directions, bias_gates=biases)
 
 
 def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None:
-    """Require nonempty inputs where ONNX Runtime aborts on empty ones (seen with 1.31)."""
+    """Require nonempty inputs where ONNX Runtime ends its process on empty ones."""
     sizes = {"GRU": (length, batch, features), "LSTM": (batch,), "DynamicQuantizeLSTM": (batch,)}.get(
         call.node.op_type, ()
     )
     for size in sizes:
-        call.at_most(1, size, "ONNX Runtime aborts where X is empty")
+        crashes(call, at_most(1, size), "X is empty")
 
 
 def _hidden_size(call: NodeCall) -> Dim:
@@ -91,14 +92,14 @@ def _hidden_size(call: NodeCall) -> Dim:
     return call.rank(2, (3,), "R")[2]
 
 
-def _check_lengths(call: NodeCall, length: Dim) -> None:
-    """Require that the sequence lengths, mostly data, not exceed the length of the input."""
-    if not call.has(_LENGTHS):
+def check_lengths(call: NodeCall, position: int, length: Dim) -> None:
+    """Require that the lengths in an input, mostly data, not exceed the length of the sequences."""
+    if not call.has(position):
         return
-    items = call.elements(_LENGTHS)
+    items = call.elements(position)
     if items is None or not all(map(is_size, items)):
-        reason = f"not checked: no number of {call.input_name(_LENGTHS)} may be above the length {length}"
-        call.note(reason, is_about_data=True, by=[_LENGTHS])
+        reason = f"not checked: no number of {call.input_name(position)} may be above the length {length}"
+        call.note(reason, is_about_data=True, by=[position])
         return
     for item in dict.fromkeys(items):
         if is_size(item):

@@ -12,6 +12,7 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.sequences import AxisSequence
 from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.logic.formulas import any_of, negate
 from symbcast.graphs.operators.expected_shapes import expect_line, known_shape, known_shapes
 from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.contents import Content, Elements, Ramp
@@ -26,6 +27,7 @@ from symbcast.onnx.runtime.differences import (
     INSTANCE_NORM_AXES,
     LAYER_NORM_EMPTY,
     LRN_IMAGES,
+    REDUCE_EMPTY,
 )
 from symbcast.onnx.tail import infer
 from symbcast.operators.networks.normalisation import check_channels, group_norm, layer_norm, per_channel
@@ -34,7 +36,7 @@ from symbcast.operators.reductions import reduce, search
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
-INT64 = 7
+INT64, _BOOL = 7, 9
 _WIDE = frozenset({1, 6, 7, 11})
 """Element types that can hold sums of sizes."""
 
@@ -47,7 +49,10 @@ def reduced(call: NodeCall) -> Dims | None:
     dims, axes = call.shape(0), _axes(call)
     if axes is None:
         return dims
-    return reduce(call, dims, axes or None, keepdims=bool(call.integer("keepdims", 1)))
+    shape = reduce(call, dims, axes or None, keepdims=call.integer("keepdims", 1) == 1)
+    if call.dtype() == _BOOL and call.does(REDUCE_EMPTY):
+        call.require(any_of([call.empty(shape), negate(call.empty(dims))]), "there must be a truth value to reduce")
+    return shape
 
 
 def _axes(call: NodeCall) -> list[int] | None:
@@ -103,7 +108,7 @@ def _reduced_ramp(call: NodeCall, ramp: Ramp, places: Sequence[int]) -> Content 
         start, strides = add(ramp.start, end), kept
     else:
         return None
-    if not call.integer("keepdims", 1):
+    if call.integer("keepdims", 1) != 1:
         strides = [s for n, s in enumerate(strides) if n not in places]
     return Ramp(start, tuple(strides)) if strides else Elements((start,))
 
@@ -117,7 +122,7 @@ def arg(call: NodeCall) -> Value:
     if call.does(ARG_EMPTY):
         place = call.axis(axis, len(dims))
         unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
-    return Value(search(call, dims, axis, keepdims=bool(call.integer("keepdims", 1)), unless=unless), INT64)
+    return Value(search(call, dims, axis, keepdims=call.integer("keepdims", 1) == 1, unless=unless), INT64)
 
 
 def _normalised(call: NodeCall) -> tuple[Dims, int]:

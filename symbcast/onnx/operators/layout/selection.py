@@ -7,12 +7,15 @@ from itertools import product
 
 from symbcast.core.algebra.arithmetic import maximum, multiply
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.graphs.operators.expected_shapes import expect_line, expect_numbers
+from symbcast.core.logic.formulas import any_of, negate
+from symbcast.graphs.operators.expected_shapes import expect, expect_line, expect_numbers
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.operators.elementwise.recurrent import check_lengths
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH
+from symbcast.onnx.runtime.crashes import crashes
+from symbcast.onnx.runtime.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH, ONE_HOT_VALUES
 from symbcast.operators.selecting.selection import one_hot, top_k
 
 INT64 = 7
@@ -71,6 +74,10 @@ def unique(call: NodeCall) -> Sequence[Value]:
     most = multiply(*dims) if axis is None else dims[whole]
     count = call.fresh("count", f"the number of distinct elements of {call.input_name(0)}", by=[0], most=most)
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
+    if axis is not None:
+        leading, trailing = dims[:whole], dims[whole + 1 :]
+        is_safe = any_of([call.empty((*leading, dims[whole])), negate(call.empty(trailing))])
+        crashes(call, is_safe, "the slices are empty")
     one = Value((count,), INT64)
     return Value(shape, call.dtype()), one, Value((most,), INT64), one
 
@@ -83,6 +90,8 @@ def one_hot_(call: NodeCall) -> Value:
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
+    if call.does(ONE_HOT_VALUES):
+        expect(call, 2, "the values", (2,))
     least = 1 if call.does(ONE_HOT_DEPTH) else 0
     return Value(one_hot(call, dims, call.integer("axis", -1), depth, least=least), call.dtype(2))
 
@@ -106,6 +115,10 @@ def reverse_sequence(call: NodeCall) -> Value:
     """Each sequence of a batch reversed up to its own length."""
     dims = call.shape(0)
     lengths = call.rank(1, (1,), "sequence_lens")
-    batch = call.axis(call.integer("batch_axis", 1), len(dims))
+    axes = call.integer("batch_axis", 1), call.integer("time_axis")
+    if len(dims) < 2 or set(axes) not in ({0, 1}, {0, -1}) or axes[0] == axes[1]:
+        call.refuse("batch_axis and time_axis must be the first two axes")
+    batch, time = (call.axis(axis, len(dims)) for axis in axes)
     call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
+    check_lengths(call, 1, dims[time])
     return Value(dims, call.dtype())

@@ -11,7 +11,7 @@ from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.onnx.operators.windows.windows import SAME, auto_pad, nonempty, windows
+from symbcast.onnx.operators.windows.windows import SAME, auto_pad, nonempty, numbers, windows
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.differences import (
     GLOBAL_POOL_EMPTY,
@@ -49,9 +49,10 @@ def pool_(call: NodeCall) -> Sequence[Value]:
 
 
 def _ask_of_padding(call: NodeCall, found: Sequence[Window]) -> None:
-    """Refuse what the runtime does: padding as wide as the window."""
-    for w in found:
-        if isinstance(w.kernel, int) and max(w.before, w.after) >= w.kernel:
+    """Refuse what the runtime does: padding as wide as the window, even where ``auto_pad`` replaces it."""
+    pads = numbers(call, "pads", 0, 2 * len(found), 0)
+    for w, before, after in zip(found, pads[: len(found)], pads[len(found) :], strict=True):
+        if isinstance(w.kernel, int) and max(before, after) >= w.kernel:
             call.refuse("the padding must be smaller than the window")
 
 

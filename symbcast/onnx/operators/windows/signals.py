@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.core.logic.formulas import any_of, equal
+from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.values.contents import is_size
 from symbcast.graphs.values.value import Constant, Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import DFT_EMPTY, DFT_HALF, MEL_EDGES, STFT_REAL
 
 if TYPE_CHECKING:
@@ -45,7 +46,11 @@ def transform(call: NodeCall) -> Value:
     least = 0 if call.does(DFT_EMPTY) and not call.has(1) else 1
     call.at_most(least, length, "the length of a transform must be positive")
     found = add(floor_divide(length, 2), 1) if is_half and not is_inverse else length
-    return Value((*dims[:place], found, *dims[place + 1 : -1], parts), call.dtype())
+    shape = (*dims[:place], found, *dims[place + 1 : -1], parts)
+    if call.does(DFT_EMPTY):
+        needs = any_of([call.empty(shape), at_most(1, dims[place])])
+        call.require(needs, "the signal must not be empty, unless the output is")
+    return Value(shape, call.dtype())
 
 
 def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
@@ -96,6 +101,7 @@ def short_transform(call: NodeCall) -> Value:
     if window is not None and given is not None:
         call.equal(window, given, "the window must be as long as a frame")
     call.at_most(length, whole, "a frame must not be longer than the signal")
+    crashes(call, any_of([call.empty((batch,)), at_most(1, length)]), "a frame has no elements")
     frames = add(floor_divide(subtract(whole, length), step), 1)
     bins = add(floor_divide(length, 2), 1) if call.integer("onesided", 1) else length
     return Value((batch, frames, bins, 2), call.dtype())
