@@ -56,6 +56,21 @@ def test_lines(arguments, status, shown, told, capsys):
     assert told in " ".join(err.split())
 
 
+def test_a_target_gets_the_text_and_the_user_what_it_leaves_out(capsys):
+    ranges = ["--range", "N=1..8", "--range", "H=345..400", "--range", "W=320"]
+    assert run(["contract", MODEL, *ranges, "--runtime", "onnxruntime", "--to", "trtexec"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "--minShapes=x:1x3x349x320 --optShapes=x:8x3x352x320 --maxShapes=x:8x3x352x320\n"
+    assert "left out     H <= 4 or H % 32 == 0 or H % 32 >= 29 fails at H=345 (p2o.Add.252)" in err
+    assert "other sizes work too" in err
+
+
+@pytest.mark.parametrize(("arguments", "status", "verdict"), [(["H=33..60"], 1, "never"), (["H=64"], 0, "always")])
+def test_json_is_written_for_every_verdict(arguments, status, verdict, capsys):
+    assert run(["contract", MODEL, "--range", *arguments, "--range", "W=64", "--to", "json"]) == status
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+
+
 def test_one_model_is_needed(capsys):
     assert run(["contract"]) == run(["contract", MODEL, MODEL]) == run(["contract", "no.onnx"]) == 2
     assert "give one model" in capsys.readouterr().err
@@ -78,3 +93,6 @@ def test_a_model_that_is_not_decided(tmp_path, capsys):
     assert "open" in capsys.readouterr().out
     assert run(["contract", str(path), "--check"]) == 3
     assert run(["contract", str(path), "--to", "trtexec"]) == 3
+    capsys.readouterr()
+    assert run(["contract", str(path), "--to", "json"]) == 3
+    assert json.loads(capsys.readouterr().out)["verdict"] == "unknown"

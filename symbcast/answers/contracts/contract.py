@@ -231,7 +231,11 @@ class Contract(Guessable):
         lines.append(_HEADS[self.verdict].format(_counted(self.size)))
         if self.reason:
             lines.append(f"open         {self.reason}")
-        lines += [f"left out     {failure}" for failure in self.left_out]
+        return "\n".join([*lines, *self.omissions()])
+
+    def omissions(self) -> list[str]:
+        """Return the lines of `explain` about what the boxes leave out, what is not checked, and ranges not given."""
+        lines = [f"left out     {failure}" for failure in self.left_out]
         lines += [f"data         {note}" for note in self.question.notes[:_NOTES]]
         missed = [f"{n}={size}" for n, sizes in self.typical.items() for size in sizes if not self._has(n, size)]
         if missed and self.boxes:
@@ -240,7 +244,7 @@ class Contract(Guessable):
         if default:
             assumed = ", ".join(f"{name}={range_text(r)}" for name, r in default.items())
             lines.append(f"no range     {assumed} was assumed")
-        return "\n".join(lines)
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contract as plain data for JSON, as `json_schema` describes it."""

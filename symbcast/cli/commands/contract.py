@@ -65,7 +65,7 @@ def contract(  # noqa: PLR0913 - each is an option
     min_size: int = 1,
     runtime: str | None = None,
 ) -> int:
-    """Find the largest ranges of sizes in which a model runs, each proved, and write them for a server or compiler.
+    """Find ranges of sizes in which a model runs, as large as possible, and write them for a server or compiler.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def contract(  # noqa: PLR0913 - each is an option
     most
         How many boxes a contract has at most: by default 4 profiles, or a list of 128.
     to
-        Write the contract for this target, and nothing else.
+        Write the contract for this target; what it leaves out goes to standard error.
     check
         Say whether every size in the ranges works, where it fails, and how to pad.
     assume
@@ -204,9 +204,11 @@ def _shown(found: Contract, shortener: Shortener) -> Exit:
 
 
 def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
-    if found.verdict is not Verdict.ALWAYS:
-        print_text(_told(found.explain(), shortener), sys.stderr)
-    if not found.boxes or found.verdict is Verdict.UNKNOWN:
+    """Print the text for a target, and on standard error what it leaves out; the whole answer if it is not ALWAYS."""
+    told = found.explain() if found.verdict is not Verdict.ALWAYS else "\n".join([*_open(found), *found.omissions()])
+    if told:
+        print_text(_told(told, shortener), sys.stderr)
+    if target != "json" and (not found.boxes or found.verdict is Verdict.UNKNOWN):
         return _STATUS[found.verdict]
     try:
         print_text(found.to(target))
@@ -214,6 +216,10 @@ def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
         print_text(f"symbcast: {error}", sys.stderr)
         return Exit.FAILS
     return _STATUS[found.verdict]
+
+
+def _open(found: Contract) -> list[str]:
+    return [f"open         {found.reason}"] if found.reason else []
 
 
 _STATUS = {

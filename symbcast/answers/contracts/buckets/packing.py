@@ -8,17 +8,19 @@ right with the prefix, and divide and conquer finds all splits of a level in n l
 **Two sizes.** A shape that serves a set of requests can be replaced by the least valid area that covers the set's
 greatest height and greatest width; so the candidates are one per height and width of requests. Heights are taken in
 descending order. The state is the set of shapes chosen so far that no other one improves on, as (width, area) with both
-ascending: it alone decides the cost of all lower requests. Equal states keep the cheaper way to reach them.
+ascending: it alone decides the cost of all lower requests. Equal states keep the cheaper way to reach them. Where there
+are too many requests for that, shapes are chosen and exchanged one at a time, and the answer says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.solver.budget import reason, share
+from symbcast.core.solver.budget import share
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.search.space import Axis
@@ -27,12 +29,23 @@ Shape: TypeAlias = tuple[int, ...]
 Weights: TypeAlias = Mapping[Shape, float]
 Holds: TypeAlias = Callable[[Shape], bool]
 
-_EXACT = 1_000_000
+_CANDIDATES = 300_000
+"""Units for the shapes of the least area for all heights and widths of requests of two sizes."""
+_IMPROVED = 700_000
+"""Units for choosing and exchanging shapes one at a time."""
+_EXACT = 500_000
 """Units for the exact choice of shapes of two sizes."""
+_MOST_LINES = 40
+"""How many heights, and how many widths, of requests are tried where there are too many for all."""
 _EXCHANGES = 3
 """How often all shapes are tried for an exchange, before the exact choice."""
+_ROUNDS = 2
+"""For how many rounds over all shapes the effort for them is enough."""
 _COSTS = 4
 """Requests whose cost is added up for one unit of effort."""
+
+
+_MANY = "too many distinct sizes ({}) to find the best; round them first"
 
 
 @dataclass(frozen=True)
@@ -124,23 +137,48 @@ def _of_two(weights: Weights, k: int, axes: Sequence[Axis], holds: Holds) -> Pac
     rows: dict[int, list[tuple[int, float]]] = {}
     for (height, width), weight in sorted(weights.items()):
         rows.setdefault(height, []).append((width, weight))
-    candidates = {height: _candidates(weights, height, axes, holds) for height in rows}
-    known = list(dict.fromkeys(shape for row in candidates.values() for shape in row))
-    if _cost(weights, known) is None:
-        return None
-    total = sum(weight * height * width for (height, width), weight in weights.items())
-    chosen, why = _improved(weights, known, k), ""
     try:
-        with share(_EXACT):
-            chosen = _exact(weights, rows, candidates, k, chosen)
+        with share(_CANDIDATES):
+            candidates = {height: _candidates(weights, height, axes, holds) for height in rows}
+            known = list(dict.fromkeys(shape for row in candidates.values() for shape in row))
+        why = ""
     except EffortSpentError:
-        if not chosen:
-            raise
-        why = reason()
+        known, why = _some_candidates(weights, k, axes, holds), _MANY.format(len(weights))
+    if not all(any(h >= height and w >= width for h, w in known) for height, width in weights):
+        return None
+    few = len(known) * len(weights) * k * _ROUNDS // _COSTS <= _IMPROVED
+    chosen = _improved(weights, known if few else _some_candidates(weights, k, axes, holds), k)
+    if not why:
+        try:
+            with share(_EXACT):
+                chosen = _exact(weights, rows, candidates, k, chosen)
+        except EffortSpentError:
+            why = _MANY.format(len(weights))
     cost = _cost(weights, chosen)
+    if cost is None and why:
+        raise EffortSpentError  # several shapes may cover the requests together
     if cost is None:
         return None
+    total = sum(weight * height * width for (height, width), weight in weights.items())
     return Packing(sorted(chosen), cost / total - 1, why)
+
+
+def _some_candidates(weights: Weights, k: int, axes: Sequence[Axis], holds: Holds) -> list[Shape]:
+    """Return shapes of the least area for some heights and widths, spread evenly over those of the requests.
+
+    They are so few that all of them can be tried for each shape that is chosen. The greatest are among them: the shape
+    that covers these covers all requests.
+    """
+    tried = _IMPROVED * _COSTS // (len(weights) * k * _ROUNDS)
+    count = max(1, min(_MOST_LINES, isqrt(tried)))
+    heights, widths = (_spread(sorted({size[axis] for size in weights}), count) for axis in (0, 1))
+    found = (_least_area(height, width, axes, holds) for height in heights for width in widths)
+    return list(dict.fromkeys(shape for shape in found if shape is not None))
+
+
+def _spread(sizes: Sequence[int], count: int) -> list[int]:
+    """Return at most so many of some ascending sizes, with the last one."""
+    return [sizes[(n + 1) * len(sizes) // count - 1] for n in range(count)] if count < len(sizes) else list(sizes)
 
 
 def _candidates(weights: Weights, height: int, axes: Sequence[Axis], holds: Holds) -> list[Shape]:
@@ -246,33 +284,44 @@ def _cost(weights: Weights, shapes: Sequence[Shape]) -> float | None:
 def _improved(weights: Weights, known: Sequence[Shape], k: int) -> list[Shape]:
     """Return shapes chosen one at a time, then exchanged one at a time while that saves something.
 
-    The first one covers all requests; returns no shapes if no single one does.
+    The first one covers all requests; returns no shapes if no single one does. What is chosen when the effort is spent
+    is returned.
     """
     highest, widest = max(h for h, _ in weights), max(w for _, w in weights)
     whole = [c for c in known if c[0] >= highest and c[1] >= widest]
     if not whole:
         return []
     chosen = [min(whole, key=lambda c: (c[0] * c[1], c))]
-    least = _cost(weights, chosen)
-    while len(chosen) < k:
-        cost, best = _best_added(weights, known, chosen)
-        if best is None or cost == least:
-            break
-        chosen, least = [*chosen, best], cost
-    for _ in range(_EXCHANGES):
-        before = least
-        for n in range(1, len(chosen)):
-            others = [*chosen[:n], *chosen[n + 1 :]]
-            cost, best = _best_added(weights, known, others)
-            if best is not None and cost is not None and least is not None and cost < least:
-                chosen, least = [*others, best], cost
-        if least == before:
-            break
+    try:
+        with share(_IMPROVED):
+            while len(chosen) < k:
+                best = _best_added(weights, known, chosen)
+                if best is None:
+                    break
+                chosen = [*chosen, best]
+            for _ in range(_EXCHANGES):
+                before = chosen
+                for n in range(1, len(chosen)):
+                    others = [*chosen[:n], *chosen[n + 1 :]]
+                    best = _best_added(weights, known, others)
+                    chosen = chosen if best is None else [*others[:n], best, *others[n:]]
+                if chosen == before:
+                    break
+    except EffortSpentError:
+        pass
     return chosen
 
 
-def _best_added(weights: Weights, known: Sequence[Shape], chosen: Sequence[Shape]) -> tuple[float | None, Shape | None]:
-    charge(len(known) * len(weights) // _COSTS)
-    costs = {c: cost for c in known if c not in chosen and (cost := _cost(weights, [*chosen, c])) is not None}
-    best = min(costs, key=lambda c: (costs[c], c), default=None)
-    return (None, None) if best is None else (costs[best], best)
+def _best_added(weights: Weights, known: Sequence[Shape], chosen: Sequence[Shape]) -> Shape | None:
+    """Return the shape that saves most beside those chosen, which cover all requests; None if none saves anything."""
+    charge(len(weights) * len(chosen) // _COSTS)
+    areas = [min(h * w for h, w in chosen if h >= height and w >= width) for height, width in weights]
+    requests = [(height, width, n, area) for ((height, width), n), area in zip(weights.items(), areas, strict=True)]
+    saved: dict[Shape, float] = {}
+    for h, w in known:
+        charge(1 + len(requests) // _COSTS)
+        saved[h, w] = sum(
+            n * (a - h * w) for height, width, n, a in requests if a > h * w and height <= h and width <= w
+        )
+    best = max(saved, key=lambda c: (saved[c], [-n for n in c]), default=None)
+    return best if best is not None and saved[best] > 0 else None

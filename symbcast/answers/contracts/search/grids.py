@@ -14,6 +14,7 @@ from symbcast.answers.contracts.search.progressions import StepSearch
 from symbcast.answers.contracts.search.tables import Score, Table, is_any, is_within, meet, without
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import all_of
+from symbcast.core.solver.budget import share
 from symbcast.core.solver.evaluation.evaluation import may_be_undefined, predicate
 from symbcast.core.solver.groups.normal_form import put_in
 from symbcast.core.solver.sets.piecewise import NotPeriodicError
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1 << 16
 MOST_ROWS = 1 << 11
+LISTED = 200_000
+"""Units of effort for all points of a group: half of what a group has, so that boxes can be grown without them."""
 
 
 class Grid:
@@ -109,12 +112,13 @@ def has_rows(group: Group) -> bool:
 
 
 def grid_of(group: Group) -> Grid | None:
-    """Return the points of a group; None if there are too many."""
+    """Return the points of a group; None if there are too many, or if they take too much effort to list."""
     if not fits(group, MOST_POINTS) and not has_rows(group):
         return None
     try:
-        return Grid(group)
-    except NotPeriodicError:
+        with share(LISTED):
+            return Grid(group)
+    except (NotPeriodicError, EffortSpentError):
         return None
 
 
