@@ -45,6 +45,7 @@ class Column(NamedTuple):
         if output == 1:
             made = before.copy()
             if all(made.make_one(d) for d in sizes):
+                made.written_ones.update(dict.fromkeys(self.sizes))
                 yield made
             return
         free = [d for d in sizes if d != output and not before.is_large(d)]
@@ -54,6 +55,7 @@ class Column(NamedTuple):
                 rest = [d for d in sizes if d not in ones] if ones else sizes
                 made = before.copy()
                 if made.choose(ones, rest, rest[0] if output is None and rest else output):
+                    made.written_ones.update((d, None) for d in self.sizes if before.resolve(d) in (1, *ones))
                     yield made
 
 
@@ -62,13 +64,18 @@ class Choice:
 
     Attributes:
         literals: The comparisons that state the choices.
+        written_ones: The sizes of columns that were chosen to be 1, as the columns write them. A term may resolve to
+            another one after each choice, so that the forms in which it was compared do not recognise it.
     """
 
-    __slots__ = ("_large", "_ones", "_values", "literals")
+    __slots__ = ("_large", "_ones", "_same", "_values", "literals", "written_ones")
 
     def __init__(self) -> None:
         self.literals: list[Formula] = []
+        self.written_ones: dict[Dim, None] = {}
         self._values: dict[Symbol, Dim] = {}
+        self._same: dict[Dim, Dim] = {}
+        """For terms that are not symbols, an equal term: the one that stands for all of them in `_ones`, `_large`."""
         self._ones: dict[Dim, None] = {}
         """The terms, other than symbols, that are 1."""
         self._large: dict[Dim, None] = {}
@@ -87,7 +94,9 @@ class Choice:
         made = Choice()
         for one in found:
             made.literals += one.literals
+            made.written_ones.update(one.written_ones)
             made._values.update(one._values)
+            made._same.update(one._same)
             made._ones.update(one._ones)
             made._large.update(one._large)
         return made
@@ -97,10 +106,13 @@ class Choice:
         made = _new(Choice)
         made.literals, made._values = self.literals.copy(), self._values.copy()
         made._ones, made._large = self._ones.copy(), self._large.copy()
+        made._same, made.written_ones = self._same.copy(), self.written_ones.copy()
         return made
 
     def resolve(self, dim: Dim) -> Dim:
         """Resolve a size under this choice; a join of chosen sizes becomes one of them."""
+        if dim in self.written_ones:
+            return 1
         while not isinstance(dim, int):
             if dim.is_Symbol:  # nearly every size of a program
                 value = self._values.get(dim)  # type: ignore[call-overload] # a term that is a symbol is a Symbol
@@ -116,6 +128,8 @@ class Choice:
             return dim
         if dim in self._ones:
             return 1
+        if dim in self._same:
+            return self.resolve(self._same[dim])
         joins = {o: self.joined([a.dim() for a in o.args]) for o in term(dim).operations() if o.kind == "join"}
         joins = {o: d for o, d in joins.items() if o is not d}
         return self.resolve(Substitution(joins, of_symbols=False).term(term(dim)).dim()) if joins else dim
@@ -179,21 +193,34 @@ class Choice:
         for gone, kept in ((right, left), (left, right)):
             if not isinstance(gone, int) and gone.is_Symbol and gone not in symbols_of((kept,)):
                 return self._bind(gone, kept)
-        if self.is_large(left) or self.is_large(right):
-            self._large.update({left: None, right: None})
+        return self._unite(left, right)
+
+    def _unite(self, left: Dim, right: Dim) -> bool:
+        """Let one of two equal terms stand for the other too; return whether this is consistent."""
+        kept, gone = (right, left) if isinstance(right, int) else (left, right)
+        self._same[gone] = kept
+        if gone in self._large and not isinstance(kept, int):
+            self._large[kept] = None
         return True
 
     def _bind(self, symbol: Dim, value: Dim) -> bool:
         """Substitute a value for a symbol; return whether this is consistent with the other sizes."""
         self._values[symbol] = value  # type: ignore[index] # a term that is a symbol is a Symbol
-        if not self._ones and not self._large:
+        if not self._ones and not self._large and not self._same:
             return True
         bound = {symbol: value}
         for known in (self._ones, self._large):
             for dim in [d for d in known if symbol in symbols_of((d,))]:
                 del known[dim]
                 known[replaced(dim, bound)] = None
-        return 1 not in self._large and all(d == 1 or not isinstance(d, int) for d in self._ones)
+        if 1 in self._large or any(d != 1 and isinstance(d, int) for d in self._ones):
+            return False
+        # The equal terms may now be numbers, names or other terms; what follows is no choice and needs no literal.
+        told, same = len(self.literals), self._same
+        self._same = {}
+        is_possible = all(self.make_equal(replaced(a, bound), replaced(b, bound)) for a, b in same.items())
+        del self.literals[told:]
+        return is_possible
 
 
 _new = object.__new__
