@@ -44,7 +44,7 @@ class Stops:
         met: set[Hashable] = set()
         found: dict[Formula, Op] = {}
         for op in self._program.operations:
-            key = (op.kind, op.rule, op.operands) if op.formula is None else op.formula
+            key = (op.kind, op.rule, *[s.dims for s in op.operands]) if op.formula is None else op.formula
             if key not in met:
                 met.add(key)
                 for formula in needs(op):

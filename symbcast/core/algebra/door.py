@@ -17,7 +17,16 @@ from symbcast.core.algebra.operations import extremum_terms, floordiv_terms, joi
 from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.sizes import check_size
 from symbcast.core.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, made_symbol, symbol
-from symbcast.core.algebra.sympy_functions import SizeOfAxes, SympyDim, broadcast, floordiv, guarded_broadcast, mod
+from symbcast.core.algebra.sympy_functions import (
+    SizeOfAxes,
+    SympyDim,
+    broadcast,
+    floordiv,
+    guarded_broadcast,
+    guarded_floordiv,
+    guarded_mod,
+    mod,
+)
 from symbcast.core.algebra.sympy_functions import Unknown as SympyUnknown
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Term, collect, constant, interned, term
 from symbcast.errors import DimensionError, ShapeTypeError
@@ -207,6 +216,8 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
     sympy.Max: lambda e: extremum_terms("max", map(_read, e.args)),
     broadcast: _read_join,
     guarded_broadcast: _read_join,
+    guarded_floordiv: lambda e: floordiv_terms(*map(_read, e.args)),
+    guarded_mod: _read_mod,
 }
 
 

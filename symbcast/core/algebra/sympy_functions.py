@@ -107,7 +107,24 @@ class SizeOfAxes(sympy.Symbol):
         return key, (1, (self.name, *map(str, self.within.atom_key))), one.sort_key(), one
 
 
-class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this name
+VALUES = "symbcast.core.algebra.size_values"
+"""The module whose functions compute values in code that sympy writes."""
+
+
+class Coded:
+    """A sympy function whose code in Python calls a function of `VALUES`, for integers and NumPy arrays alike."""
+
+    args: tuple[Any, ...]
+    value_function: ClassVar[str]
+
+    def _pythoncode(self, printer: Any) -> str:
+        called = printer._module_format(f"{VALUES}.{self.value_function}")
+        return f"{called}({', '.join(map(printer._print, self.args))})"
+
+    _numpycode = _mpmathcode = _lambdacode = _pythoncode
+
+
+class broadcast(Coded, sympy.Function):  # noqa: N801 - prints and parses under this name
     """The join of sizes: the size of an axis on which sizes are broadcast together.
 
     ``1`` is its identity; it is commutative, associative and idempotent; on two different sizes other than 1 it is
@@ -123,6 +140,7 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
     """
 
     is_commutative: ClassVar[bool] = True
+    value_function: ClassVar[str] = "size_join"
 
     @classmethod
     def eval(cls, *args: sympy.Expr) -> sympy.Expr | None:
@@ -161,6 +179,13 @@ class broadcast(sympy.Function):  # noqa: N801 - prints and parses under this na
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         return _raised(rf"\operatorname{{broadcast}}\left({', '.join(map(printer._print, self.args))}\right)", exp)
 
+    def _ccode(self, printer: Any) -> str:
+        """Return C without a check: where sizes clash, the value is the first one that is not 1."""
+        *first, value = map(printer._print, self.args)
+        for member in reversed(first):
+            value = f"(({member}) == 1 ? ({value}) : ({member}))"
+        return str(value)
+
     def _eval_rewrite_as_Piecewise(self, *args: sympy.Expr, **_: Any) -> sympy.Expr:
         value = args[-1]
         for member in reversed(args[:-1]):
@@ -181,6 +206,7 @@ class guarded_broadcast(broadcast):  # noqa: N801 - prints as a join, which it i
     """
 
     is_number: ClassVar[bool] = False  # on integers it remains only if it has no value: see `floordiv`
+    value_function: ClassVar[str] = "size_join_or_nan"
 
     @classmethod
     def _undefined(cls, args: tuple[sympy.Expr, ...], numbers: list[sympy.Expr]) -> None:
@@ -190,7 +216,7 @@ class guarded_broadcast(broadcast):  # noqa: N801 - prints as a join, which it i
 guarded_broadcast.__name__ = "broadcast"
 
 
-class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this name
+class floordiv(Coded, sympy.Function):  # noqa: N801 - prints and parses under this name
     """The quotient rounded down, by any divisor but 0; sympy rewrites nothing in it: see `symbcast.core.algebra.door`.
 
     >>> floordiv(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 2})
@@ -198,6 +224,7 @@ class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this nam
     """
 
     is_number: ClassVar[bool] = False  # divided by 0 it has no value, and sympy's Max and Min refuse to compare it
+    value_function: ClassVar[str] = "size_quotient"
 
     @classmethod
     def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
@@ -212,11 +239,25 @@ class floordiv(sympy.Function):  # noqa: N801 - prints and parses under this nam
         dividend, divisor = map(printer._print, self.args)
         return _raised(rf"\left\lfloor{{\frac{{{dividend}}}{{{divisor}}}}}\right\rfloor", exp)
 
+    def _ccode(self, printer: Any) -> str:
+        """Return C, which rounds towards 0: one less where a remainder has the other sign than the divisor."""
+        a, b = (f"({printer._print(arg)})" for arg in self.args)
+        return f"({a} / {b} - ({a} % {b} != 0 && ({a} % {b} < 0) != ({b} < 0)))"
+
     def _eval_is_integer(self) -> bool:
         return True
 
 
-class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
+class guarded_floordiv(floordiv):  # noqa: N801 - prints as a quotient, which it is
+    """The quotient as it occurs in a condition, together with the clause that its divisor is not 0."""
+
+    value_function: ClassVar[str] = "size_quotient_or_nan"
+
+
+guarded_floordiv.__name__ = "floordiv"
+
+
+class mod(Coded, sympy.Function):  # noqa: N801 - prints and parses under this name
     """The remainder, with the sign of the divisor, which is not 0; sympy rewrites nothing in it.
 
     >>> mod(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 4})
@@ -224,6 +265,7 @@ class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
     """
 
     is_number: ClassVar[bool] = False  # see `floordiv`
+    value_function: ClassVar[str] = "size_remainder"
 
     @classmethod
     def eval(cls, dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
@@ -237,8 +279,23 @@ class mod(sympy.Function):  # noqa: N801 - prints and parses under this name
         dividend, divisor = (printer.parenthesize(a, PRECEDENCE["Func"]) for a in self.args)
         return _raised(rf"\left({dividend} \bmod {divisor}\right)", exp)
 
+    def _ccode(self, printer: Any) -> str:
+        a, b = (f"({printer._print(arg)})" for arg in self.args)
+        return f"(({a} % {b} + {b}) % {b})"
+
     def _eval_is_integer(self) -> bool:
         return True
+
+
+class guarded_mod(mod):  # noqa: N801 - prints as a remainder, which it is
+    """The remainder as it occurs in a condition, together with the clause that its divisor is not 0."""
+
+    value_function: ClassVar[str] = "size_remainder_or_nan"
+
+
+guarded_mod.__name__ = "mod"
+GUARDED: dict[type[Any], type[Any]] = {broadcast: guarded_broadcast, floordiv: guarded_floordiv, mod: guarded_mod}
+"""The forms that functions have in conditions."""
 
 
 def _raised(latex: str, exponent: str | None) -> str:

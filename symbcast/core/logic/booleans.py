@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import sympy
 from sympy.core.basic import Basic
@@ -13,7 +13,7 @@ from sympy.core.sorting import default_sort_key
 from sympy.logic.boolalg import Boolean, BooleanFunction
 
 from symbcast.core.algebra import door
-from symbcast.core.algebra.sympy_functions import SympyDim, broadcast, guarded_broadcast
+from symbcast.core.algebra.sympy_functions import GUARDED, Coded, SympyDim
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.logic.definedness import each_member
 from symbcast.core.logic.formulas import (
@@ -37,7 +37,7 @@ from symbcast.errors import AssumptionError, ShapeTypeError
 T = TypeVar("T")
 
 
-class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this name
+class compatible(Coded, BooleanFunction):  # noqa: N801 - prints and parses under this name
     """The sizes broadcast together: those other than 1 are all equal. It is n-ary, so many sizes form one term.
 
     >>> from symbcast.core.algebra.sympy_functions import symbol
@@ -45,6 +45,8 @@ class compatible(BooleanFunction):  # noqa: N801 - prints and parses under this 
     >>> compatible(a, b, c).subs({a: 1, b: 3, c: 3}), compatible(a, b, c).subs({a: 2, b: 3})
     (True, False)
     """
+
+    value_function: ClassVar[str] = "size_compatible"
 
     @classmethod
     def eval(cls, *args: sympy.Expr) -> Boolean | None:
@@ -224,11 +226,11 @@ def _is_open(operator: Operator, left: Dim, right: Dim) -> bool:
 
 
 def _guarded(dim: Dim) -> SympyDim:
-    """Return a dimension in sympy whose joins stay unevaluated if they have no value."""
+    """Return a dimension in sympy whose joins and divisions may lack a value: a clause says where they have one."""
     found = door.to_sympy(dim)
-    if isinstance(dim, int) or dim.is_total or isinstance(found, int) or not found.has(broadcast):
+    if isinstance(dim, int) or dim.is_total or isinstance(found, int) or not found.has(*GUARDED):
         return found
-    return door.plain(found.replace(lambda e: type(e) is broadcast, lambda e: guarded_broadcast(*e.args)))
+    return door.plain(found.replace(lambda e: type(e) in GUARDED, lambda e: GUARDED[type(e)](*e.args)))
 
 
 def conjunction(clauses: Iterable[Formula]) -> Boolean:

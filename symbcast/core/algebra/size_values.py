@@ -1,0 +1,101 @@
+"""The values of our sympy functions at integers and NumPy arrays: code that sympy writes calls these.
+
+`sympy.lambdify` and `sympy.pycode` name them for `broadcast`, `floordiv`, `mod` and `compatible`. In arrays, each
+element is one value of a size. Where a function has no value, it raises, also if that is so for one element of an
+array. In code of a condition it gives NaN there instead, which fulfils no comparison: the condition says where its
+terms have values, and NumPy computes all parts of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbcast.errors import DimensionError
+
+_NAN = float("nan")
+
+
+def size_join(*sizes: Any) -> Any:
+    """Return the join of sizes; raise `DimensionError` where two of them differ and neither is 1.
+
+    >>> size_join(1, 3), size_join(0, 1), size_join(1, 1)
+    (3, 0, 1)
+    """
+    found: Any = 1
+    for size in sizes:
+        clashes = (found != size) & (found != 1) & (size != 1)
+        if _any(clashes):
+            raise DimensionError(f"broadcast{sizes}", "two sizes differ and neither is 1")
+        found = _where(found == 1, size, found)
+    return found
+
+
+def size_join_or_nan(*sizes: Any) -> Any:
+    """Return the join of sizes; NaN where it has no value."""
+    found, clashes = 1, False
+    for size in sizes:
+        clashes = clashes | ((found != size) & (found != 1) & (size != 1))
+        found = _where(found == 1, size, found)
+    return _where(clashes, _NAN, found) if _any(clashes) else found
+
+
+def size_quotient(dividend: Any, divisor: Any) -> Any:
+    """Return a quotient rounded down; raise `ZeroDivisionError` where the divisor is 0.
+
+    >>> size_quotient(7, 2)
+    3
+    """
+    return _not_by_zero(divisor) and dividend // divisor
+
+
+def size_quotient_or_nan(dividend: Any, divisor: Any) -> Any:
+    """Return a quotient rounded down; NaN where the divisor is 0."""
+    by = _where(divisor == 0, 1, divisor)
+    return _where(divisor == 0, _NAN, dividend // by) if _any(divisor == 0) else dividend // divisor
+
+
+def size_remainder(dividend: Any, divisor: Any) -> Any:
+    """Return a remainder with the sign of the divisor; raise `ZeroDivisionError` where that is 0.
+
+    >>> size_remainder(7, 4)
+    3
+    """
+    return _not_by_zero(divisor) and dividend % divisor
+
+
+def size_remainder_or_nan(dividend: Any, divisor: Any) -> Any:
+    """Return a remainder with the sign of the divisor; NaN where that is 0."""
+    by = _where(divisor == 0, 1, divisor)
+    return _where(divisor == 0, _NAN, dividend % by) if _any(divisor == 0) else dividend % divisor
+
+
+def size_compatible(*sizes: Any) -> Any:
+    """Return whether the sizes broadcast together.
+
+    >>> size_compatible(1, 3, 3), size_compatible(2, 3)
+    (True, False)
+    """
+    found: Any = 1
+    fits: Any = True
+    for size in sizes:
+        fits = fits & ((found == size) | (found == 1) | (size == 1))
+        found = _where(found == 1, size, found)
+    return fits
+
+
+def _any(truths: Any) -> bool:
+    return bool(truths.any()) if hasattr(truths, "any") else bool(truths)
+
+
+def _where(truths: Any, size: Any, other: Any) -> Any:
+    if not hasattr(truths, "shape"):
+        return size if truths else other
+    import numpy as np
+
+    return np.where(truths, size, other)
+
+
+def _not_by_zero(divisor: Any) -> bool:
+    if _any(divisor == 0):
+        raise ZeroDivisionError("a size is divided by 0")  # NumPy would give 0 and a warning
+    return True
