@@ -89,7 +89,8 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
         yield field("fails when", _in_words(account.fails, namer), most=4)
     for number, part in enumerate(account.open):
         is_some = part.where not in (TRUE, FALSE)
-        where: Line = (Span("when "), *_in_words(part.where, namer)) if is_some else (Span("at all other sizes"),)
+        everywhere = "at all sizes" if (account.works, account.needed) == (FALSE, TRUE) else "at all other sizes"
+        where: Line = (Span("when "), *_in_words(part.where, namer)) if is_some else (Span(everywhere),)
         yield field("" if number else "open", (*where, Span(f": {part.reason}")), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
@@ -118,13 +119,16 @@ def _of_sizes(formula: Formula) -> Formula:
     return formula
 
 
+_LONG = 160
+"""A fix of an open answer is not shown if it is longer."""
 _POINTS = 2
 """How many points of each kind an open answer shows."""
 
 
 def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[Field]:
+    most = 0 if head == "works when" else 4  # tried numbers make long requirements
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
-    yield field("and" if number else head, said(finding.words, namer.formula(finding.formula), math))
+    yield field("and" if number else head, said(finding.words, namer.formula(finding.formula), math), most=most)
     if finding.line:
         short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
         where = Span(short, whole="" if is_cell(finding.file) else whole_name)
@@ -135,7 +139,7 @@ def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iter
         sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
         error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {clipped(finding.error, 160)}"
         yield field("fails at", (sizes, Span(error)), most=3)
-    yield field("fix", (Span(finding.fix),) if finding.fix else ())
+    yield field("fix", (Span(finding.fix),) if finding.fix and (not most or len(finding.fix) <= _LONG) else ())
 
 
 def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterator[Field]:
@@ -148,9 +152,8 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
     if len(working) > most:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
     found = conclusions_of(report)
-    if found.formula not in (TRUE, FALSE):
-        if report.complete:
-            yield generic_field(found.program, namer, is_open=found.program.is_open)
+    if report.complete and found.formula not in (TRUE, FALSE):
+        yield generic_field(found.program, namer, is_open=found.program.is_open)
         yield field("condition", *conjunction(clauses(found.formula), namer, is_repeated=True))
     if found.suitable.data:
         yield field("of the data", *conjunction(found.suitable.data, namer))
