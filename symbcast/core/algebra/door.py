@@ -18,6 +18,7 @@ from symbcast.core.algebra.sequences import SequenceSymbol
 from symbcast.core.algebra.sizes import check_size
 from symbcast.core.algebra.symbols import Dummy, Symbol, Unknown, UserSymbol, made_symbol, symbol
 from symbcast.core.algebra.sympy_functions import (
+    QuotedSymbol,
     SizeOfAxes,
     SympyDim,
     broadcast,
@@ -29,6 +30,7 @@ from symbcast.core.algebra.sympy_functions import (
 )
 from symbcast.core.algebra.sympy_functions import Unknown as SympyUnknown
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Term, collect, constant, interned, term
+from symbcast.core.algebra.writer import name_text
 from symbcast.errors import DimensionError, ShapeTypeError
 
 MAX_POWER = 16
@@ -252,7 +254,8 @@ def _new_symbol(found: Symbol) -> sympy.Symbol:
     if isinstance(found, SequenceSymbol):
         return SizeOfAxes(found)
     # What `sympy.Symbol` returns but for its cache, which takes four times as long for a new name: `written` keeps it.
-    made: sympy.Symbol = sympy.Symbol.__xnew__(sympy.Symbol, found.name, integer=True, nonnegative=True)
+    kind = sympy.Symbol if name_text(found.name) == found.name else QuotedSymbol
+    made: sympy.Symbol = sympy.Symbol.__xnew__(kind, found.name, integer=True, nonnegative=True)
     # Its hash, which sympy would find by sorting the same assumptions again for each symbol.
     made._mhash = hash(("Symbol", found.name, *_SIZE_ASSUMPTIONS))
     return made

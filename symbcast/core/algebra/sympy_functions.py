@@ -16,6 +16,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 from symbcast.core.algebra import symbols
 from symbcast.core.algebra.latex_names import name_latex
+from symbcast.core.algebra.writer import name_text
 from symbcast.core.signatures import with_advice
 from symbcast.errors import DimensionError, ShapeTypeError
 
@@ -29,7 +30,15 @@ def symbol(name: str) -> sympy.Symbol:
     >>> symbol("N") == symbol("N"), symbol("N").is_nonnegative
     (True, True)
     """
-    return sympy.Symbol(check_name(name), integer=True, nonnegative=True)
+    return size_symbol(check_name(name))
+
+
+def size_symbol(name: str) -> sympy.Symbol:
+    """Return the symbol of a size: sympy's own, which prints in quotes if the grammar needs them."""
+    made: sympy.Symbol = (sympy.Symbol if name_text(name) == name else QuotedSymbol)(
+        name, integer=True, nonnegative=True
+    )
+    return made
 
 
 _EXPRESSION = re.compile(r"\d\w*|\w+(\s*,\s*\w+)+|[\w\s]+([-+*/%]+[\w\s]+)+")
@@ -82,6 +91,32 @@ class Unknown(sympy.Dummy):
         called: dict[str, int] = printer.__dict__.setdefault("_symbcast_labels", {})
         labels = chain([str(self.name)], symbols.free_labels(()))
         return next(label for label in labels if called.setdefault(label, number) == number)
+
+
+class QuotedSymbol(sympy.Symbol):
+    """A size whose name is no identifier, such as ``batch-size``: printed in quotes, so that text reads back.
+
+    It equals sympy's own symbol with that name, in both directions: Python asks the more special class first.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, sympy.Symbol) and type(other) in (sympy.Symbol, QuotedSymbol):
+            return bool(self._hashable_content() == other._hashable_content())
+        return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = sympy.Symbol.__hash__
+
+    def _eval_subs(self, old: object, new: Any) -> Any:
+        return new if self == old else None  # sympy's `subs` compares classes before
+
+    def _sympystr(self, printer: Any) -> str:
+        return name_text(self.name)
+
+
+QuotedSymbol.__name__ = "Symbol"  # sympy hashes and orders by the name of the class
 
 
 class SizeOfAxes(sympy.Symbol):

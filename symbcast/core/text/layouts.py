@@ -9,10 +9,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from symbcast.core.text.sentences import MOST, read_sentence, read_size
+from symbcast.core.text.sentences import read_sentence, read_size
 from symbcast.core.text.spoken_sizes import RESERVED
 from symbcast.core.text.words import LOOKALIKES
 
+_MOST = 400
+"""Longer shapes are not taken apart: each of their items is parsed."""
 _QUOTE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _PARTS = re.compile(rf"{_QUOTE}|[()\[\]{{}}]|,|.", re.DOTALL)
@@ -57,7 +59,7 @@ def read_layout(text: str, reads: Callable[[str], bool]) -> Layout | None:
     >>> read_layout("2 x 3", lambda text: "x" not in text), read_layout("2:5, 3", lambda text: ":" not in text)
     (Layout(text='2, 3', is_slip=True), None)
     """
-    if len(text) > MOST:
+    if len(text) > _MOST:
         return None
     if re.match(r"\s*vector\s*<", text):
         tensor = re.sub(r"\s*vector\s*<", "tensor<", text, count=1)

@@ -28,7 +28,7 @@ from symbcast.core.text.trees import (
     tree_text,
 )
 
-MOST = 400
+MOST = 4_000
 """Longer texts are not read as sentences."""
 
 Predicate: TypeAlias = Callable[[Ratio], Sentence]
@@ -37,6 +37,8 @@ Predicate: TypeAlias = Callable[[Ratio], Sentence]
 _SIGNS = ("==", "!=", "<=", ">=", "<", ">")
 _RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "isequal": "=="}
 _RELATIONS |= {"equality": "==", "unequality": "!=", "equal": "=="}
+_FORMULAS = (*_RELATIONS, "compatible", "and", "or", "not", "implies", "equivalent", "all", "each")
+"""Functions whose value is a relation."""
 _NOT = ("not", "~")
 _AND = ("and", "&", "but")
 _OR = ("or", "|")
@@ -183,7 +185,7 @@ class SentenceReader(SizeReader):
         if name == "compatible":
             self.at += 1
             return Function(f"compatible({', '.join(tree_text(a.whole()) for a in self._arguments())})")
-        if name in ("and", "or", "not", "implies", "equivalent", "all", "each"):
+        if name in _FORMULAS:
             return self.attempt(lambda: self._connected(name))
         return None
 
@@ -216,7 +218,19 @@ class SentenceReader(SizeReader):
         raise UnclearError
 
     def _enclosed(self) -> Sentence | None:
-        return self.attempt(self._in_brackets) if self.sees("(", "[", "{") else None
+        may_be = self.sees("(", "[", "{") and (not self.is_symbolic or self._holds_relation())
+        return self.attempt(self._in_brackets) if may_be else None
+
+    def _holds_relation(self) -> bool:
+        """Return whether the bracket here contains a relation."""
+        depth = 0
+        for token in self.words[self.at :]:
+            depth += (token.text in BRACKETS) - (token.text in BRACKETS.values())
+            if token.text in _SIGNS or self._function(token.text) in _FORMULAS:
+                return True
+            if not depth:
+                break
+        return False
 
     def _in_brackets(self) -> Sentence:
         opening = self.need("(", "[", "{")

@@ -25,8 +25,8 @@ from symbcast.core.text.trees import (
 )
 from symbcast.core.text.words import Token, words_of
 
-_MOST_STEPS = 20_000
-"""How many tokens may be looked at: alternatives are tried one after another."""
+_MOST_STEPS, _STEPS_PER_WORD = 20_000, 100
+"""How many words may be looked at: alternatives are tried one after another."""
 _MOST_NESTED = 30
 _MOST_SHIFT = 62
 
@@ -89,14 +89,23 @@ _WORDED = {
 
 
 class SizeReader:
-    """The words of a sentence, and the place of the next one."""
+    """The words of a sentence, and the place of the next one.
+
+    ``is_symbolic`` means that no word follows another one: then none is English, and all that are not called are names.
+    """
 
     def __init__(self, text: str) -> None:
         self.words, self.is_slip, self.is_rounding = words_of(text)
         called = {n for n in range(len(self.words) - 1) if self.words[n + 1].text == "("}
         self.names = {t.text for n, t in enumerate(self.words) if t.kind == "word" and n not in called}
+        ends = ("word", "number", "raw")
+        self.is_symbolic = not any(
+            b.kind == "word" and not b.is_adjacent and a.kind in ends
+            for a, b in zip(self.words, self.words[1:], strict=False)
+        )
         self.at = 0
         self.steps = 0
+        self.most_steps = _MOST_STEPS + _STEPS_PER_WORD * len(self.words)
         self.nested = 0
         self.is_worded = False
         self.is_congruence = False
@@ -117,7 +126,7 @@ class SizeReader:
     def token(self, ahead: int = 0) -> Token:
         """Return a word that follows."""
         self.steps += 1
-        if self.steps > _MOST_STEPS:
+        if self.steps > self.most_steps:
             raise UnclearError
         place = self.at + ahead
         return self.words[place] if place < len(self.words) else Token("end", "", False, "")
@@ -149,7 +158,7 @@ class SizeReader:
         try:
             return read()
         except UnclearError:
-            if self.steps > _MOST_STEPS:
+            if self.steps > self.most_steps:
                 raise
             steps = self.steps
             vars(self).update(state)
@@ -313,16 +322,18 @@ class SizeReader:
         if self.sees("frac"):
             self.at += 1
             return self._group().over(self._group())
-        if self.take("case"):
+        if self.take("case when"):
+            self.at -= 1
             return self._case()
         return self._name(token.text)
 
     def _name(self, name: str) -> Ratio:
         self.at += 1
-        if name.casefold() in NUMERALS and name.islower():
-            return Ratio(Number(NUMERALS[name]))
-        if name.casefold() in RESERVED:
-            raise UnclearError
+        if not self.is_symbolic:
+            if name in NUMERALS:
+                return Ratio(Number(NUMERALS[name]))
+            if name.casefold() in RESERVED:
+                raise UnclearError
         if self.sees("(") and not self._is_product(name):
             raise UnclearError  # a function of another name
         return Ratio(Name(name))
@@ -437,6 +448,8 @@ class SizeReader:
 
     def _spoken(self) -> Ratio | None:
         """Read a size that begins with words, such as ``twice N`` or ``one more than N``; None for any other."""
+        if self.is_symbolic:
+            return None
         start = self.at
         self.take("exactly", "precisely")
         self.take("the number", "the size", "the")
