@@ -15,6 +15,7 @@ import symbcast as sb
 
 PROPERTIES = ["verdict", "condition", "reason", "findings", "unproven", "unanalysed", "account"]
 METHODS = [
+    "certify",
     "witness",
     "counterexample",
     "implies",
@@ -47,7 +48,7 @@ TRACES = f"{PATHS} arguments isolated json_schema name report"
 
 OWN = {
     "Result": """
-        assumptions budget cases certify clauses conflict evaluate evidence_reason expands operands repairs require rule
+        assumptions budget cases clauses conflict evaluate evidence_reason expands operands repairs require rule
         shape surprises symbols
     """,
     "ShapeEnv": f"""
@@ -66,7 +67,7 @@ OWN = {
 """The names that a class has besides those of the protocol."""
 
 CONDITION = """
-    clauses contract counterexample equivalent explain formula free_symbols guard implies simplified subs symbols sympy
+    certify clauses contract counterexample equivalent explain formula free_symbols guard implies simplified subs symbols sympy
     to_cpp to_mlir to_python to_smtlib to_stablehlo verdict verdict_under witness
 """
 

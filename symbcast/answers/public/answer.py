@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.calls.certificate import Certificate
     from symbcast.core.program.statements.statement import ConditionLike
     from symbcast.core.verdicts import Verdict
 
@@ -48,6 +49,7 @@ class Answer(Guessable, Guards, Public):
         "to_hlo stablehlo -> to_stablehlo()",
         "to_smt to_smt2 to_z3 smtlib -> to_smtlib()",
         "issues errors problems warnings -> findings",
+        "proof prove verify certificate -> certify()",
         "free_symbols simplify sympy simplified -> condition, which sympy takes",
         "unknown skipped unsupported unanalyzed -> unanalysed",
     )
@@ -115,6 +117,26 @@ class Answer(Guessable, Guards, Public):
     def unanalysed(self) -> tuple[Any, ...]:
         """What was not analysed, with the reason; the answer does not cover it. Empty if it covers everything."""
         return ()
+
+    @one_call
+    def certify(self) -> Certificate:
+        """Check the answer with z3: whether condition, shapes and verdict follow from the raw constraints.
+
+        The constraints are those that the rules of operations state, with what their terms need to have values. No
+        simplification or decision of ours takes part. Each claim is proved, refuted, or undecided with the reason.
+
+        >>> import symbcast as sb
+        >>> env = sb.ShapeEnv()
+        >>> x = env.reshape("N, M", "K, -1", origin="rows")
+        >>> print(env.certify())
+        proved: wherever the constraints hold, the condition does
+        proved: wherever the condition holds, the constraints do
+        proved: the witness is valid
+        proved: the counterexample is valid
+        """
+        from symbcast.core.program.whole.certificate import certify_answer
+
+        return certify_answer(self._subject)
 
     @property
     def _shown(self) -> Mapping[Symbol, str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.public.guard_texts import Guards
 from symbcast.core.guesses import Guessable, meant
 from symbcast.core.program.sizes.assumptions import Assumptions
 from symbcast.core.program.statements.statement import Statement, tiers_of
 from symbcast.core.solver.budget import one_call
+
+if TYPE_CHECKING:
+    from symbcast.core.program.calls.certificate import Certificate
 
 
 class Condition(Guessable, Statement, Guards):
@@ -42,6 +45,7 @@ class Condition(Guessable, Statement, Guards):
         "shown parameters -> guard().parameters",
         "substitute bind -> subs(...)",
         "tiers -> explain(trace=True)",
+        "proof prove verify certificate -> certify()",
         "simplify reduce minimize -> simplified()",
         "negate negated negation invert not_ -> ~condition",
         "and_ conjunction -> condition & other",
@@ -67,6 +71,22 @@ class Condition(Guessable, Statement, Guards):
 
         document = values.condition_document(self.formula)
         return text.render(values.with_tiers(document, tiers_of(self, assume, min_size)) if trace else document)
+
+    @one_call
+    def certify(self, assume: Assumptions = (), min_size: int = 0) -> Certificate:
+        """Check with z3 what is said of the condition under assumptions: its verdict, and its simplified form.
+
+        Each claim is proved from the condition as it was read, refuted, or undecided with the reason.
+
+        >>> print(Condition("N == M or N != M and N == 1 or N//K == 2").certify())
+        proved: wherever the constraints hold, the condition does
+        proved: wherever the condition holds, the constraints do
+        proved: the witness is valid
+        proved: the counterexample is valid
+        """
+        from symbcast.core.program.statements.certificate import certify_condition
+
+        return certify_condition(self, assume, min_size)
 
     @one_call
     def to_stablehlo(self, *, with_assumptions: bool = False) -> str:

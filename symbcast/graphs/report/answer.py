@@ -13,6 +13,7 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.guesses import meant
 from symbcast.core.logic.formulas import FALSE, all_of, clauses
 from symbcast.core.shapes import Shape
+from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.generic import GenericAnswer
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
+    from symbcast.core.program.calls.certificate import Certificate
     from symbcast.core.program.statements.statement import ConditionLike
     from symbcast.core.program.whole.program import Program
     from symbcast.graphs.findings.findings import Finding
@@ -225,6 +227,17 @@ class GraphAnswer(ModuleAnswer):
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest input sizes at which the model does not run; None if there are none."""
         return self._of_inputs(self._env.counterexample())
+
+    @one_call
+    def certify(self) -> Certificate:
+        """Check the answer with z3: whether condition and verdict follow from what the rules of the nodes require.
+
+        The requirements are those that the walk recorded, with what their terms need to have values. What was not
+        analysed, and what data decide, is undecided.
+        """
+        from symbcast.graphs.report.certificate import certify_model
+
+        return certify_model(self._checked, self.verdict, self._open)
 
     @property
     def _subject(self) -> Program:

@@ -18,6 +18,7 @@ from symbcast.core.program.sizes.scope import Scope
 from symbcast.core.program.statements.statement import about, of_answer
 from symbcast.core.program.whole.program import Program
 from symbcast.core.shapes import Shape
+from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.generic import GenericAnswer
     from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.program.calls.certificate import Certificate
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +234,17 @@ class PathsAnswer(ModuleAnswer):
     def unanalysed(self) -> tuple[str, ...]:
         """Why nothing is known about the sizes in `unexplored`; empty if every path was followed."""
         return () if self.complete else (self.reason,)
+
+    @one_call
+    def certify(self) -> Certificate:
+        """Check the answer with z3: whether condition and verdict follow from the steps of the paths.
+
+        The steps are the decisions and requirements as the run met them, with what their terms need to have values.
+        Paths that were not followed, and what data decide, are undecided.
+        """
+        from symbcast.paths.conclusions.certificate import certify_run
+
+        return certify_run(self._conclusions, self.verdict, self._open)
 
     @property
     def _subject(self) -> Program:

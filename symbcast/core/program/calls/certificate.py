@@ -1,4 +1,10 @@
-"""Certificates: z3's answer to the raw constraints, independent of their simplification."""
+"""Certificates: z3's answer to the raw constraints, independent of their simplification.
+
+A certificate is about the constraints as rules state them, with what their terms need to have values. What it rests on
+is small: the rules, the terms of sizes (sums and products are collected as they are read), the translation to z3, and
+z3. No simplification, decision or evidence search of ours takes part. Effort is counted, as everywhere: a claim that
+z3 leaves open within its limit is undecided, and says why.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +16,20 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.sequences import mentions_rest
 from symbcast.core.broadcasting.outputs import members_of
 from symbcast.core.logic.formulas import Formula, all_of, any_of, equal, holds, negate
-from symbcast.core.text.printing import dim_text
+from symbcast.core.solver.answer import SHORT_LIMIT, Satisfiability
+from symbcast.core.text.printing import dim_text, formula_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.broadcasting import OutputDim
     from symbcast.core.program.calls.call import Call
+    from symbcast.core.solver.linear.z3_solver import Session
+
+_OPEN_AT_MOST = 4
+"""After as many open questions, z3 gets less effort for each: it takes a second or more to give up."""
+_LONGEST_TEXT = 80
 
 
 class Proof(Enum):
@@ -32,6 +46,11 @@ class Claim:
 
     text: str
     proof: Proof
+    reason: str = ""
+    """Why it is undecided, or what refutes it."""
+
+    def __str__(self) -> str:
+        return f"{self.proof.value}: {self.text}{f' ({self.reason})' if self.reason else ''}"
 
 
 @dataclass(frozen=True)
@@ -49,7 +68,7 @@ class Certificate:
         return all(claim.proof is Proof.PROVED for claim in self.claims)
 
     def __str__(self) -> str:
-        return "\n".join(f"{claim.proof.value}: {claim.text}" for claim in self.claims)
+        return "\n".join(map(str, self.claims))
 
 
 def certify(result: Call) -> Certificate:
@@ -64,7 +83,7 @@ def certify(result: Call) -> Certificate:
 
     def prove() -> list[Claim]:
         session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
-        return [Claim(text, _never(session, formulas)) for text, formulas in _claims(result, raw)]
+        return [Prover(session).claim(text, [formulas]) for text, formulas in _claims(result, raw)]
 
     claims = on_worker(prove)
     return Certificate((*claims, *_evidence(result, raw)))
@@ -87,13 +106,19 @@ def _claims(result: Call, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Fo
         for axis, (dim, emitted) in enumerate(zip(result.laid_output, result.emission.output, strict=True)):
             if mentions_rest(dim):
                 continue  # each of its axes is a join of the same members
-            members = members_of(emitted)
-            # The join o of the members: each is 1 or o, and o is 1 or one of them.
-            bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
-            among = any_of([all_of(equal(m, 1) for m in members), *(equal(dim, m) for m in members if m != 1)])
-            ones = any_of([equal(dim, 1), *(negate(equal(m, 1)) for m in members)])
-            wrong = any_of(negate(f) for f in (*bounds, among, ones))
-            yield f"output axis {axis} is {dim_text(dim)}", [whole, wrong]
+            yield f"output axis {axis} is {dim_text(dim)}", [whole, is_other(dim, emitted)]
+
+
+def is_other(dim: Dim, emitted: OutputDim) -> Formula:
+    """Return that a size is not what a rule emitted: the join of some members, or a size."""
+    members = members_of(emitted)
+    if len(members) == 1:
+        return negate(equal(dim, members[0]))
+    # The join o of the members: each is 1 or o, and o is 1 or one of them.
+    bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
+    among = any_of([all_of(equal(m, 1) for m in members), *(equal(dim, m) for m in members if m != 1)])
+    ones = any_of([equal(dim, 1), *(negate(equal(m, 1)) for m in members)])
+    return any_of(negate(f) for f in (*bounds, among, ones))
 
 
 def _own_bounds(result: Call) -> list[Formula]:
@@ -104,14 +129,33 @@ def _own_bounds(result: Call) -> list[Formula]:
     return [describe(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]
 
 
-def _never(session: object, formulas: list[Formula]) -> Proof:
-    from symbcast.core.solver.linear.z3_solver import Satisfiability, Session
+class Prover:
+    """Proves claims with z3, each from formulas that contradict what a session asserts exactly if it is true."""
 
-    assert isinstance(session, Session)
-    answer = session.check(formulas)
-    if answer is Satisfiability.UNSATISFIABLE:
-        return Proof.PROVED
-    return Proof.REFUTED if answer is Satisfiability.SATISFIABLE else Proof.UNDECIDED
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._open = 0
+
+    def claim(self, text: str, questions: Iterable[Sequence[Formula]]) -> Claim:
+        """Return a claim that is true if each question is contradictory; the first that is not decides."""
+        open_reason = ""
+        for formulas in questions:
+            answer = self._session.check(formulas)
+            if answer is Satisfiability.SATISFIABLE:
+                found = self._session.model()
+                shown = ", ".join(f"{s.name}={size}" for s, size in found.items())
+                return Claim(text, Proof.REFUTED, f"at {shown}" if shown else "")
+            if answer is Satisfiability.UNKNOWN:
+                open_reason = open_reason or f"z3: {self._session.reason}: {_shortened(formulas)}"
+                self._open += 1
+                if self._open > _OPEN_AT_MOST:
+                    self._session.limit = SHORT_LIMIT
+        return Claim(text, Proof.UNDECIDED if open_reason else Proof.PROVED, open_reason)
+
+
+def _shortened(formulas: Sequence[Formula]) -> str:
+    text = formula_text(formulas[-1]) if formulas else "the constraints"
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
 
 
 def _evidence(result: Call, raw: Sequence[Formula]) -> list[Claim]:
