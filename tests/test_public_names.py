@@ -67,8 +67,8 @@ OWN = {
 """The names that a class has besides those of the protocol."""
 
 CONDITION = """
-    certify clauses contract counterexample equivalent explain formula free_symbols guard implies simplified subs symbols sympy
-    to_cpp to_mlir to_python to_smtlib to_stablehlo verdict verdict_under witness
+    certify clauses contract counterexample equivalent explain formula free_symbols guard implies simplified subs
+    symbols sympy to_cpp to_mlir to_python to_smtlib to_stablehlo verdict verdict_under witness
 """
 
 CONTRACT = """

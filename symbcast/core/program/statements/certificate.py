@@ -38,8 +38,8 @@ def certify_condition(statement: Statement, assume: Assumptions, min_size: int) 
     claims = certified(question)
     try:
         points = statement.witness(assume, min_size), statement.counterexample(None, assume, min_size)
-    except UndecidedError:
-        return Certificate(tuple(claims))
+    except UndecidedError as error:
+        return Certificate((*claims, Claim("the verdict", Proof.UNDECIDED, str(error))))
     ones = dict.fromkeys(names.values(), max(1, min_size))
     shown = [None if sizes is None else {**ones, **sizes} for sizes in points]
     return Certificate((*claims, *evidence(question._replace(points=(shown[0], shown[1])))))
