@@ -34,11 +34,15 @@ def _guards(guards: Guards, refusal: str | None, shown: int, has_sizes: bool) ->
         more = len(clauses) - shown
         text = f"{head}, which come{'s' * (len(guards) == 1)} to {len(clauses)} clause{'s' * (len(clauses) != 1)}"
         yield field("that is", words(f"{text}; .guards.clauses has {more} more" if more > 0 else text), most=2)
+    elif guards.open:
+        yield field("torch wants", words("what cannot be read of its guards"), most=1)
     elif not has_sizes:
         text = "no axis is dynamic; check(..., dynamic_shapes=...) makes axes dynamic, as in torch.export"
         yield field("all fixed", words(text), most=2)
     else:
         yield field("torch wants", words("nothing about sizes that are not fixed"), most=1)
+    for name, guard in list(guards.open.items())[:shown]:
+        yield field("open", words(f"{name}: the guard {guard.text} cannot be read"), most=2)
     fixed = [str(s) for s in guards.specialised if s.was_open]
     yield field("torch fixed", words("; ".join(fixed)), most=2)
     if refusal is not None:

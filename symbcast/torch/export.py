@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
+from symbcast.torch.guards.suggestions import with_range
 from symbcast.torch.reading.files import SCRIPT_MODULE
 from symbcast.torch.reading.library import load
 
@@ -54,10 +55,10 @@ def exported(
         opened = left_open(dynamic_shapes)
         if opened == dynamic_shapes:
             raise _failed(module, error) from error
-        try:
-            return _export(module, args, kwargs, opened), read_error(error, min_size)
-        except Exception:
-            raise _failed(module, error) from error
+        for shapes in (opened, without_ranges(opened)):
+            with suppress(Exception):
+                return _export(module, args, kwargs, shapes), read_error(error, min_size)
+        raise _failed(module, error) from error
 
 
 _WITHOUT = "symbcast.torch.trace(module, ...) follows its code without an export; torch.export.draft_export says more"
@@ -95,7 +96,18 @@ def left_open(dynamic_shapes: Any) -> Any:
         opened = map(left_open, dynamic_shapes)
         make = getattr(type(dynamic_shapes), "_make", type(dynamic_shapes))  # a named tuple takes several arguments
         return make(opened)
-    return dim.AUTO if hasattr(dynamic_shapes, "__name__") else dynamic_shapes
+    return with_range(dim, dynamic_shapes) if hasattr(dynamic_shapes, "__name__") else dynamic_shapes
+
+
+def without_ranges(dynamic_shapes: Any) -> Any:
+    """Return dynamic shapes in which axes that are left to torch have no range."""
+    dim = load("torch.export").Dim
+    kind = type(dim.AUTO)
+
+    def plain(value: Any) -> Any:
+        return dim.AUTO if isinstance(value, kind) and getattr(value, "type", None) == dim.AUTO.type else value
+
+    return load("torch.utils._pytree").tree_map(plain, dynamic_shapes, is_leaf=lambda v: isinstance(v, kind))
 
 
 def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:

@@ -92,7 +92,11 @@ class TorchReport(GraphReport):
                 return found
             named = {a.source for a in declared.axes if not refusal.names.isdisjoint((*a.names, str(a.size)))}
             refused = refused | named if named - refused else everything
-        return Suggester(declared, self.guards, everything).suggestion()
+        for has_ranges in (True, False):
+            found = Suggester(declared, self.guards, everything, has_ranges=has_ranges).suggestion()
+            if not has_ranges or refusal_of(self._module, self.program.example_inputs, found) is None:
+                break
+        return found
 
     def compare(self, eager: Any = None) -> Comparison:
         """Return where the guards disagree with the graph, and with the module if it is given or known.

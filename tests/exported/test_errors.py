@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,7 @@ from symbcast.core.algebra.terms import constant, term
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.text import parse_formula
 from symbcast.torch import read_error
+from symbcast.torch.guards.guard_texts import GuardReader
 from symbcast.torch.guards.provable import is_provable
 
 DATA = Path(__file__).parent.parent / "data" / "torch"
@@ -134,3 +137,73 @@ def test_torch_accepts_the_repaired_dynamic_shapes():
             continue
         shapes = error.repaired(case.dynamic_shapes)
         torch.export.export(case.module, case.args, case.kwargs, dynamic_shapes=shapes)
+
+
+WORDS = {
+    "an integer with a named Dim": (
+        "Unable to specify input integers as dynamic through named Dims. Please use Dim.AUTO/DYNAMIC instead.",
+        "Dim.AUTO",
+    ),
+    "an example that does not fit": (
+        "Expected input L['y'].size()[0] to be equal to 2*n + 1, where n = 3, but got 6",
+        "the example's size y_dim_0 is 6, but it must be 2*n + 1, where n = 3",
+    ),
+    "a question that torch simplified": (
+        "Could not guard on data-dependent expression False (unhinted: Ne(Mod(18*u0, ((s58*u0)//8)), 0)).  (Size-like "
+        "symbols: none)\n\nTo fix the error, insert one of the following checks before this call:\n"
+        "  1. torch._check(False)\n  2. torch._check(True)",
+        "torch._check(18*u0 % (s58*u0//8) == 0)",
+    ),
+    "a line of an older log": (
+        "I0123 20:39:08.545000 1 torch/fx/experimental/symbolic_shapes.py:3557] [0/0] create_symbol s0 = 4 for "
+        "L['a'].size()[0] [2, 10] at me/md.py:6 in fn (_dynamo/variables/builder.py:2710 in <lambda>)\n"
+        "I0123 20:39:08.557000 1 torch/fx/experimental/symbolic_shapes.py:5106] [0/0] eval Eq(s0, 4) [guard added] at "
+        "me/md.py:6 in fn (_subclasses/fake_impls.py:785 in infer_size)",
+        "line me/md.py:6",
+    ),
+    "a mark without an export": (
+        "Constraints violated (L['x'].size()[0])! For more information, run with TORCH_LOGS=\"+dynamic\".\n"
+        "  - You marked L['x'].size()[0] as dynamic but your code specialized it to be a constant (3). If you're using "
+        "mark_dynamic, either remove it or use maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with either "
+        'Dim.STATIC or Dim.AUTO.\n\nUser stack:\n  File "net.py", line 17, in forward\n    return x + W\n',
+        "torch._dynamo.maybe_mark_dynamic",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_advice_is_about_what_was_written(name):
+    text, said = WORDS[name]
+    found = read_error(text).explain()
+    assert said in found
+    assert "torch._check(False)" not in found
+    if "mark" in name:
+        assert "dynamic_shapes" not in found
+
+
+FLOATS = {
+    "math.trunc(0.5*torch.sym_float(L['x'].size()[0])) == 3": "6..7",
+    "math.trunc(0.7*torch.sym_float(L['x'].size()[0])) == 63": "91",
+    "math.trunc(0.7*torch.sym_float(L['x'].size()[0])) < 63": "..90",
+    "round(0.5*torch.sym_float(L['x'].size()[0])) == 2": "3..5",
+    "math.ceil(0.1*torch.sym_float(L['x'].size()[0])) >= 2": "11..",
+    "2*math.trunc(0.5*torch.sym_float(L['x'].size()[0])) == L['x'].size()[0]": "even",
+}
+
+
+@pytest.mark.parametrize("guard", FLOATS)
+def test_a_rounded_size_is_read_as_torch_computes_it(guard):
+    torch = pytest.importorskip("torch")
+    size = symbol("N")
+    formula = GuardReader({"L['x'].size()[0]": size}).formula(guard)
+    for number in range(300):
+        x = SimpleNamespace(size=lambda number=number: [number])
+        real = eval(guard, {"L": {"x": x}, "math": math, "torch": torch})
+        assert holds_at(formula, {size: number}) is real, number
+
+
+def test_sizes_of_a_guard_that_is_not_read_are_open():
+    text = "Constraints violated (n)!\n  - Not all values of n = L['x'].size()[0] in the specified range satisfy the "
+    found = read_error(f"{text}generated guard math.sin(L['x'].size()[0]) == 3.")
+    assert found.guards.open.keys() == {"n"} and "Dim.AUTO" in found.suggest().shapes
+    assert "what sizes of n it accepts is open" in found.explain()

@@ -40,6 +40,7 @@ STORIES = {
     "a batch that changes": (lambda x: x * 2, [(3, 2), (4, 2), (5, 2)], ["mark_dynamic(x, 0)"], 1),
     "two axes": (lambda x: x.sum(), [(3, 2), (4, 2), (4, 5), (6, 7)], ["mark_dynamic(x, 0)", "mark_dynamic(x, 1)"], 1),
     "a last batch of one": (lambda x: x * 2, [(4, 2), (3, 2), (1, 2)], ["mark_unbacked(x, 0)"], 1),
+    "two axes at once": (lambda x: x.sum(), [(3, 2), (4, 5), (6, 7)], ["mark_dynamic(x, 0)", "mark_dynamic(x, 1)"], 1),
     "an if on a size": (lambda x: x * 2 if x.shape[0] > 4 else x + 1, [(3, 2), (4, 2), (8, 2)],
                         ["mark_dynamic(x, 0)"], 2),
     "an if on a remainder": (lambda x: x * 2 if x.shape[0] % 2 else x + 1, [(3, 2), (5, 2), (8, 2)],

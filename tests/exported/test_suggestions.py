@@ -54,6 +54,66 @@ def test_the_text_that_is_suggested_makes_torch_export_what_it_refused(name):
     assert SUGGESTED[name] in str(report.suggest())
 
 
+def again(function, args, spec):
+    """Export a function with the dynamic shapes that are suggested after an export with others."""
+
+    class Module(torch.nn.Module):
+        def forward(self, *args):
+            return function(*args)
+
+    report = sb.torch.check(Module(), args, dynamic_shapes=(spec,))
+    space = {}
+    exec(str(report.suggest()), space)
+    return torch.export.export(Module(), args, dynamic_shapes=space["dynamic_shapes"])
+
+
+def accepts(program, *args):
+    try:
+        program.module()(*args)
+    except Exception:  # whatever it says
+        return False
+    return True
+
+
+def test_a_suggestion_keeps_the_range_that_was_given():
+    program = again(lambda x: x.reshape(100, -1), (torch.ones(200),), ({0: torch.export.Dim("n", max=5000)},))
+    assert accepts(program, torch.ones(4900)) and not accepts(program, torch.ones(5100))
+    a = torch.export.Dim("a", min=2, max=16)
+    args = torch.ones(3, 4), torch.ones(6, 4)
+    program = again(lambda x, y: torch.cat([x, x]) * y, args, ({0: a}, {0: 2 * a}))
+    assert accepts(program, torch.ones(9, 4), torch.ones(18, 4))
+    assert not accepts(program, torch.ones(20, 4), torch.ones(40, 4))
+
+
+F, AUTO = torch.nn.functional, torch.export.Dim.AUTO
+UNPROVEN = {
+    "a remainder by a size": (
+        lambda x: torch.linalg.vector_norm(F.max_pool2d(x[None, None], (4, 2), 3, (1, 1)), 1, dim=2),
+        torch.ones(2, 6),
+        {1: AUTO},
+    ),
+    "a size times a float": (lambda x: F.interpolate(x, scale_factor=0.75) + 0, torch.ones(1, 2, 8), {2: AUTO}),
+    "a rounded size": (lambda x: torch.ones(int(x.shape[0] * 0.5)), torch.ones(6), {0: AUTO}),
+    "a size that floats round": (lambda x: torch.ones(int(x.shape[0] * 0.7)), torch.ones(9), {0: AUTO}),
+    "a root": (lambda x: torch.ones(int(x.shape[0] ** 0.5)), torch.ones(9), {0: AUTO}),
+}
+
+
+@pytest.mark.parametrize("name", UNPROVEN)
+def test_an_axis_whose_guard_torch_does_not_prove_is_left_to_torch(name):
+    """Without the module nothing is tried, so a `Dim` is suggested only where torch surely proves the guards."""
+    function, example, spec = UNPROVEN[name]
+
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return function(x)
+
+    space = {}
+    program = torch.export.export(Module(), (example,), dynamic_shapes={"x": spec})
+    exec(str(sb.torch.check(program).suggest()), space)
+    torch.export.export(Module(), (example,), dynamic_shapes=space["dynamic_shapes"])
+
+
 class Quarters(torch.nn.Module):
     def forward(self, x):
         return x[::2][::2] + x[::4]

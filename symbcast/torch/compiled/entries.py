@@ -86,4 +86,4 @@ def _guard(text: str, reader: GuardReader, place: str) -> Guard:
     try:
         return Guard(text, reader.formula(text), where)
     except DimensionError as error:
-        return Guard(text, None, where, error.problem)
+        return Guard(text, None, where, error.problem, reader.sizes_in(text))

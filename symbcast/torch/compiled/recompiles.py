@@ -81,10 +81,27 @@ class RecompileReport(Guessable):
             elif reason.kind == "branch" and "mark_unbacked(" in reason.advice:
                 for tensor, axis in re.findall(r"mark_unbacked\(([^,]+), (\d+)\)", reason.advice):
                     seen.setdefault((tensor, int(axis)), set()).add(1)
+        for tensor, axis, sizes in self._opened:
+            seen.setdefault((tensor, axis), set()).update(sizes)
         return tuple(
             Mark(tensor, axis, "mark_unbacked" if sizes & {0, 1} else "mark_dynamic")
             for (tensor, axis), sizes in seen.items()
         )
+
+    @property
+    def _opened(self) -> Iterator[tuple[str, int, set[int]]]:
+        """Yield the axes that one entry fixes and another leaves open, with the fixed sizes.
+
+        A failed guard names only the first axis that differs; torch opens every axis that does.
+        """
+        tensors = dict.fromkeys(tensor for entry in self.entries for tensor in entry.shapes)
+        for tensor in tensors:
+            shapes = [entry.shapes[tensor] for entry in self.entries if tensor in entry.shapes]
+            for axis in range(min(map(len, shapes))):
+                sizes = {shape[axis] for shape in shapes}
+                numbers = {size for size in sizes if size is not None}
+                if len(sizes) > 1 and len(set(map(len, shapes))) == 1:
+                    yield tensor, axis, numbers
 
     @property
     def needed(self) -> tuple[Reason, ...]:
@@ -121,7 +138,10 @@ class RecompileReport(Guessable):
         for mark in self.marks:
             yield f"before the first call: {mark.call}"
         if self.is_one_enough:
-            yield "then one entry serves all of these calls"
+            if self.entries:
+                yield "then one entry serves all of these calls"
+            else:
+                yield "then these axes do not differ any more; a log names only the first axis that differs"
         else:
             yield "one entry cannot serve all of these calls: " + "; ".join(r.meaning for r in self.needed)
 
@@ -143,7 +163,7 @@ def explain_recompiles(function_or_log: Any) -> RecompileReport:
       entry 0/0: x.shape[0] was 3 in the entry and is 4 in the call
         do: torch._dynamo.mark_dynamic(x, 0) before the first call
     before the first call: torch._dynamo.mark_dynamic(x, 0)
-    then one entry serves all of these calls
+    then these axes do not differ any more; a log names only the first axis that differs
     """
     if isinstance(function_or_log, str):
         return RecompileReport(recompilations_in(function_or_log))

@@ -55,6 +55,19 @@ ROWS = (
         _fitted,
     ),
     row(
+        r"Unable to specify input integers as dynamic through named Dims",
+        "a named Dim is given for an argument that is an integer",
+        "torch names the sizes of axes only; an integer argument is left open, or it is fixed at the example's number",
+        "write Dim.AUTO or Dim.DYNAMIC for the integer in dynamic_shapes, or None to fix it",
+    ),
+    row(
+        r"Expected input (?P<axis>\S+\.size\(\)\[\d+\]) to be equal to (?P<form>[^\n]+?), where (?P<where>[^\n]+?), "
+        r"but got (?P<got>\d+)",
+        "the example's size {axis} is {got}, but it must be {form}, where {where}",
+        "the example must satisfy the derived Dim",
+        "export with an example whose size is {form}, or leave the axis to torch (Dim.AUTO)",
+    ),
+    row(
         r"Expected input (?:at )?(?P<axis>\S+) = (?P<got>\d+) to be of the form (?P<form>[^\n]+?), where "
         r"(?P<name>\w+) is "
         r"an integer",

@@ -41,7 +41,18 @@ def _fixed(name: str, size: str, names: Names, text: str, said: str) -> Message:
 
 
 def _marked(found: re.Match[str], names: Names) -> Message:
-    return _fixed(found["name"], found["size"], names, found["stack"] or "", found[0])
+    message = _fixed(found["name"], found["size"], names, found["stack"] or "", found[0])
+    if "export" in found.string or not found["stack"]:
+        return message
+    # Only torch.compile writes a stack without a word about exports: the axis was marked, and has no dynamic_shapes.
+    return message._replace(advice=_UNMARK_ONE if found["size"] in ("0", "1") else _UNMARK.format(size=found["size"]))
+
+
+_UNMARK = (
+    "remove the mark, or use torch._dynamo.maybe_mark_dynamic, which lets torch fix the size; or change the line that "
+    "needs exactly {size}"
+)
+_UNMARK_ONE = "make the first call with a size of 2 or more there, or use torch._dynamo.decorators.mark_unbacked"
 
 
 def _inferred(found: re.Match[str], names: Names) -> Message:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,10 @@ _CAUSED = re.compile(
     r"Caused by: (?P<code>[^\n]*?)(?:\s*#\s*)?\(?(?P<file>[^\s():]+):(?P<line>\d+) in (?P<function>[^)\n]*)\)?"
 )
 _BROADCAST = re.compile(r"(?:Eq|Ne)\((?:.*, )?[01](?:, .*)?\)")
-_NEGATED = {"Eq": "!=", "Ne": "=="}
+_TRIVIAL = ("True", "False")
+_NEGATED: dict[type[ast.cmpop], str] = {
+    ast.Eq: "!=", ast.NotEq: "==", ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<",
+}  # fmt: skip
 
 
 def _unbacked(expression: str) -> str:
@@ -27,21 +31,52 @@ def _unbacked(expression: str) -> str:
     return ", ".join(found) or expression
 
 
+_RELATIONS: dict[str, type[ast.cmpop]] = {"Eq": ast.Eq, "Ne": ast.NotEq, "Lt": ast.Lt, "Le": ast.LtE}
+_RELATIONS |= {"Gt": ast.Gt, "Ge": ast.GtE}
+_OPERATORS: dict[str, type[ast.operator]] = {"Mod": ast.Mod, "PythonMod": ast.Mod, "FloorDiv": ast.FloorDiv}
+
+
+class _Python(ast.NodeTransformer):
+    """Writes torch's functions of two numbers as Python's operators."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        found = self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if len(node.args) == 2 and name in _RELATIONS:
+            return ast.Compare(node.args[0], [_RELATIONS[name]()], [node.args[1]])
+        if len(node.args) == 2 and name in _OPERATORS:
+            return ast.BinOp(node.args[0], _OPERATORS[name](), node.args[1])
+        return found
+
+
+def _tight(node: ast.AST) -> str:
+    """Return an expression with products and quotients written as torch writes them."""
+    return ast.unparse(node).replace(" * ", "*").replace(" // ", "//")
+
+
 def _as_python(expression: str) -> str:
-    shown = re.sub(
-        r"\b(Eq|Ne)\(([^(),]+), ([^(),]+)\)", lambda m: f"{m[2]} {'==' if m[1] == 'Eq' else '!='} {m[3]}", expression
-    )
-    return shown.replace(" | ", " or ").replace(" & ", " and ")
+    text = expression.replace(" | ", " or ").replace(" & ", " and ")
+    if not any(f"{name}(" in text for name in (*_RELATIONS, *_OPERATORS)):
+        return text
+    try:
+        return _tight(_Python().visit(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
 
 
 def _opposite(expression: str) -> str:
-    found = re.fullmatch(r"(Eq|Ne)\(([^,]+), ([^,]+)\)", expression)
-    if found is not None:
-        return f"{found[2]} {_NEGATED[found[1]]} {found[3]}"
-    for sign, other in ((">=", "<"), ("<=", ">"), (">", "<="), ("<", ">=")):
-        if f" {sign} " in expression:
-            return expression.replace(f" {sign} ", f" {other} ")
-    return f"not ({_as_python(expression)})"
+    shown = _as_python(expression)
+    try:
+        node = ast.parse(shown, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return f"not ({shown})"
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _NEGATED:
+            left_text, right_text = (ast.get_source_segment(shown, side) for side in (left, right))
+            return f"{left_text} {_NEGATED[type(op)]} {right_text}"
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return str(ast.get_source_segment(shown, inner))
+    return f"not ({shown})"
 
 
 def _line_of(text: str) -> str:
@@ -55,6 +90,9 @@ def _undecided(found: re.Match[str], names: Names) -> Message:
     """Read "Could not guard on data-dependent expression" and its variant for integers."""
     expression = found["expression"].strip()
     text = found.string[found.start() : found.start() + 20_000]
+    if expression in _TRIVIAL:  # torch simplified it after it gave up; what it was asked about stands behind it
+        asked = re.search(r"\(unhinted: (?P<asked>[^\n]+?)\)\.", text)
+        expression = expression if asked is None else asked["asked"]
     unbacked, shown = _unbacked(expression), _as_python(expression)
     line = _line_of(text)
     if "extract specialized integer" in found[0]:
@@ -68,6 +106,8 @@ def _undecided(found: re.Match[str], names: Names) -> Message:
         )
     checks = _CHECKS.search(text)
     lines = [c.partition(". ")[2].strip() for c in checks["checks"].strip().splitlines()] if checks else []
+    if any(line in (f"torch._check({value})" for value in _TRIVIAL) for line in lines):
+        lines = []
     is_of_size_one = bool(_BROADCAST.search(expression))
     why = f"data decide {unbacked} (item(), nonzero, a mask, unique), and torch must take one branch while it traces"
     if is_of_size_one:

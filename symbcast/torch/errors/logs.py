@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from symbcast.torch.guards.log_texts import Names
 
 _PLACE = re.compile(
-    r"(?:(?P<code>.*?)\s+#\s+(?P<user>\S+:\d+) in \S+\s+)?\((?P<file>[^()\s]+:\d+) in (?P<function>[^)]+)\)"
+    r"(?:(?P<code>.*?)\s+#\s+(?P<user>\S+:\d+) in \S+\s+| at (?P<older>\S+:\d+) in \S+\s+)?"
+    r"\((?P<file>[^()\s]+:\d+) in (?P<function>[^)]+)\)"
 )
 _UNBACKED = re.compile(r"(?<!\w)(?:zu|zuf|u)\d+(?!\w)")
 
@@ -22,7 +23,8 @@ def line_of(place: str) -> str:
     found = _PLACE.search(place)
     if found is None:
         return ""
-    return f"line {found['user']}" if found["user"] else f"{found['function']} in torch"
+    user = found["user"] or found["older"]  # torch up to 2.6 writes "at file:line"
+    return f"line {user}" if user else f"{found['function']} in torch"
 
 
 def _guard_added(found: re.Match[str], names: Names) -> Message | None:

@@ -93,5 +93,9 @@ def guard_message(found: re.Match[str], names: Names, text: str, line: str = "")
     try:
         guard = Guard(shown_guard(shown), names.reader.formula(shown), line)
     except DimensionError as error:
-        guard = Guard(shown_guard(shown), None, line, error.problem)
+        sizes = names.reader.sizes_in(shown)
+        guard = Guard(shown_guard(shown), None, line, error.problem, sizes)
+        about = f", so what sizes of {', '.join(sizes)} it accepts is open" if sizes else ""
+        why = f"this guard is not read: {error.problem}{about}"
+        return Message(_said(found), f"torch asks that {names.spelled(shown)}", why, guard=guard, line=line)
     return Message(_said(found), f"torch asks that {names.spelled(shown)}", guard=guard, line=line)

@@ -14,7 +14,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.torch.guards.guards import Specialised
 from symbcast.torch.guards.log_texts import Names
 from symbcast.torch.guards.spec_texts import nested
-from symbcast.torch.guards.suggestions import AUTO, FIXED, Suggester, Suggestion
+from symbcast.torch.guards.suggestions import AUTO, FIXED, Suggester, Suggestion, with_range
 from symbcast.torch.reading.inputs import Axis, Input, Inputs
 from symbcast.torch.reading.library import load
 
@@ -106,7 +106,9 @@ class Remedy:
 
     def _entry(self, place: str, given: Any, space: dict[str, Any]) -> Any:
         text = self._text(place, given)
-        return given if text is None else eval(text, dict(space))
+        if text is None:
+            return given
+        return with_range(space["Dim"], given) if text == AUTO else eval(text, dict(space))
 
 
 def _within(dim: Any, ranges: Iterable[tuple[int, int]]) -> Any:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import pairwise
+from math import ceil, floor, log2
+from typing import NamedTuple
 
 from symbcast.adapters.torch_operations import OPERATIONS
 from symbcast.core.algebra.operations import operate
+from symbcast.core.algebra.symbols import Symbol
 from symbcast.core.algebra.terms import Dim, Kind, Term, constant, term
-from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
+from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, at_most, negate
 from symbcast.errors import DimensionError
+from symbcast.operators.networks.scales import DOUBLE, scale_of
 
 _OPERATIONS: dict[type[ast.operator], Kind] = {ast.FloorDiv: "//", ast.Div: "//", ast.Mod: "%"}
 _FUNCTIONS: dict[str, Kind] = {**OPERATIONS, "IntTrueDiv": "//", "max": "max", "min": "min"}
@@ -66,6 +70,15 @@ class GuardReader:
         self._text = text.strip().encode()
         return self._formula(parsed)
 
+    def sizes_in(self, text: str) -> tuple[str, ...]:
+        """Return the names of the sizes that a guard mentions, whether or not it can be read."""
+        try:
+            nodes = ast.walk(ast.parse(text.strip(), mode="eval"))
+        except (SyntaxError, ValueError, RecursionError):
+            return tuple(str(size) for source, size in self._sizes.items() if source in text)
+        known = (self._sizes.get(ast.unparse(node)) for node in nodes if isinstance(node, (ast.Name, ast.Subscript)))
+        return tuple(dict.fromkeys(str(size) for size in known if size is not None))
+
     def _formula(self, node: ast.expr) -> Formula:
         match node:
             case ast.Constant(value=bool(value)):
@@ -96,7 +109,38 @@ class GuardReader:
     def _compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Formula:
         if isinstance(op, (ast.Lt, ast.LtE)) and ast.unparse(right) in _NO_END:
             return TRUE
-        return _compared(op, self._term(left), self._term(right))
+        return self._rounded_and_compared(op, left, right) or _compared(op, self._term(left), self._term(right))
+
+    def _rounded_and_compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Formula | None:
+        """Return a comparison of a rounded multiple of one size with a number, by the floats of torch; None for others.
+
+        Rounding grows with the size, so the sizes at which it reaches a number are those from a first one on.
+        """
+        for place, (rounded, number) in enumerate(((left, right), (right, left))):
+            found = self._rounded(rounded)
+            if found is None or not isinstance(number, ast.Constant) or type(number.value) is not int:
+                continue
+            relation, is_turned = _RELATIONS.get(type(op), (None, False))
+            if relation is None:
+                return None
+            is_below = (place == 0) is not is_turned  # the rounded size is on the smaller side
+            return found.compared(relation, number.value, is_below=is_below)
+        return None
+
+    def _rounded(self, node: ast.expr) -> _Rounded | None:
+        """Return a call that rounds a float times a size; None for other expressions."""
+        match node:
+            case ast.Call(func=func, args=[ast.BinOp(left=left, op=ast.Mult(), right=right)]):
+                round_it = _ROUNDINGS.get(ast.unparse(func).rpartition(".")[2])
+                for factor, real in ((left, right), (right, left)):
+                    match factor, real:
+                        case ast.Constant(value=float(value)), ast.Call(func=made, args=[inner]) if (
+                            ast.unparse(made).rpartition(".")[2] in _TO_REAL
+                        ):
+                            size = self._term(inner).dim()
+                            if round_it is not None and isinstance(size, Symbol) and 0 < value < _MOST_FACTOR:
+                                return _Rounded(size, value, round_it)
+        return None
 
     def _term(self, node: ast.expr) -> Term:
         if node.lineno != 1 or node.end_lineno != 1:
@@ -139,16 +183,44 @@ class GuardReader:
         raise DimensionError(type(op).__name__, "is not an operation on sizes")
 
     def _called(self, name: str, args: list[ast.expr]) -> Term:
+        if name in _ROUNDINGS and len(args) == 1 and _is_real(args[0]):
+            return self._rounded_real(name, args[0])
         if name in ("ceil", "CeilToInt", "ceiling") and len(args) == 1:
             return -self._quotient_of_negated(args[0])
-        if name in ("floor", "trunc", "FloorToInt", "TruncToInt", "int", "Identity") and len(args) == 1:
+        if name in ("floor", "FloorToInt", "Identity") and len(args) == 1:
             return self._term(args[0])
+        if name in ("trunc", "TruncToInt", "int") and len(args) == 1:
+            found = self._term(args[0])
+            if _is_divided(args[0]) and (found.lower_bound is None or found.lower_bound < 0):
+                raise DimensionError(ast.unparse(args[0]), "is rounded towards zero, but may be negative")
+            return found
         if name not in _FUNCTIONS:
             raise DimensionError(name, "is not a function of sizes")
         terms = [self._term(arg) for arg in args if ast.unparse(arg) not in _NO_END]
         if _FUNCTIONS[name] == "min":
             terms = [t for t in terms if not t.is_constant or t.constant < _NO_SIZE] or terms
         return terms[0] if len(terms) == 1 else operate(_FUNCTIONS[name], tuple(terms))
+
+    def _rounded_real(self, name: str, node: ast.expr) -> Term:
+        """Return a float times a size, rounded, if floats cannot round the product past an integer.
+
+        Rounding towards zero is rounding down only for a value that is not negative.
+        """
+        match node:
+            case ast.BinOp(left=ast.Constant(value=float(value)), op=ast.Mult(), right=inner):
+                pass
+            case ast.BinOp(left=inner, op=ast.Mult(), right=ast.Constant(value=float(value))):
+                pass
+            case ast.BinOp(left=inner, op=ast.Div(), right=ast.Constant(value=float(below))) if below:
+                value = 1 / below if log2(abs(below)).is_integer() else 0.0
+            case _:
+                raise DimensionError(ast.unparse(node), "is a real number that is not read")
+        match inner:
+            case ast.Call(func=func, args=[size]) if ast.unparse(func).rpartition(".")[2] in _TO_REAL:
+                found = scaled_term(name, self._term(size), value)
+                if found is not None:
+                    return found
+        raise DimensionError(ast.unparse(node), "is a real number that floats may round otherwise than it is read")
 
     def _quotient_of_negated(self, node: ast.expr) -> Term:
         match node:
@@ -174,6 +246,96 @@ def _with_endless(relation: Operator, below: Term, above: Term) -> Formula:
     is_upper = above.is_constant and above.constant >= _NO_SIZE
     holds = relation == "!=" or (relation in ("<=", "<") and is_upper)
     return TRUE if holds else FALSE
+
+
+_TO_REAL = ("sym_float", "float", "ToFloat")
+"""How torch writes a size as a float."""
+_DOWN, _UP = ("floor", "trunc", "FloorToInt", "TruncToInt", "int"), ("ceil", "CeilToInt", "ceiling")
+_ROUNDINGS: dict[str, Callable[[float], int]] = {
+    **dict.fromkeys(_DOWN, floor),
+    **dict.fromkeys(_UP, ceil),
+    "round": round,
+    "RoundToInt": round,
+}
+_MOST_FACTOR = 1 << 20
+_MOST_SIZE = 1 << 40
+"""The largest size at which a rounded multiple is looked for."""
+
+
+class _Rounded(NamedTuple):
+    """A size times a positive float, rounded."""
+
+    size: Symbol
+    factor: float
+    round_it: Callable[[float], int]
+
+    def compared(self, relation: Operator, number: int, *, is_below: bool) -> Formula:
+        """Return a comparison with a number; ``is_below`` says that the rounded size is on the left of it."""
+        from_it, after = self._first(number), self._first(number + 1)
+        if relation == "==":
+            return all_of([at_most(from_it, self.size), Comparison("<", self.size, after)])
+        if relation == "!=":
+            return any_of([Comparison("<", self.size, from_it), at_most(after, self.size)])
+        if is_below:
+            return Comparison("<", self.size, after if relation == "<=" else from_it)
+        return at_most(from_it if relation == "<=" else after, self.size)
+
+    def _first(self, number: int) -> int:
+        """Return the first size whose rounded multiple is at least a number, by bisection."""
+        low, high = 0, _MOST_SIZE
+        while low < high:
+            middle = (low + high) // 2
+            if self.round_it(self.factor * float(middle)) >= number:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+
+def scaled_term(name: str, size: Term, factor: float) -> Term | None:
+    """Return a size times a float, rounded as torch's function says; None where floats may round it otherwise.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> scaled_term("trunc", term(symbol("N")), 0.75), scaled_term("trunc", term(symbol("N")), 0.7)
+    (3*N//4, None)
+    """
+    low = size.lower_bound
+    scale = scale_of(factor, DOUBLE) if factor > 0 and low is not None and low >= 0 else None
+    if scale is None or not scale.exact or not isinstance(scale.above, int) or not isinstance(scale.below, int):
+        return None
+    if name in _DOWN:
+        return operate("//", (size.scaled(scale.above), constant(scale.below)))
+    is_power_of_two = scale.below & (scale.below - 1) == 0
+    return (
+        -operate("//", (size.scaled(-scale.above), constant(scale.below))) if name in _UP and is_power_of_two else None
+    )
+
+
+def _is_divided(node: ast.expr) -> bool:
+    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) for n in ast.walk(node))
+
+
+def _is_real(node: ast.expr) -> bool:
+    """Return whether an expression computes with floats."""
+    return any(
+        (isinstance(n, ast.Constant) and isinstance(n.value, float))
+        or (isinstance(n, ast.Call) and ast.unparse(n.func).rpartition(".")[2] in _TO_REAL)
+        for n in ast.walk(node)
+    )
+
+
+def is_plain(text: str) -> bool:
+    """Return whether torch's interval arithmetic follows a guard: no floats, and only numbers as divisors.
+
+    >>> is_plain("(L['x'].size()[0] // 2) != 1"), is_plain("(1 % (L['x'].size()[0] // 3)) != 0")
+    (True, False)
+    """
+    try:
+        parsed = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    divided = (n for n in ast.walk(parsed) if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.FloorDiv, ast.Mod)))
+    return not _is_real(parsed.body) and all(isinstance(n.right, ast.Constant) for n in divided)
 
 
 def _normal(source: str) -> str:

@@ -38,6 +38,8 @@ class Guard(NamedTuple):
     line: str = ""
     """The line of code at which torch recorded it, if known."""
     problem: str = ""
+    sizes: tuple[str, ...] = ()
+    """The sizes that a guard mentions that cannot be read."""
 
 
 class Clause(NamedTuple):
@@ -103,8 +105,17 @@ class Guards:
 
     @property
     def unread(self) -> tuple[Guard, ...]:
-        """The guards that are not comparisons of sizes; the condition does not include them."""
+        """The guards that cannot be read as comparisons of sizes; the condition does not include them."""
         return tuple(g for g in self.all if g.formula is None)
+
+    @property
+    def open(self) -> dict[str, Guard]:
+        """The sizes that guards mention that cannot be read, each with its first one: what it may be is not known."""
+        found: dict[str, Guard] = {}
+        for guard in self.unread:
+            for name in guard.sizes:
+                found.setdefault(name, guard)
+        return found
 
     @cached_property
     def env(self) -> Program:

@@ -58,7 +58,7 @@ def _read(program: Any, inputs: Inputs) -> Iterator[Guard]:
         try:
             yield Guard(shown_guard(text), reader.formula(text), line)
         except DimensionError as error:
-            yield Guard(shown_guard(text), None, line, error.problem)
+            yield Guard(shown_guard(text), None, line, error.problem, reader.sizes_in(text))
     for axis, formula in inputs.holds:
         yield Guard(f"{axis.text} == {axis.known}", formula)
     yield from _ranges(program, [a for a in inputs.axes if a.is_dynamic])

@@ -7,7 +7,7 @@ all of its guards from them. All other axes are left to torch (``Dim.AUTO``), wh
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.operations import Substitution
 from symbcast.core.algebra.symbols import Symbol, symbol
@@ -17,6 +17,7 @@ from symbcast.core.program.sizes.premises import own_set
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.sets.size_sets import SizeSet
 from symbcast.core.solver.sets.univariate import narrow
+from symbcast.torch.guards.guard_texts import is_plain
 from symbcast.torch.guards.provable import is_provable
 from symbcast.torch.guards.spec_texts import entry
 from symbcast.torch.reading.inputs import shown_source
@@ -59,17 +60,28 @@ class Suggester:
     """
 
     def __init__(
-        self, inputs: Inputs, guards: Guards, refused: Collection[str] = (), *, is_tried: bool = False
+        self,
+        inputs: Inputs,
+        guards: Guards,
+        refused: Collection[str] = (),
+        *,
+        is_tried: bool = False,
+        has_ranges: bool = True,
     ) -> None:
+        """Without ``has_ranges``, axes that are left to torch are left without a range."""
+        self._has_ranges = has_ranges
         self._inputs = inputs
         self._clauses = guards.env.clauses
         self._asked = [g.formula for g in guards.all if g.formula is not None]
+        self._difficult = [g.text for g in guards.all if g.formula is not None and not is_plain(g.text)]
+        self._ranges = guards.ranges
         self._trivial = [g.text for g in guards.all if g.formula is not None and _is_trivial(g.formula)]
         self._env = guards.env
         self._is_tried = is_tried
         self._axes = [a for a in inputs.axes if a.is_dynamic]
         self._fixed = [s.source for s in guards.specialised if s.was_open]
-        self._refused = {a.size for a in self._axes if a.source in refused or a.axis is None}
+        unread = guards.open
+        self._refused = {a.size for a in self._axes if a.source in refused or a.axis is None or str(a.size) in unread}
 
     def suggestion(self) -> Suggestion:
         """Return the suggested dynamic shapes."""
@@ -84,10 +96,17 @@ class Suggester:
         lines: dict[str, str] = {}
         for axis in self._axes:
             form = self._form(axis)
-            said[axis.source] = AUTO if form is None else form.text
+            said[axis.source] = self._auto(axis) if form is None else form.text
             if form is not None and form.line:
                 lines.setdefault(form.text, form.line)
         return said, list(lines.values())
+
+    def _auto(self, axis: Axis) -> str:
+        """Return ``Dim.AUTO`` with the range that the program has, if it has an end."""
+        low, high = self._ranges.get(str(axis.size), (0, None))
+        if high is None or axis.axis is None or not self._has_ranges:
+            return AUTO
+        return f"{AUTO}({f'min={low}, ' if low > 2 else ''}max={high})"
 
     def _form(self, axis: Axis) -> _Form | None:
         """Return the `Dim` for an axis; None if it is left to torch."""
@@ -117,7 +136,7 @@ class Suggester:
         A guard that holds for all sizes is in the program because torch could not prove it.
         """
         names = [shown_source(a.source) for a in self._axes if a.size in alike]
-        if any(name in text for name in names for text in self._trivial):
+        if any(name in text for name in names for text in (*self._trivial, *self._difficult)):
             return False
         written = dict.fromkeys(alike, form.written)
         most = {} if form.most is None else dict.fromkeys(symbols_in_term(form.written), form.most)
@@ -171,18 +190,19 @@ def _formed(size: Symbol, members: SizeSet) -> _Form | None:
         return _Form(name, f"{name} = {_made(name, low, high)}", term(own) + constant(low), most)
     found = members.first(2)
     factor = found[1] - found[0] if len(found) == 2 else 0
-    if not 1 < factor <= _MOST or high is not None:
+    if not 1 < factor <= _MOST:
         return None
-    if not members.same(SizeSet.residues(factor, [low % factor]) & SizeSet.interval(low, None)):
+    if not members.same(SizeSet.residues(factor, [low % factor]) & SizeSet.interval(low, high)):
         return None
     written = term(own).scaled(factor) + constant(low)
     offset = low % factor
     root = f"_{name}"
+    most = None if high is None else high // factor
     return _Form(
         f"{factor}*{root}" + (f" + {offset}" if offset else ""),
-        f"{root} = {_made(root, low // factor, None)}",
+        f"{root} = {_made(root, low // factor, most)}",
         written,
-        None,
+        None if most is None else most - low // factor,
     )
 
 
@@ -204,3 +224,15 @@ def _is_equality(formula: Formula) -> bool:
         and isinstance(formula.left, Symbol)
         and isinstance(formula.right, Symbol)
     )
+
+
+def with_range(dim: Any, given: Any) -> Any:
+    """Return `Dim.AUTO` with the range of a `Dim`, if it has one; ``dim`` is torch's class."""
+    low, high = (getattr(given, end, None) for end in ("min", "max"))
+    ends = {"min": low} if isinstance(low, int) and low > 2 else {}
+    ends |= {"max": high} if isinstance(high, int) and high < _NO_END else {}
+    return dim.AUTO(**ends) if ends else dim.AUTO
+
+
+_NO_END = 1 << 40
+"""The end of the range of a `Dim` without one is larger."""
