@@ -40,16 +40,6 @@ def test_one_alternative_about_sizes_is_enough():
     assert contract.boxes == ({"N": range(1, 9), "M": range(1, 2)},)
 
 
-def test_an_incomplete_trace_has_no_contract():
-    report = sb.trace(lambda x: [row.sum() for row in x], "N, D")
-    assert not report.complete
-    contract = report.contract(N="1..8")
-    assert contract.verdict is V.UNKNOWN
-    with pytest.raises(sb.UndecidedError):
-        contract.to("openvino", inputs={"x": "N, D"})
-    assert sb.Contract.from_json(contract.to("json")).verdict is V.UNKNOWN
-
-
 def test_indices_that_grow_with_a_size_limit_it():
     """RoBERTa counts tokens that are no padding: positions are data, at most ``N``, and 40 have embeddings."""
     onnx = pytest.importorskip("onnx")
@@ -74,3 +64,22 @@ def test_indices_that_grow_with_a_size_limit_it():
     free = sb.onnx.check(onnx.parser.parse_model(words)).contract(N="1..64")
     assert free.boxes == ({"N": range(1, 65)},)
     assert "data         not checked: the indices in ids" in free.explain()
+
+
+def test_a_contract_of_an_open_answer_has_proved_sizes_only():
+    """Rows are followed for lengths that were tried; the sizes beyond are open, and are named."""
+    report = sb.trace(lambda x: [row.sum() for row in x], "N, D")
+    assert not report.complete
+    inside, across, beyond = (report.contract(N=sizes, D="1..4") for sizes in ("1..8", "5..20", "15..20"))
+    assert (inside.verdict, inside.size, inside.is_largest, inside.reason) == (V.ALWAYS, 32, True, "")
+    assert across.verdict is V.ALWAYS
+    assert max(across.boxes[0]["N"]) < 15
+    assert not across.is_largest
+    assert across.reason.startswith("open at N=")
+    assert (beyond.verdict, beyond.boxes) == (V.UNKNOWN, ())
+    with pytest.raises(sb.UndecidedError):
+        beyond.to("openvino", inputs={"x": "N, D"})
+    assert beyond.reason.startswith("open at N=15")
+    assert across.check(N="5..20").verdict is V.UNKNOWN
+    for made in (inside, across, beyond):
+        assert sb.Contract.from_json(made.to("json")).to_dict() == made.to_dict()

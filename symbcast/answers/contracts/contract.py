@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.answers.contracts.checks.failures import Failure, failures_in, smallest_left
+from symbcast.answers.contracts.checks.failures import Failure, failures_in, smallest_left, undecided_in
 from symbcast.answers.contracts.proof import prove, within
 from symbcast.answers.contracts.search.derived import search_derived
 from symbcast.answers.contracts.search.largest import Found, search
@@ -77,7 +77,7 @@ class Contract(Guessable):
 
         SOMETIMES: all sizes in the boxes work if the data meet what `reason` says.
         """
-        if self.question.open or (not self.boxes and self._found.open):
+        if self.question.open or (not self.boxes and (self._found.open or self._undecided)):
             return Verdict.UNKNOWN
         if not self.boxes:
             return Verdict.NEVER
@@ -87,7 +87,17 @@ class Contract(Guessable):
     def reason(self) -> str:
         """Why the verdict is unknown, what data must meet, or why the boxes may not be the largest; else empty."""
         data = f"data must meet {' and '.join(self.question.data)}" if self.question.data else ""
-        return self.question.open or "; ".join(filter(None, (data, self._found.open)))
+        undecided = "" if self._undecided is None else self._undecided.reason
+        return self.question.open or "; ".join(filter(None, (data, undecided, self._found.open)))
+
+    @cached_property
+    def _undecided(self) -> Failure | None:
+        """Wanted sizes that are neither proved to work nor to fail, of an answer that is open at some sizes."""
+        return None if self.question.hidden else self._asked_undecided()
+
+    @one_call
+    def _asked_undecided(self) -> Failure | None:
+        return undecided_in(self.question, self.requested.ranges)
 
     @property
     def open(self) -> str:
@@ -100,7 +110,7 @@ class Contract(Guessable):
 
         Where typical sizes are given, a set with more of these comes before a larger one.
         """
-        return bool(self.boxes) and not self._found.open
+        return bool(self.boxes) and not self._found.open and self._undecided is None
 
     @property
     def typical(self) -> dict[str, tuple[int, ...]]:
@@ -125,7 +135,7 @@ class Contract(Guessable):
             return ()
         found, _ = failures_in(self.question, self.requested.ranges)
         left = smallest_left(self.question, self.requested.ranges, self._found) if self.boxes else None
-        return (*found, *(() if left is None else (left,)))
+        return tuple(failure for failure in (*found, self._undecided, left) if failure is not None)
 
     @one_call
     def check(self, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike) -> Check:
@@ -235,7 +245,7 @@ class Contract(Guessable):
 
     def omissions(self) -> list[str]:
         """Return the lines of `explain` about what the boxes leave out, what is not checked, and ranges not given."""
-        lines = [f"left out     {failure}" for failure in self.left_out]
+        lines = [f"left out     {failure}" for failure in self.left_out if failure != self._undecided]
         lines += [f"data         {note}" for note in self.question.notes[:_NOTES]]
         missed = [f"{n}={size}" for n, sizes in self.typical.items() for size in sizes if not self._has(n, size)]
         if missed and self.boxes:

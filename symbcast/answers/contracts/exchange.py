@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from symbcast.answers.contracts.checks.failures import Failure
 from symbcast.answers.contracts.inputs import Tensor
-from symbcast.answers.contracts.question import Question
+from symbcast.answers.contracts.question import Partial, Question
 from symbcast.answers.contracts.search.derived import span
 from symbcast.answers.contracts.search.largest import Found
 from symbcast.answers.contracts.search.space import decision_in
@@ -62,7 +62,17 @@ def question_data(question: Question) -> dict[str, Any]:
         "open": question.open,
         "data": list(question.data),
         "notes": list(question.notes),
+        **_partial_data(question),
     }
+
+
+def _partial_data(question: Question) -> dict[str, Any]:
+    """Return what is known besides the condition of an answer that is open at some sizes."""
+    if question.partial is None:
+        return {}
+    needed, undecided, why = question.partial
+    texts = {"needed": question.namer.formula(needed), "undecided": question.namer.formula(undecided)}
+    return {"partial": {**texts, "reason": why}}
 
 
 def _tensors_data(question: Question, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
@@ -132,11 +142,22 @@ class _Reader:
             open=told["open"],
             data=tuple(told["data"]),
             notes=tuple(told["notes"]),
+            partial=self._partial(),
         )
 
+    def _partial(self) -> Partial | None:
+        told = self._data["question"].get("partial")
+        if told is None:
+            return None
+        place = "data.question.partial"
+        needed, undecided = (self._read_formula(told[key], f"{place}.{key}") for key in ("needed", "undecided"))
+        return Partial(needed, undecided, told["reason"])
+
     def _formula(self, key: str) -> Formula:
-        text = self._data["question"][key]
-        return _read(f"data.question.{key}", lambda: self._names.bind_formula(parse_formula(text)))
+        return self._read_formula(self._data["question"][key], f"data.question.{key}")
+
+    def _read_formula(self, text: str, place: str) -> Formula:
+        return _read(place, lambda: self._names.bind_formula(parse_formula(text)))
 
     def _tensors(self, key: str) -> dict[str, Tensor]:
         return {

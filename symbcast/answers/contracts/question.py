@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.core.logic.formulas import FALSE, AnyOf, Clashing, Compatible, all_of, any_of, clauses, expand
@@ -34,6 +34,20 @@ def _unknown_stop(_sizes: Mapping[str, int]) -> None:
     return None
 
 
+class Partial(NamedTuple):
+    """What is known of an answer that is open at some sizes, besides the sizes that work.
+
+    Attributes:
+        needed: What is proved to be required, with the assumptions.
+        undecided: The sizes that are neither proved to work nor proved to fail.
+        reason: Why they are open.
+    """
+
+    needed: Formula
+    undecided: Formula
+    reason: str
+
+
 @dataclass(frozen=True)
 class Question:
     """A condition on named sizes.
@@ -50,6 +64,8 @@ class Question:
         stop: Returns the operation that fails first at some sizes, and its own requirement as text, if it is known.
         data: What data must meet besides, as text; empty if the sizes suffice.
         notes: What was not checked of data, such as that indices are within an axis.
+        partial: Of an answer that is open at some sizes, what is known besides the condition, which then has only sizes
+            that are proved to work; None if nothing is open.
     """
 
     formula: Formula
@@ -63,6 +79,17 @@ class Question:
     stop: Callable[[Mapping[str, int]], tuple[str, str] | None] = _unknown_stop
     data: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    partial: Partial | None = None
+
+    def within(self, works: Formula, undecided: Formula, reason: str) -> Question:
+        """Return the question about sizes that are proved to work, of an answer that is open at others."""
+        return replace(
+            self,
+            formula=all_of([self.formula, works]),
+            condition=all_of([self.condition, works]),
+            open="",
+            partial=Partial(self.formula, undecided, reason),
+        )
 
     def for_all_data(self, required: Sequence[Formula]) -> Question:
         """Return the question about sizes that work whatever the data are, as far as sizes can ensure that.
@@ -75,10 +102,12 @@ class Question:
         for clause in flattened(spelled_out(required)):
             own = any_of(part for part in alternatives(clause) if symbols_in(part).keys() <= self.names.keys())
             (left if own == FALSE else ensured).append(clause if own == FALSE else own)
+        partial = self.partial and self.partial._replace(needed=all_of([self.partial.needed, *ensured]))
         return replace(
             self,
             formula=all_of([self.formula, *ensured]),
             condition=all_of([self.condition, *ensured]),
+            partial=partial,
             data=tuple(map(self._text, left)),
         )
 
@@ -97,7 +126,15 @@ class Question:
     @cached_property
     def clauses(self) -> tuple[tuple[Formula, str], ...]:
         """The conjuncts in normal form, with their texts."""
-        return tuple((clause, self.namer.formula(clause)) for clause in flattened(clauses(self.formula)))
+        return self._with_texts(self.formula)
+
+    @cached_property
+    def required(self) -> tuple[tuple[Formula, str], ...]:
+        """The conjuncts that are proved to be required, with their texts: outside them, sizes fail."""
+        return self.clauses if self.partial is None else self._with_texts(self.partial.needed)
+
+    def _with_texts(self, formula: Formula) -> tuple[tuple[Formula, str], ...]:
+        return tuple((clause, self.namer.formula(clause)) for clause in flattened(clauses(formula)))
 
     @cached_property
     def assumed(self) -> tuple[Formula, ...]:

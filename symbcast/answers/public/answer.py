@@ -72,6 +72,10 @@ class Answer(Guessable, Guards, Public):
         """What is known: the sizes proved to work and to fail, points of both kinds, and what is open, with reasons."""
         return self._subject.account
 
+    @property
+    def _known(self) -> Account | None:
+        return self.account
+
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which it works; None if there are none."""
         return self._subject.witness()

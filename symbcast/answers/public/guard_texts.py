@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.logic.formulas import FALSE
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from symbcast.answers.contracts.inputs import Tensor
     from symbcast.answers.contracts.wanted import RangeLike
     from symbcast.answers.guards import Guard
+    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
 
@@ -129,6 +131,9 @@ class Guards(ABC):
             self._stop,
             notes=self._notes,
         )
+        known = self._known
+        if self._open and known is not None and known.is_open and known.works != FALSE:
+            question = question.within(known.works, known.open_sizes, known.reason)
         wanted = form, {**(ranges or {}), **more}, typical or {}, most
         found = contract_of(question.for_all_data(self._data), *wanted)
         if self._data and found.verdict is Verdict.NEVER:  # with suitable data, some sizes may work
@@ -144,6 +149,11 @@ class Guards(ABC):
     def _other_names(self) -> Mapping[str, str]:
         """Other names of sizes, with the names that the answer uses."""
         return {}
+
+    @property
+    def _known(self) -> Account | None:
+        """The account of what is known; None if the condition is all there is."""
+        return None
 
     @property
     def _data(self) -> Sequence[Formula]:

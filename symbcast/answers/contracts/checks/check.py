@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from symbcast.answers.contracts.checks.failures import Failure, ends_work, failures_in
+from symbcast.answers.contracts.checks.failures import Failure, ends_work, failures_in, undecided_in
 from symbcast.answers.contracts.checks.fitting import Advice, advice_for, larger_sizes
 from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.contracts.wanted import range_text
@@ -45,8 +45,9 @@ class Check:
             self.reason = "the condition is about sizes without a name"
         else:
             found, why = failures_in(question, ranges)
+            undecided = undecided_in(question, ranges)
             self.failures = tuple(found)
-            self.reason = self.reason or why
+            self.reason = self.reason or why or ("" if undecided is None else undecided.reason)
         self.ends_work = not question.hidden and ends_work(question, ranges)
         self.verdict = self._verdict()
 

@@ -54,7 +54,7 @@ class Failure:
 def failures_in(question: Question, ranges: Ranges) -> tuple[list[Failure], str]:
     """Return a failure for each clause that some sizes in the ranges violate, and why that is open, if it is."""
     found, why = [], ""
-    for clause, text in question.clauses:
+    for clause, text in question.required:
         decision = decision_in(ranges, [negate(clause)])
         if decision is None or decision.impossible:
             continue
@@ -64,6 +64,19 @@ def failures_in(question: Question, ranges: Ranges) -> tuple[list[Failure], str]
             continue
         found.append(_failure(question, ranges, sizes, clause, text))
     return found, why
+
+
+def undecided_in(question: Question, ranges: Ranges) -> Failure | None:
+    """Return sizes in the ranges that are neither proved to work nor proved to fail; None if there are none."""
+    if question.partial is None:
+        return None
+    decision = decision_in(ranges, [question.partial.undecided])
+    if decision is None or decision.impossible:
+        return None
+    sizes = decision.witness()
+    at = None if sizes is None else _all(question, ranges, sizes, question.partial.undecided)
+    shown = "" if at is None else f" at {_shown(at, question.partial.undecided, question)}"
+    return Failure(at, "", "", f"open{shown}: {question.partial.reason}")
 
 
 def _failure(
