@@ -243,7 +243,7 @@ def test_a_path_of_large_sizes_is_said_to_be_unconfirmed():
     report = sb.trace(lambda x: x[:7] if x.shape[0] > 9999 else x, "N")
     assert report.verdict is sb.Verdict.ALWAYS
     assert report.unconfirmed.equivalent("N > 9999")
-    assert "unconfirmed  when N > 9999" in report.explain()
+    assert "unconfirmed  when N is at least 10000" in report.explain()
     assert report.to_dict()["unconfirmed"] == "N > 9999"
 
 

@@ -48,7 +48,9 @@ def _replaces(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             found = ours(*args, **options)
             if type(found) is _Items:
                 return function(found.items, **options)
-            return function(*args, **options) if found is NotImplemented else found
+            if found is NotImplemented:  # no expression: what follows must be a return, for a text in an error
+                return function(*args, **options)
+            return found
 
         REPLACED[name] = called
         return ours

@@ -35,6 +35,9 @@ MAX_REASONS = 4
 """How many reasons for open sizes are told apart."""
 
 
+_SUITABLE = "not decided: whether suitable data exist at all sizes of the condition"
+
+
 class Conclusions:
     """What the paths of a run say together, as formulas. Everything is computed on first access.
 
@@ -62,8 +65,12 @@ class Conclusions:
     @cached_property
     def works(self) -> Formula:
         """The sizes that are proved to work, for suitable data."""
-        found = self.suitable if self.exploration.is_complete else self._suitable(lambda end: end.kind == "value")
-        return found.inputs if found.is_proved else FALSE
+        return self._traced.inputs if self._traced.is_proved else FALSE
+
+    @cached_property
+    def _traced(self) -> Suitable:
+        """What the paths that work require together."""
+        return self.suitable if self.exploration.is_complete else self._suitable(lambda end: end.kind == "value")
 
     def _suitable(self, is_wanted: Callable[[End], bool]) -> Suitable:
         whole = self._region(is_wanted)
@@ -109,7 +116,8 @@ class Conclusions:
         """Whether some sizes meet the proved requirements, and whether some sizes or data do not."""
         found = self.decision.verdict
         some, others = possible(self.program.verdict if found is Verdict.UNKNOWN else found)
-        is_of_data = bool(self.suitable.data) and self.suitable.is_proved and some is not False
+        is_proved = self.suitable.is_proved and self.exploration.is_complete
+        is_of_data = bool(self.suitable.data) and is_proved and some is not False
         return some, is_of_data or others
 
     @cached_property
@@ -140,8 +148,8 @@ class Conclusions:
 
     def _open_parts(self) -> Iterator[Open]:
         """Yield why sizes are open, and which."""
-        if not self.suitable.is_proved and self.exploration.is_complete:
-            yield Open(self.reason, self.formula)
+        if not self._traced.is_proved:
+            yield Open(_SUITABLE, self._traced.inputs)
         reasons = dict.fromkeys(b.end.key for b in self._branches if b.end.kind == "open")
         for number, reason in enumerate(reasons):
             if number == MAX_REASONS - 1 and len(reasons) > MAX_REASONS:
@@ -167,7 +175,7 @@ class Conclusions:
         if self.exploration.pending:
             return self._unfollowed
         if not self.suitable.is_proved:
-            return "not decided: whether suitable data exist at all sizes of the condition"
+            return _SUITABLE
         return self.program.reason if self.decision.verdict is Verdict.UNKNOWN else self.decision.reason
 
     @property

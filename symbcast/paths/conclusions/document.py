@@ -36,6 +36,7 @@ from symbcast.paths.places import is_cell, line_text
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Line
+    from symbcast.core.account import Account
     from symbcast.core.logic.formulas import Formula
     from symbcast.paths.conclusions.answer import PathsAnswer
     from symbcast.paths.conclusions.findings import PathFinding
@@ -88,9 +89,9 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
     if account.needed != TRUE:
         yield field("fails when", _in_words(account.fails, namer), most=4)
     for number, part in enumerate(account.open):
-        is_some = part.where not in (TRUE, FALSE)
-        everywhere = "at all sizes" if (account.works, account.needed) == (FALSE, TRUE) else "at all other sizes"
-        where: Line = (Span("when "), *_in_words(part.where, namer)) if is_some else (Span(everywhere),)
+        where: Line = (Span(_everywhere(account)),)
+        if account.is_open and part.where not in (TRUE, FALSE):
+            where = (Span("when "), *_in_words(part.where, namer))
         yield field("" if number else "open", (*where, Span(f": {part.reason}")), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
@@ -102,10 +103,23 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
         yield field("" if number else "works at", code(sizes_text(point), Sizes(point)), most=1)
 
 
+def _everywhere(account: Account) -> str:
+    if not account.is_open:
+        return "for some data"
+    return "at all sizes" if (account.works, account.needed) == (FALSE, TRUE) else "at all other sizes"
+
+
 def _in_words(formula: Formula, namer: Namer) -> Line:
-    """Return sizes in words; no size is below 0."""
+    """Return sizes in words; no size is below 0. What nobody would read to its end is cut."""
     formula = _of_sizes(formula)
-    return said(in_words(formula, namer), namer.formula(formula), Conjunction((namer.renamed_formula(formula),)))
+    if formula == TRUE:
+        return (Span("at all sizes"),)
+    text, math = namer.formula(formula), Conjunction((namer.renamed_formula(formula),))
+    if len(text) > _LONG:
+        return Span(clipped(text, _LONG), True, math=math), Span(" (cut: see .account)")
+    parts = formula.parts if isinstance(formula, AllOf) else ()
+    is_nested = any(isinstance(part, AnyOf) for part in parts)
+    return whole(text, math) if is_nested else said(in_words(formula, namer), text, math)
 
 
 def _of_sizes(formula: Formula) -> Formula:
@@ -120,7 +134,7 @@ def _of_sizes(formula: Formula) -> Formula:
 
 
 _LONG = 160
-"""A fix of an open answer is not shown if it is longer."""
+"""Conditions of an open answer are cut at this length, and longer fixes are not shown."""
 _POINTS = 2
 """How many points of each kind an open answer shows."""
 
@@ -128,7 +142,8 @@ _POINTS = 2
 def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[Field]:
     most = 0 if head == "works when" else 4  # tried numbers make long requirements
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
-    yield field("and" if number else head, said(finding.words, namer.formula(finding.formula), math), most=most)
+    asked = said(finding.words, namer.formula(finding.formula), math)
+    yield field("and" if number else head, _in_words(finding.formula, namer) if most else asked, most=most)
     if finding.line:
         short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
         where = Span(short, whole="" if is_cell(finding.file) else whole_name)
@@ -155,12 +170,12 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
     if report.complete and found.formula not in (TRUE, FALSE):
         yield generic_field(found.program, namer, is_open=found.program.is_open)
         yield field("condition", *conjunction(clauses(found.formula), namer, is_repeated=True))
-    if found.suitable.data:
+    if found.suitable.data and report.complete:
         yield field("of the data", *conjunction(found.suitable.data, namer))
     yield field("assuming", whole("; ".join(report.assumptions)))
     if report.unconfirmed.formula != FALSE:
-        unsure = Span(f"when {report.unconfirmed}: no real call at small sizes confirmed it")
-        yield field("unconfirmed", (unsure,))
+        where = (Span("when "), *_in_words(report.unconfirmed.formula, namer))
+        yield field("unconfirmed", (*where, Span(": no real call at small sizes confirmed it")))
     is_undecided = report.complete and report.verdict is Verdict.UNKNOWN
     yield field("because", words(report.reason) if is_undecided else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):

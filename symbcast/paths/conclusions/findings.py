@@ -102,7 +102,8 @@ def conjuncts_of(paths: Conclusions) -> Iterator[tuple[Decision, Formula]]:
     decision = paths.decision
     if decision.verdict is not Verdict.ALWAYS:
         yield from ((decision, clause) for clause in decision.clauses)
-    if paths.suitable.data and decision.verdict is not Verdict.NEVER:
+    # Of an open answer, it is not known whether data can violate what some paths require of them.
+    if paths.suitable.data and paths.exploration.is_complete and decision.verdict is not Verdict.NEVER:
         data, sizes = paths.data_decision, paths.exploration.data
         yield from ((data, clause) for clause in data.clauses if not symbols_in(clause).keys().isdisjoint(sizes))
 
