@@ -93,7 +93,7 @@ TERMS = st.recursive(
 
 
 @given(TERMS, st.sampled_from(["==", "<=", ">", "!="]), TERMS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @example("floor((N - 3)/2)", "==", "int((N - 3)/2)")
 @example("(N if N == 2 else M)", "<=", "ceil((1 - N)/3)")
 def test_fractions_and_choices_are_exact(left, sign, right):
@@ -130,7 +130,7 @@ WORDS = _TEXT.split()
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join) | st.lists(st.sampled_from(WORDS)).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_words_are_read_or_refused(text):
     for kind, parse in PARSERS.items():
         said = accepted_or_suggested(kind, text)

@@ -45,7 +45,7 @@ def values(dim, names):
 
 
 @given(TERMS, TERMS, st.sampled_from(["*", "+", "-", "max", "alone"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @example("N", "(M + 1)//2", "*")
 @example("N % 8", "min(N, M)", "*")
 @example("'batch-size'", "broadcast(N, M)", "*")
@@ -67,7 +67,7 @@ def test_a_printed_size_reads_back(left, right, sign):
 
 
 @given(CONDITIONS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @example("(N == 1 or M//2 == N) and not compatible('x y', N, M, 3)")
 @example("in*half == (in + half)//2")
 @example("N % 8 == 0 and N >= 2 or True")

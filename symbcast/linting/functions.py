@@ -65,6 +65,8 @@ class Source:
         return "*" in found or not found.isdisjoint(codes)
 
 
+MOST_BYTES = 4_000_000
+"""Longer files are data, such as tables: to parse one takes seconds and gigabytes, and stops all other threads."""
 _PARSING = threading.Lock()
 """Python 3.11 counts the depth of the trees that all threads build together, and raises `SystemError`."""
 
@@ -72,9 +74,14 @@ _PARSING = threading.Lock()
 def read_source(path: str) -> Source:
     """Return the functions of a file with annotations or promises.
 
-    Raises `SyntaxError`, `ValueError` or `OSError` if it is no source.
+    Raises `SyntaxError`, `ValueError` or `OSError` if it is no source, or longer than `MOST_BYTES`.
     """
-    data = Path(path).read_bytes()
+    file = Path(path)
+    if file.exists() and not file.is_file():
+        raise ValueError("it is not a regular file")
+    if file.stat().st_size > MOST_BYTES:
+        raise ValueError(f"it is longer than {MOST_BYTES:,} bytes")
+    data = file.read_bytes()
     with _PARSING:
         tree = ast.parse(data, filename=path)
     digest = hashlib.sha256(data).hexdigest()

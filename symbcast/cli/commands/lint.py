@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from symbcast.cli.advice.paths import file_of_module, is_model
 from symbcast.cli.advice.words import line
 from symbcast.cli.files import is_there, near_file
+from symbcast.cli.models.progress import Bar
 from symbcast.cli.output import print_text
 from symbcast.cli.statuses import Exit, UsageError
 from symbcast.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from symbcast.linting.findings import Checked
 
 EPILOGUE = """Example: symbcast lint src --ignore SYM105
 
@@ -73,22 +79,23 @@ def lint(  # noqa: PLR0913 - each is an option
         if Path(path).is_file() and Path(path).suffix not in (".py", ".pyi", ".pyw", ""):
             hint = f"; did you mean {line('model', path)}?" if is_model(path) else ""
             raise UsageError(f"{path}: is not a Python file{hint}")
-    from symbcast.linting import lint as linted
+    from symbcast.linting.running.config import read_config
+    from symbcast.linting.running.run import run
 
-    report = linted(
-        *paths,
-        since=diff,
-        select=select,
-        ignore=ignore,
-        exclude=exclude,
+    config = read_config(Path.cwd()).given(
+        paths=paths or None,
+        select=None if select is None else tuple(select),
+        ignore=None if ignore is None else tuple(ignore),
+        exclude=None if exclude is None else tuple(exclude),
         min_size=min_size,
         jobs=jobs,
         timeout=timeout,
         cache=False if no_cache else None,
     )
-    text = report.report(format)
-    if text:
-        print_text(text)
+    with _Shown(is_text=format == "text") as shown:
+        report = run(config, diff, watch=shown)
+    if format != "text":
+        print_text(report.report(format))
     left = report.unproved if strict else ()
     if format == "text":
         for told in left:
@@ -97,3 +104,31 @@ def lint(  # noqa: PLR0913 - each is an option
     if report.findings:
         return Exit.FAILS
     return Exit.UNDECIDED if left else Exit.ALWAYS
+
+
+class _Shown:
+    """Prints the findings of each file when it is done, and shows on a terminal how many files are."""
+
+    def __init__(self, is_text: bool) -> None:
+        self._is_text = is_text
+        self._bar = Bar(0, "")
+
+    def __enter__(self) -> _Shown:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._bar.__exit__(*error)
+
+    def begin(self, count: int) -> None:
+        """Show a bar for this many files."""
+        self._bar = Bar(count, "files").__enter__()
+
+    def done(self, functions: Sequence[Checked]) -> None:
+        """Print the findings of a file."""
+        findings = [finding for function in functions for finding in function.findings]
+        if findings and self._is_text:
+            with self._bar.away():
+                for finding in sorted(findings, key=lambda f: (f.line, f.column, f.code)):
+                    print_text(str(finding))
+                sys.stdout.flush()
+        self._bar.advance()

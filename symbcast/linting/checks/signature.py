@@ -10,7 +10,7 @@ from typing import Any
 
 from symbcast.linting.annotations.reading import object_spec, read
 from symbcast.linting.annotations.specs import ArraySpec, Library, ObjectSpec, Spec, UnknownSpec, ValueSpec, arrays_in
-from symbcast.linting.checks.instances import instance_of
+from symbcast.linting.checks.instances import instance_of, is_plain, missing_attribute
 
 
 class NotFoundError(Exception):
@@ -67,7 +67,7 @@ def signature_of(module: ModuleType, name: str) -> Signature:
         if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD):
             continue
         if number == 0 and is_method and owner is not None:
-            parameters[parameter], numbers = _own(owner, space)
+            parameters[parameter], numbers = _own(owner, function, space)
         else:
             parameters[parameter] = _parameter(said, space)
     keywords = frozenset(n for n, p in taken.parameters.items() if p.kind is p.KEYWORD_ONLY)
@@ -101,7 +101,7 @@ def _found(module: ModuleType, name: str) -> tuple[type | None, Any, bool]:
     return (owner if isinstance(owner, type) else None), function, is_method
 
 
-def _own(owner: type, space: Mapping[str, Any]) -> tuple[Spec, Mapping[str, int] | None]:
+def _own(owner: type, function: Callable[..., Any], space: Mapping[str, Any]) -> tuple[Spec, Mapping[str, int] | None]:
     """Return the fields of a method's object; or an object that was constructed, with the integers for that."""
     if getattr(owner, "__abstractmethods__", None):
         return UnknownSpec(f"an object of {owner.__name__}"), None
@@ -111,6 +111,11 @@ def _own(owner: type, space: Mapping[str, Any]) -> tuple[Spec, Mapping[str, int]
         found = instance_of(owner, space)
         if found is not None:
             return ValueSpec((found[0],), is_sample=True), found[1]
+    if is_plain(owner):
+        missing = missing_attribute(owner, function)
+        if missing:
+            return UnknownSpec(f"an object of {owner.__name__}, as {missing} is set elsewhere"), None
+        return ValueSpec((owner(),)), None
     return UnknownSpec(f"an object of {owner.__name__}"), None
 
 

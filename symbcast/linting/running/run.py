@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from tokenize import TokenError
+from typing import Protocol
 
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Child
@@ -22,8 +25,31 @@ from symbcast.linting.running.config import Config
 from symbcast.linting.running.files import changed_lines, module_name, python_files, root_of
 
 
+class Watch(Protocol):
+    """What is told of a run while it goes on."""
+
+    def begin(self, count: int) -> None:
+        """There are ``count`` files to check."""
+
+    def done(self, functions: Sequence[Checked]) -> None:
+        """A file is done: what was found out about its functions, by line. Files end in any order."""
+
+
+class Silent:
+    """A watch that does nothing."""
+
+    def begin(self, count: int) -> None:
+        """Do nothing."""
+
+    def done(self, functions: Sequence[Checked]) -> None:
+        """Do nothing."""
+
+
 def run(
-    config: Config, since: str | None = None, is_wanted: Callable[[str, str], bool] = lambda path, name: True
+    config: Config,
+    since: str | None = None,
+    is_wanted: Callable[[str, str], bool] = lambda path, name: True,
+    watch: Watch | None = None,
 ) -> LintReport:
     """Check the functions of all files; with ``since``, only those that changed since a commit.
 
@@ -40,17 +66,68 @@ def run(
         return [f for f in source.functions if is_wanted(source.path, f.name) and (lines is None or _is_in(f, lines))]
 
     children = _Children()
+    turns = _Turns(config.jobs or os.cpu_count() or 1)
 
     def checked(path: str) -> list[Checked]:
-        return _of_file(path, config, cache, selected, children)
+        with turns.one():
+            found = _of_file(path, config, cache, selected, children)
+        return [_without_ignored(c, config) for c in found]
 
-    count = config.jobs or os.cpu_count() or 1
-    try:
-        with ThreadPoolExecutor(min(count, len(files)) or 1) as threads:
-            found = [c for functions in threads.map(checked, files) for c in functions]
-    finally:
-        children.end()
-    return LintReport(files, [_without_ignored(c, config) for c in found])
+    by_file = _all(checked, files, turns, children, watch or Silent())
+    return LintReport(files, [c for path in files for c in by_file[path]])
+
+
+def _all(
+    checked: Callable[[str], list[Checked]], files: Sequence[str], turns: _Turns, children: _Children, watch: Watch
+) -> dict[str, list[Checked]]:
+    """Return the results of all files; each is told of when it is done."""
+    found: dict[str, list[Checked]] = {}
+    watch.begin(len(files))
+    with ThreadPoolExecutor(min(turns.count + _MORE, len(files)) or 1) as threads:
+        try:
+            paths = {threads.submit(checked, path): path for path in files}
+            for done in as_completed(paths):
+                functions = found[paths[done]] = done.result()
+                watch.done(sorted(functions, key=lambda c: c.line))
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+        finally:
+            children.end()
+    return found
+
+
+_MORE = 4
+"""How many files that take long may be left running beside the others."""
+_PATIENCE = 10.0
+"""After how many seconds a file that is not done lets another one begin; this changes no result."""
+
+
+class _Turns:
+    """Lets ``count`` files be checked at once, and one more for each that takes long: an import without an end, say."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._free = threading.Semaphore(count)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Wait until a file may begin; it gives its turn back when it ends, or when it takes long."""
+        self._free.acquire()
+        left = [self._free]
+
+        def give_back() -> None:
+            with suppress(IndexError):  # given back already
+                left.pop().release()
+
+        timer = threading.Timer(_PATIENCE, give_back)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            give_back()
 
 
 class _Children:
@@ -62,9 +139,12 @@ class _Children:
     def __init__(self) -> None:
         self._own = threading.local()
         self._all: list[Child] = []
+        self._is_over = False
 
     def of(self, root: str) -> Child:
-        """Return the process of this thread for a root."""
+        """Return the process of this thread for a root. Raises `CancelledError` once all processes are ended."""
+        if self._is_over:
+            raise CancelledError
         child: Child | None = getattr(self._own, "child", None)
         if child is None or self._own.root != root:
             if child is not None:
@@ -76,6 +156,7 @@ class _Children:
 
     def end(self) -> None:
         """End all processes."""
+        self._is_over = True
         for child in self._all:
             child.end()
 
@@ -93,10 +174,8 @@ def _of_file(
 ) -> list[Checked]:
     try:
         source = read_source(path)
-    except (SyntaxError, ValueError, UnicodeDecodeError) as error:
-        line, column = getattr(error, "lineno", 1) or 1, getattr(error, "offset", 1) or 1
-        message = f"the file cannot be read: {error.msg if isinstance(error, SyntaxError) else error}"
-        return [_of_module(path, Position(line, column), message)]
+    except (SyntaxError, ValueError, TokenError, OSError, RecursionError, MemoryError) as error:
+        return [_unread(path, error)]
     functions = selected(source)
     if not functions:
         return []
@@ -104,20 +183,40 @@ def _of_file(
     if known is not None:
         return [_in_source(c, source) for c in known]
     found: list[Checked] = []
-    child = children.of(root_of(path))
-    for function in functions:
-        result = _asked(child, Asked(path, module_name(path), function, config.min_size), config.timeout)
+    for number, function in enumerate(functions):
+        child = children.of(root_of(path))
+        asked = asked_of(path, function, config)
+        stop = _not_imported(child, asked, config.timeout)
+        if stop is not None:
+            if stop.status == "unknown":  # it would take as long for each function
+                found += [_unknown(asked_of(path, f, config), stop.reason) for f in functions[number:]]
+            else:
+                found.append(stop)
+            return [_in_source(c, source) for c in found]
+        result = _asked(child, asked, config.timeout)
         found += [] if result is None else [result]
-        if result is not None and any(f.code == IMPORT.id for f in result.findings):
-            return found
     if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in found):
-        cache.put(path, child.ask(worker.loaded, root_of(path)), found)
+        cache.put(path, children.of(root_of(path)).ask(worker.loaded, root_of(path)), found)
     return [_in_source(c, source) for c in found]
+
+
+def _unread(path: str, error: Exception) -> Checked:
+    line, column = getattr(error, "lineno", 1) or 1, getattr(error, "offset", 1) or 1
+    said = error.msg if isinstance(error, SyntaxError) else error
+    if isinstance(error, (RecursionError, MemoryError)):
+        said = "it is nested too deeply"
+    return _of_module(path, Position(line, column), f"the file cannot be read: {said}")
+
+
+def asked_of(path: str, function: Function, config: Config) -> Asked:
+    """Return the question about a function of a file."""
+    return Asked(path, module_name(path), function, config.min_size)
 
 
 def checked_function(child: Child, source: Source, function: Function, config: Config) -> Checked | None:
     """Return what is reported about one function of a file; None if its annotations have no shapes."""
-    found = _asked(child, Asked(source.path, module_name(source.path), function, config.min_size), config.timeout)
+    asked = asked_of(source.path, function, config)
+    found = _not_imported(child, asked, config.timeout) or _asked(child, asked, config.timeout)
     return None if found is None else _without_ignored(_in_source(found, source), config)
 
 
@@ -127,25 +226,41 @@ def shaped_functions(child: Child, source: Source, config: Config) -> list[Funct
     return [f for f in source.functions if child.ask(worker.is_shaped, Asked(source.path, name, f), config.timeout)]
 
 
-_IMPORTS = 10
+_IMPORTS = 2
 """How many times as long as a function an import may take."""
+
+
+def _not_imported(child: Child, asked: Asked, timeout: float) -> Checked | None:
+    """Import the file of a function; return why that cannot be done, None if it is done."""
+    try:
+        child.ask(worker.imported, asked, _IMPORTS * timeout)
+    except worker.NotImportedError as error:
+        return _of_module(asked.path, Position(1, 1), f"the file cannot be imported: {error}")
+    except DiedError as error:
+        return _of_module(asked.path, Position(1, 1), f"importing the file killed the process: {error}")
+    except TimedOutError as error:
+        return _unknown(asked, f"{error}: the import of its file")
+    except Exception as error:
+        return _unknown(asked, f"{type(error).__name__}: {error}")
+    return None
 
 
 def _asked(child: Child, asked: Asked, timeout: float) -> Checked | None:
     """Ask a child process about a function; if it dies, that is a finding of this function."""
     name, place = asked.function.name, asked.function.place
     try:
-        child.ask(worker.imported, asked, _IMPORTS * timeout)  # the first of them takes the time of the import
         return child.ask(worker.checked, asked, timeout)
-    except worker.NotImportedError as error:
-        return _of_module(asked.path, Position(1, 1), f"the file cannot be imported: {error}")
     except DiedError as error:
         finding = made(asked, DIED, place, f"{name} killed the process that traced it: {error}")
         return Checked(asked.path, name, place.line, "finding", findings=(finding,))
     except TimedOutError as error:
-        return Checked(asked.path, name, place.line, "unknown", str(error))
+        return _unknown(asked, str(error))
     except Exception as error:  # an unforeseen error leaves this function unknown, and not all others
-        return Checked(asked.path, name, place.line, "unknown", f"{type(error).__name__}: {error}")
+        return _unknown(asked, f"{type(error).__name__}: {error}")
+
+
+def _unknown(asked: Asked, reason: str) -> Checked:
+    return Checked(asked.path, asked.function.name, asked.function.place.line, "unknown", reason)
 
 
 def _is_by_clock(found: Checked) -> bool:
