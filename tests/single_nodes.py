@@ -20,12 +20,13 @@ import argparse
 import ast
 import base64
 import copy
+import faulthandler
 import os
 import signal
 import sys
 from collections import Counter
 from functools import cache
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from random import Random
 
@@ -194,7 +195,11 @@ def _choices(key):
 def drawn(random, only=None):
     """Return a random row with its symbols, and the sizes to run it at."""
     keys = [k for k in sorted(templates()) if only is None or only in f"{k[0]}.{k[1]}"]
-    key = random.choice(keys)
+    return drawn_of(random, random.choice(keys))
+
+
+def drawn_of(random, key):
+    """Return a random row of one operator."""
     row = copy.deepcopy(random.choice(templates()[key]))
     for _ in range(random.choice([0, 0, 1, 1, 2])):
         random.choice([_attribute, _attribute, _optional, _number, _content, _version, _openness, _rank])(
@@ -383,6 +388,7 @@ def _forked(row, sizes):
     child = os.fork()
     if not child:
         os.close(reading)
+        faulthandler.disable()
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
@@ -397,6 +403,22 @@ def _forked(row, sizes):
     return found
 
 
+def packed(runs):
+    """Return outcomes as text, a run of equal ones as ``<count>*<outcome>``."""
+    counted = ((outcome, len(list(group))) for outcome, group in groupby(runs))
+    return " ".join(outcome if count == 1 else f"{count}*{outcome}" for outcome, count in counted)
+
+
+def unpacked(row):
+    """Return a recorded row with its sizes, and its outcomes."""
+    sizes = [list(p) for p in product(range(4), repeat=len(row["symbols"]))]
+    runs = []
+    for part in row["outcomes"].split(" "):
+        count, star, outcome = part.partition("*")
+        runs += [outcome] * int(count) if star else [part]
+    return {**row, "sizes": sizes}, runs
+
+
 # Holding.
 
 
@@ -409,7 +431,7 @@ def faults(row, runs, min_size=0):
     try:
         report = sb.onnx.check(model(row), runtime="onnxruntime", min_size=min_size)
     except sb.ModelError as error:
-        ran = [point for point, run in zip(row["sizes"], runs, strict=True) if _ran(run)]
+        ran = [point for point, run in zip(row["sizes"], runs, strict=True) if ran(run)]
         return {"refused": f"ran at {ran[0]}: {error}"} if ran else {}
     except Exception as error:
         return {"error": repr(error)}
@@ -425,7 +447,7 @@ def faults(row, runs, min_size=0):
     return found
 
 
-def _ran(run):
+def ran(run):
     return any(shapes not in (FAILED, CRASHED) for shapes in run.split("|"))
 
 
@@ -433,15 +455,15 @@ def _held(row, report, point, run):
     at = dict(zip(row["symbols"], point, strict=True))
     verdict = report.verdict
     is_noted = bool(report.unanalysed) or str(report.data_condition) != "True"
-    if verdict is sb.Verdict.ALWAYS and not (_ran(run) and (is_noted or not {FAILED, CRASHED} & {*run.split("|")})):
+    if verdict is sb.Verdict.ALWAYS and not (ran(run) and (is_noted or not {FAILED, CRASHED} & {*run.split("|")})):
         return "always", ""
-    if verdict is sb.Verdict.NEVER and _ran(run) and row["op"] not in BEYOND:
+    if verdict is sb.Verdict.NEVER and ran(run) and row["op"] not in BEYOND:
         return "refused", "never "
     try:
         accepts = report.guard()(**at)
     except sb.UndecidedError:
         accepts = True
-    if not _ran(run):
+    if not ran(run):
         is_data = any(i["type"] in INTEGERS for i in _data(row))
         is_open = is_noted or verdict is sb.Verdict.UNKNOWN
         return ("missed", "") if accepts and not is_open and not is_data else ("", "")
@@ -497,7 +519,7 @@ def main():
         row = drawn(Random(number), options.only)
         runs = outcomes(row)
         operators[f"{row.get('domain', '')}.{row['op']}"] += 1
-        counts["runs" if any(map(_ran, runs)) else "never runs"] += 1
+        counts["runs" if any(map(ran, runs)) else "never runs"] += 1
         if CRASHED in runs:
             crashed[row["op"]] += 1
         for outcome, text in faults(row, runs).items():

@@ -12,16 +12,18 @@ from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, at_most
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.values.contents import (
     MAX_ELEMENTS,
+    Bands,
     Content,
     Elements,
     Interval,
     Ramp,
+    Stack,
     as_ramp,
     is_size,
     listed,
     sizes_of,
 )
-from symbcast.graphs.values.intervals import interval_of
+from symbcast.graphs.values.intervals import interval_of, some_of
 from symbcast.graphs.values.value import Dims, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.selecting.indexing import meet, within
@@ -29,6 +31,9 @@ from symbcast.operators.selecting.indexing import meet, within
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds
     from symbcast.core.algebra.terms import Dim
+
+
+_INT64 = 7
 
 
 def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
@@ -151,3 +156,22 @@ def check_rows(call: NodeCall, position: int, size: Dim, what: str) -> None:
         )
     elif needs:
         call.require(any_of([empty, all_of(needs)]), f"{name} must be row indices of {what}")
+
+
+def check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
+    """Require that each number in an index vector be within its axis."""
+    content, shape = call.value(1).content, call.shape(1)
+    items = call.sizes(1)
+    for n in range(length):
+        column: Content | None = None
+        if isinstance(content, Stack):
+            column = content.parts[n]
+        elif isinstance(content, Bands):
+            column = content.parts[n] if content.axis == len(shape) - 1 else interval_of(call.value(1), call.bounds)
+        elif isinstance(content, Interval):
+            column = some_of(content)
+        elif isinstance(content, Ramp):
+            column = Ramp(add(content.start, multiply(content.strides[-1], n)), content.strides[:-1])
+        elif items is not None:
+            column = Elements(items[n::length])
+        check_indices(call, 1, Value(shape[:-1], _INT64, column), sizes[n])

@@ -1,6 +1,7 @@
 """Operators that read or write elements by index, and operators that select by value.
 
-On the CPU an index out of range is not an error: it reads 0 or an undefined value. So indices are not checked.
+On the CPU an index out of range is an error for GatherElements and for operators that write. Gather reads 0 there and
+GatherND what lies beyond the data (seen with 2026.4), so their indices are not checked.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.operators.gathering import gathered, index_length
+from symbcast.graphs.operators.gathering import check_columns, check_indices, check_rows, gathered, index_length
 from symbcast.graphs.operators.making import counted
 from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import Value
@@ -39,7 +40,10 @@ def gather_(call: OpenVinoCall) -> Value:
 @operator("GatherElements")
 def gather_elements_(call: OpenVinoCall) -> Value:
     """One element of the data per index; data and indices have equal sizes on the other axes."""
-    return call.made(gather_elements(call, call.shape(0), call.shape(1), call.integer("axis"), is_equal=True))
+    data, axis = call.shape(0), call.integer("axis")
+    shape = gather_elements(call, data, call.shape(1), axis, is_equal=True)
+    check_indices(call, 1, call.value(1), data[axis])
+    return call.made(shape)
 
 
 @operator("GatherND")
@@ -57,21 +61,28 @@ def gather_nd_(call: OpenVinoCall) -> Value:
 def scatter_elements_(call: OpenVinoCall) -> Value:
     """The data with some elements replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
-    return call.made(scatter_elements(call, call.shape(0), call.shape(1), call.shape(2), axis))
+    shape = scatter_elements(call, call.shape(0), call.shape(1), call.shape(2), axis)
+    check_indices(call, 1, call.value(1), shape[axis])
+    return call.made(shape)
 
 
 @operator("ScatterNDUpdate")
 def scatter_nd_(call: OpenVinoCall) -> Value:
     """The data with some slices replaced."""
     data, indices = call.shape(0), call.shape(1)
-    return call.made(scatter_nd(call, data, indices, call.shape(2), index_length(call, indices)))
+    length = index_length(call, indices)
+    shape = scatter_nd(call, data, indices, call.shape(2), length)
+    check_columns(call, length, data)
+    return call.made(shape)
 
 
 @operator("ScatterUpdate")
 def scatter_(call: OpenVinoCall) -> Value:
     """The data with some slices along an axis replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
-    return call.made(scatter(call, call.shape(0), call.shape(1), call.shape(2), axis))
+    shape = scatter(call, call.shape(0), call.shape(1), call.shape(2), axis)
+    check_rows(call, 1, shape[axis], f"axis {axis} of the data")
+    return call.made(shape)
 
 
 # Numbers computed from sizes.
@@ -118,6 +129,7 @@ def top_k_(call: OpenVinoCall) -> Sequence[Value]:
     count: object = (call.elements(1) or (None,))[0]
     if not is_size(count):
         count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
+    call.at_most(1, count, "k must be at least 1")
     shape = top_k(call, call.shape(0), call.integer("axis", -1), count)
     return call.made(shape), call.made(shape, output=1)
 

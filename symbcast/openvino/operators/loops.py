@@ -83,6 +83,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
         is_counted=body.number >= 0,
         ends=() if body.is_iterator else [call.value(n) for n in range(2)],
         decided_by=(0, 1),
+        is_unlimited=not body.is_iterator and call.numbers(0) == [-1],
     )
     result = looped(call, described)
     carried = {d.body_value_index: value for d, value in zip(body.merged, result.last, strict=True)}

@@ -49,7 +49,8 @@ class Loop(NamedTuple):
     Attributes:
         initial: The carried values before the first iteration.
         turn: Walks the body, given the iteration number and the carried values.
-        limit: The maximum number of iterations; None if unknown.
+        limit: The maximum number of iterations; None if unknown, or if there is none.
+        is_unlimited: Whether there is no maximum.
         start: The formula that the first iteration may run, whatever the limit; None if unknown.
         is_kept: Whether the body returns its condition unchanged.
         is_counted: Whether the body uses the iteration number.
@@ -65,6 +66,7 @@ class Loop(NamedTuple):
     is_counted: bool = False
     ends: Sequence[Value] = ()
     decided_by: Sequence[int] | None = None
+    is_unlimited: bool = False
 
 
 class Looped(NamedTuple):
@@ -94,13 +96,20 @@ def looped(call: NodeCall, loop: Loop) -> Looped:
     if trips is not None and states.is_open:
         return _after_first(call, loop, trips, states)
     number = _numbered(call, loop, trips, states)
-    with call.asker.under(_runs(call, loop)):
+    runs = _runs(call, loop)
+    with call.asker.under(runs):
         turn = loop.turn(number, states.carried)
     if trips is None:
         trips = call.fresh("trips", "how often the loop runs")
         if any(v.decided_by == Decider.DATA for v in (turn.goes_on, *loop.ends)):
             call.asker.undecided.discard(trips)
     last = [states.last(n, trips, value) for n, value in enumerate(turn.carried)]
+    if loop.limit is None and _start(loop) is not None:
+        name = f"{call.place.name}_after"
+        last = [
+            either(call.asker, f"{name}_{n}", runs, *pair)
+            for n, pair in enumerate(zip(last, loop.initial, strict=True))
+        ]
     return Looped(trips, last, turn.made, turn.final, states.around)
 
 
@@ -146,10 +155,18 @@ def _numbered(call: NodeCall, loop: Loop, trips: Dim | None, states: States, sta
 
 
 def _runs(call: NodeCall, loop: Loop) -> Formula:
-    """Return the condition that the body runs at least once, as far as the iteration count determines it."""
+    """Return the condition that the body runs at least once, as far as sizes are known to determine it."""
+    start = _start(loop)
+    if start is not None:
+        return start
     if loop.limit is None or loop.start != TRUE:
         return runs_by_data(call, loop.decided_by)
     return at_most(1, loop.limit)
+
+
+def _start(loop: Loop) -> Formula | None:
+    """Return the condition that the body runs at least once, where the first condition alone decides it."""
+    return loop.start if loop.is_unlimited and loop.start != TRUE else None
 
 
 def runs_by_data(call: NodeCall, by: Sequence[int] | None = None) -> Formula:

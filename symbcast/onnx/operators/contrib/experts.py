@@ -48,18 +48,17 @@ def _in_either_layout(call: NodeCall, found: Value, sizes: tuple[Dim, Dim], firs
     count, hidden = sizes
     reason = "the weights must be (experts, width, inner), or all of them (experts, inner, width)"
     layouts = []
+    bias = known_rank(call, 3, (2,), "the first bias")
     for one, two in ((first, second), ((first[0], first[2], first[1]), (second[0], second[2], second[1]))):
         inner = two[2]
         wide = multiply(_fused(call), inner)
         pairs = [*zip(one, (count, wide, hidden), strict=True), *zip(two[:2], (count, hidden), strict=True)]
+        if bias is not None:
+            pairs += [(bias[0], count), (bias[1], one[1])]
         layouts.append(all_of([*(equal(a, b) for a, b in pairs), at_most(1, inner)]))
     call.at_most(1, hidden, "the width of a token must be at least 1")
     call.require(any_of(layouts), reason)
-    for n, what, size in ((3, "the first bias", None), (5, "the second bias", hidden)):
-        expect(call, n, what, (count, size))
-    bias = known_rank(call, 3, (2,), "the first bias")
-    if bias is not None:
-        call.one_of(bias[1], (first[1], first[2]), "the first bias must have a number for each output")
+    expect(call, 5, "the second bias", (count, hidden))
     return found
 
 

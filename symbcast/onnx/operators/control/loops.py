@@ -43,6 +43,7 @@ def loop(call: NodeCall) -> Sequence[Value]:
         _mentions(body, body.inputs[0]),
         [call.value(n) for n in range(2) if call.has(n)],
         decided_by=(0, 1),
+        is_unlimited=_is_unlimited(call),
     )
     found = looped(call, described)
     return [*found.last, *(_put_together(call, found, n, v) for n, v in enumerate(found.made, len(initial)))]
@@ -65,12 +66,15 @@ def _hands_on(body: Any, name: str, source: str) -> bool:
 
 def _trip_limit(call: NodeCall) -> Dim | None:
     items = call.elements(0)
-    if not items or not is_size(items[0]):
+    if not items or not is_size(items[0]) or _is_unlimited(call):
         return None
-    count = items[0]
-    if isinstance(count, int) and count >= _FOREVER:
-        return None
-    return call.bounds.larger(count, 0)
+    return call.bounds.larger(items[0], 0)
+
+
+def _is_unlimited(call: NodeCall) -> bool:
+    """Return whether there is no trip count, or one that no loop reaches."""
+    numbers = call.numbers(0) if call.has(0) else [_FOREVER]
+    return bool(numbers and numbers[0] >= _FOREVER)
 
 
 def _put_together(call: NodeCall, found: Looped, position: int, value: Value) -> Value:

@@ -179,9 +179,20 @@ def _lines(call: NodeCall) -> tuple[Dim, Dim]:
 def _of_trees(call: NodeCall) -> Dim:
     batch, features = call.rank(0, (2,), "the input")
     places = call.integers("nodes_featureids")
+    _check_trees(call)
     if places:
         call.at_most(max(places) + 1, features, "the input must have each feature that the trees use")
     return batch
+
+
+def _check_trees(call: NodeCall) -> None:
+    """Refuse trees whose lists of nodes differ in length, or whose children are none of the nodes."""
+    names = ("nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids")
+    lists = [call.integers(name) or [] for name in names]
+    if len(set(map(len, lists))) > 1:
+        call.refuse(f"{', '.join(names)} must be equally long")
+    if call.node.op_type == "TreeEnsemble" and any(n < 0 for children in lists[1:] for n in children):
+        call.refuse("the number of a child must not be negative")
 
 
 def _check_vectors(call: NodeCall, features: Dim, count: int) -> None:

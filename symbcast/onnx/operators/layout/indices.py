@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.logic.formulas import TRUE, all_of, at_most
-from symbcast.graphs.operators.gathering import check_indices, gathered, index_length
-from symbcast.graphs.values.contents import (
-    Bands,
-    Content,
-    Elements,
-    Interval,
-    Ramp,
-    Stack,
-)
-from symbcast.graphs.values.intervals import interval_of, some_of
+from symbcast.graphs.operators.gathering import check_columns, check_indices, gathered, index_length
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
@@ -32,7 +21,7 @@ from symbcast.operators.selecting.indexing import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+    pass
 
 INT64, BOOL = 7, 9
 
@@ -71,27 +60,8 @@ def gather_nd_(call: NodeCall) -> Value:
     is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(GATHER_ND_EMPTY) else TRUE
     if call.is_known(is_looked_at) is not False:
         with call.asker.under(is_looked_at):
-            _check_columns(call, length, data[batch:])
+            check_columns(call, length, data[batch:])
     return Value(shape, call.dtype())
-
-
-def _check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
-    """Require that each number in an index vector be within its axis."""
-    content, shape = call.value(1).content, call.shape(1)
-    items = call.sizes(1)
-    for n in range(length):
-        column: Content | None = None
-        if isinstance(content, Stack):
-            column = content.parts[n]
-        elif isinstance(content, Bands):
-            column = content.parts[n] if content.axis == len(shape) - 1 else interval_of(call.value(1), call.bounds)
-        elif isinstance(content, Interval):
-            column = some_of(content)
-        elif isinstance(content, Ramp):
-            column = Ramp(add(content.start, multiply(content.strides[-1], n)), content.strides[:-1])
-        elif items is not None:
-            column = Elements(items[n::length])
-        check_indices(call, 1, Value(shape[:-1], INT64, column), sizes[n])
 
 
 @operator("ScatterElements", "Scatter")
@@ -109,5 +79,5 @@ def scatter_nd_(call: NodeCall) -> Value:
     data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
     length = index_length(call, indices)
     shape = scatter_nd(call, data, indices, updates, length)
-    _check_columns(call, length, data)
+    check_columns(call, length, data)
     return Value(shape, call.dtype())

@@ -95,7 +95,7 @@ def short_transform(call: NodeCall) -> Value:
     if not isinstance(step, int):
         call.give_up("the step between frames is not known")
     call.at_most(1, step, "frame_step must be positive")
-    window = call.rank(2, (1,), "the window")[0] if call.has(2) else None
+    window = call.rank(2, range(1, 9) if call.does(STFT_REAL) else (1,), "the window")[0] if call.has(2) else None
     given = _number(call, 3, "frame_length")
     length = given if given is not None else window if window is not None else whole
     if window is not None and given is not None:
