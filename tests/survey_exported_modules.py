@@ -24,7 +24,7 @@ sys.path.insert(1, str(Path(__file__).parent))
 BATCH, POINTS, LARGEST = 25, 60, 6
 
 
-def survey(numbers, is_indexed=False):
+def survey(numbers, is_indexed=False, is_traced=False):
     """Yield what comes of modules, as a dictionary for each; the number is printed first, should the process end."""
     drawn, kinds = source(is_indexed)
     warnings.simplefilter("ignore")
@@ -32,7 +32,8 @@ def survey(numbers, is_indexed=False):
     for number in numbers:
         print(f"# {number}", flush=True)
         module = drawn(number)
-        yield {"number": number, **held(module, number, kinds)}
+        hold = held_trace if is_traced else held
+        yield {"number": number, **hold(module, number, kinds)}
 
 
 def source(is_indexed):
@@ -190,19 +191,53 @@ def _shapes(report, sizes, real, counts):
     return []
 
 
-def _batches(start, end, is_indexed):
+def held_trace(drawn, number=0, kinds=("zeros",)):
+    """Hold what `symbcast.torch.trace` says of a module against calls of it; return counts and what is wrong."""
+    import symbcast as sb
+
+    module, letters = drawn.module(), iter("abcdefghijklmnop")
+    axes = [
+        [str(d) if (n, axis) in drawn.fixed else next(letters) for axis, d in enumerate(shape)]
+        for n, shape in enumerate(drawn.shapes)
+    ]
+    names = [name for dims in axes for name in dims if name.isalpha()]
+    try:
+        report = sb.torch.trace(module, *(", ".join(dims) + "," * (len(dims) == 1) for dims in axes))
+        guard = report.guard()
+    except Exception as error:  # whatever it is, it is the module's finding, and the others go on
+        return {"faults": [f"trace: error {type(error).__name__}: {error}"[:300]]}
+    if not report.complete:
+        return {"counts": {"open": 1}, "verdict": str(report.verdict)}
+    random, counts, faults = Random(number), Counter(), []
+    points = list(itertools.product(range(1, LARGEST + 1), repeat=len(names)))
+    for point in random.sample(points, min(POINTS, len(points))):
+        at = dict(zip(names, point, strict=True))
+        shapes = [tuple(int(at.get(d, d)) for d in dims) for dims in axes]
+        runs = [_runs(module, shapes, kind) for kind in kinds]
+        said = guard(**at)
+        wrong = said is not any(runs) or (str(report.verdict) == "ALWAYS" and not all(runs))
+        counts["traced runs" if any(runs) else "traced fails"] += 1
+        if wrong:
+            faults.append(f"trace at {at}: {'runs' if any(runs) else 'fails'}; {report.verdict}; {report.condition}")
+    return {"counts": counts, "faults": faults[:3], "verdict": str(report.verdict)}
+
+
+def _runs(module, shapes, kind):
+    import torch
+
+    try:
+        with torch.no_grad():
+            module(*(_data(kind, torch.zeros(shape)) for shape in shapes))
+    except Exception:  # whatever it says
+        return False
+    return True
+
+
+def _batches(start, end, *options):
     """Yield what comes of each module, from processes of their own."""
     at = start
     while at < end:
-        command = [
-            sys.executable,
-            __file__,
-            str(min(BATCH, end - at)),
-            "--start",
-            str(at),
-            "--batch",
-            *(["--indices"] * is_indexed),
-        ]
+        command = [sys.executable, __file__, str(min(BATCH, end - at)), "--start", str(at), "--batch", *options]
         said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         lines = said.stdout.splitlines()
         yield from (json.loads(line) for line in lines if line[:1] == "{")
@@ -219,18 +254,20 @@ def main():
     parser.add_argument("--start", type=int, default=0, help="the number of the first one")
     parser.add_argument("--show", type=int, help="print the module of a number, and what came of it")
     parser.add_argument("--indices", action="store_true", help="draw modules of random_index_modules.py")
+    parser.add_argument("--trace", action="store_true", help="trace the modules instead of exporting them")
     parser.add_argument("--batch", action="store_true", help="survey in this process, and print the outcomes as JSON")
     options = parser.parse_args()
     end = options.start + options.count
     if options.show is not None:
         drawn, _ = source(options.indices)
         print(drawn(options.show), drawn(options.show).source, sep="\n")
-        print(*survey([options.show], options.indices))
+        print(*survey([options.show], options.indices, options.trace))
     elif options.batch:
-        for found in survey(range(options.start, end), options.indices):
+        for found in survey(range(options.start, end), options.indices, options.trace):
             print(json.dumps(found), flush=True)
     else:
-        _told(_batches(options.start, end, options.indices))
+        kinds = [f"--{kind}" for kind in ("indices", "trace") if getattr(options, kind)]
+        _told(_batches(options.start, end, *kinds))
 
 
 def _told(outcomes):

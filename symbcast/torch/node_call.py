@@ -183,9 +183,12 @@ class TorchCall(NodeCall):
         names = [f"{self.size_prefix}_{output}_{axis}" for axis in range(len(value.shape or ()))]
         return Value(tuple(self.asker.symbol(name, text, is_undecided=True) for name in names), value.dtype)
 
-    def count(self, most: Dim | None = None, *, text: str = "the number of elements", least: int = 0) -> Dim:
-        """Return a new size, at most ``most``, for an axis whose length depends on the elements of the inputs."""
-        return self.fresh("count", text, least, most=most)
+    def count(self, most: Dim | None = None, *, text: str = "the number of elements") -> Dim:
+        """Return a new size, at most ``most``, for an axis whose length depends on the elements of the inputs.
+
+        It may be 0: a lower bound that holds only where inputs are not empty would make them so by assumption.
+        """
+        return self.fresh("count", text, most=most)
 
     def count_of(self, mask: Value) -> Dim:
         """Return how many elements of a tensor are not 0: the same size each time, unless nodes may write to it."""

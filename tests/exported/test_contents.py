@@ -8,9 +8,10 @@ import symbcast as sb
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch.export")
+import random_index_modules  # noqa: E402
 from graph_runs import checked, dynamic  # noqa: E402
 from random_modules import drawn  # noqa: E402
-from survey_exported_modules import held  # noqa: E402
+from survey_exported_modules import held, held_trace  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
@@ -165,6 +166,30 @@ def test_random_modules(number):
     """Modules of ``survey_exported_modules.py`` of which something wrong was said once."""
     found = held(drawn(number), number)
     assert not found["faults"] and found["counts"]["runs"]
+
+
+KINDS = ("zeros", "random", "positive", "rising")
+
+
+@pytest.mark.parametrize("number", [72, 129, 267, *range(6)])
+def test_random_index_modules(number):
+    """Modules of ``random_index_modules.py``: those of which something wrong was said once, and the first ones."""
+    found = held(random_index_modules.drawn(number), number, KINDS)
+    assert "unexported" in found or (not found["faults"] and sum(found["counts"].values()))
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_random_index_modules_are_traced(number):
+    assert not held_trace(random_index_modules.drawn(number), number, KINDS).get("faults")
+
+
+def test_many_random_index_modules():
+    for number in range(6, 36):
+        found = held(random_index_modules.drawn(number), number, KINDS)
+        assert not found.get("faults"), (number, found["faults"])
+    for number in range(36, 56):
+        found = held_trace(random_index_modules.drawn(number), number, KINDS)
+        assert not found.get("faults"), (number, found["faults"])
 
 
 def test_a_sort_has_each_position_and_its_inverse_too():

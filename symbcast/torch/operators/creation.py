@@ -121,8 +121,7 @@ def one_hot_(call: TorchCall) -> Value:
     if classes is None:
         call.note("not checked: the classes must be below their number", is_about_data=call.is_data())
     if classes is None or classes == -1:
-        least = int(call.is_positive(call.dims("self")))
-        return Value((*call.dims("self"), call.count(text="the number of classes", least=least)))
+        return Value((*call.dims("self"), call.count(text="the number of classes")))
     found = one_hot(call, call.dims("self"), -1, classes)
     indexed_by(call, call.value_of("self"), classes, call.dims("self"))
     return Value(found)

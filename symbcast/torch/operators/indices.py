@@ -209,14 +209,14 @@ def distinct(call: TorchCall) -> list[Value]:
     dims, text = call.dims("self"), "the number of distinct elements"
     is_flat = call.node.op_type == "aten.unique_consecutive" and len(dims) == 1 and call.given("dim") == 0
     if call.given("dim") is None or is_flat:
-        count = call.count(multiply(*dims), text=text, least=int(call.is_positive(dims)))
+        count = call.count(multiply(*dims), text=text)
         is_listed = call.flag("return_inverse", call.node.op_type == "aten.unique_dim")
         often = (count,) if call.flag("return_counts") else (0,)
         return [Value((count,)), Value(dims if is_listed else (0,)), Value(often)][: len(call.node.outputs)]
     place = call.axis(call.number("dim"), len(dims))
     for size in (*dims[:place], *dims[place + 1 :]):
         call.at_most(1, size, "the compared slices must have elements")
-    count = call.count(dims[place], text=text, least=int(call.is_positive(dims)))
+    count = call.count(dims[place], text=text)
     return [Value((*dims[:place], count, *dims[place + 1 :])), Value((dims[place],)), Value((count,))]
 
 
