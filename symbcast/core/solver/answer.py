@@ -25,5 +25,7 @@ RESOURCE_LIMIT = 2_000_000
 """z3 resource units for one check: about 0.3 s."""
 QUICK_LIMIT = 50_000
 """For a first look at a question about products."""
+OPTIMISED_LIMIT = 100_000
+"""Units of z3 for small sizes where formulas hold, before it is asked whether smaller ones do."""
 SHORT_LIMIT = 100_000
 """The same for a check once another about the same formulas has been given up."""

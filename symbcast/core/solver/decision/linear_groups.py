@@ -7,12 +7,22 @@ question stays open, the clause stays in place, marked, so that the condition st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import AllOf, AnyOf, Compatible, Formula, equal, literals, one_or_equal
+from symbcast.core.logic.formulas import (
+    AllOf,
+    AnyOf,
+    Compatible,
+    Formula,
+    at_most,
+    dims_of,
+    equal,
+    literals,
+    one_or_equal,
+)
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import EVIDENCE, share
 from symbcast.core.solver.evaluation.evaluation import value_function
@@ -22,7 +32,7 @@ from symbcast.core.solver.satisfiability.definitions import completed, set_aside
 from symbcast.core.solver.satisfiability.evidence import Evidence
 from symbcast.core.solver.satisfiability.irredundance import Reduction, filtered
 from symbcast.core.solver.satisfiability.ladder import is_linear
-from symbcast.core.solver.satisfiability.satisfiability import Questions
+from symbcast.core.solver.satisfiability.satisfiability import BEYOND, Questions, beyond
 from symbcast.core.solver.sets.literals import in_clauses
 from symbcast.core.solver.sets.set_formulas import shortest
 from symbcast.core.solver.sets.size_sets import SizeSet
@@ -32,6 +42,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
 
+_LARGE = 1 << 31
 _MANY = 50
 """Of more formulas, only those that others do not imply are put in canonical form."""
 
@@ -80,7 +91,16 @@ class Compound:
         needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
         self._reduction = Reduction(self.questions, given, needed)
         self.satisfiable = self._reduction.satisfiable
+        if self.satisfiable and any(map(_has_large_number, self.formulas)):
+            self.satisfiable = self._holds_at_sizes()
         self._evidence = Evidence(self.questions, weights)
+
+    def _holds_at_sizes(self) -> bool | None:
+        """Return whether the formulas can hold at numbers up to the largest size; None if that is not known."""
+        asked = self.questions.ask([*self.formulas, *(at_most(s, MAX_SIZE) for s in self.symbols)])
+        if not asked:
+            self.questions.reason = self.questions.reason or BEYOND
+        return True if asked else None
 
     @cached_property
     def clauses(self) -> list[Formula]:
@@ -183,7 +203,8 @@ class Compound:
         found = None if is_large else self._evidence.satisfying(self.formulas)
         if found is None and self._definitions:
             sizes = self._evidence.satisfying(self._rest)
-            return None if sizes is None else completed(self._definitions, sizes)
+            found = None if sizes is None else completed(self._definitions, sizes)
+            return None if found is None or beyond(found) else found
         return found
 
     def counterexample(self) -> dict[Symbol, int] | None:
@@ -199,6 +220,13 @@ class Compound:
         for clause in self.clauses:
             mask &= self.samples.mask(clause)
         return mask
+
+
+@lru_cache(maxsize=4096)
+def _has_large_number(formula: Formula) -> bool:
+    """Return whether a formula has a number so large that a size may have to be larger than sizes can be."""
+    numbers = (n for d in dims_of(formula) for n in ((d,) if isinstance(d, int) else d.coefficients.values()))
+    return any(abs(n) > _LARGE for n in numbers)
 
 
 def _without_covered_joins(formulas: Sequence[Formula]) -> list[Formula]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Protocol
 
+from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.logic.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.masks.relation_system import System
@@ -90,8 +91,10 @@ class Alone:
         self.assumed = assumed
         self.wanted = wanted
         self.unproven: set[Formula] = set()
-        self.satisfiable = bool(wanted)
-        self.reason = ""
+        # Larger numbers than a size can be decide nothing.
+        is_beyond = bool(wanted.segments) and wanted.segments[0].low > MAX_SIZE
+        self.satisfiable: bool | None = None if is_beyond else bool(wanted)
+        self.reason = f"{symbol.name} would be larger than 2**63 - 1" if is_beyond else ""
         self._broken = EMPTY if wanted is assumed else assumed - wanted
         self.tier = None if wanted is assumed else Tier.F2
         self.violable = bool(self._broken)
@@ -125,7 +128,7 @@ class Alone:
         except PeriodTooLongError as error:
             self.reason = f"the least size of {self.symbols[0].name} was not found: {error}"
             return None
-        return None if least is None else {self.symbols[0]: least}
+        return None if least is None or least > MAX_SIZE else {self.symbols[0]: least}
 
     def constant(self, dim: Dim) -> int | None:
         """Return the size of the symbol if only one is wanted."""

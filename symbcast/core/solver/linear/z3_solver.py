@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
+from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.algebra.terms import Operation, Term, term
 from symbcast.core.effort import charge
 from symbcast.core.effort import current as current_effort
@@ -31,7 +32,7 @@ from symbcast.core.logic.formulas import (
     needs,
 )
 from symbcast.core.solver import budget
-from symbcast.core.solver.answer import RESOURCE_LIMIT, Satisfiability
+from symbcast.core.solver.answer import OPTIMISED_LIMIT, RESOURCE_LIMIT, Satisfiability
 from symbcast.core.solver.linear.all_different import crowds
 from symbcast.core.solver.linear.lattice_reduction import reduced_basis
 from symbcast.core.solver.linear.z3_worker import end_if_cancelled, on_worker, running
@@ -247,6 +248,12 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
     return sizes if answer is Satisfiability.SATISFIABLE else None
 
 
+def _units_of(solver: Any) -> int:
+    """Return the units that z3 used in the context of a solver so far."""
+    found = solver.statistics()
+    return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
+
+
 class Session:
     """A solver with some formulas asserted permanently; create and use it only inside `on_worker`.
 
@@ -379,8 +386,7 @@ class Session:
         return answer
 
     def _count(self) -> int:
-        found = self.solver.statistics()
-        return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
+        return _units_of(self.solver)
 
     def core(self, formulas: Sequence[Formula]) -> list[int]:
         """Return the positions of an irreducible set of formulas that clash with the asserted ones.
@@ -412,6 +418,44 @@ class Session:
     def model(self) -> dict[Symbol, int]:
         """Return sizes at which the formulas of the last satisfiable check hold."""
         return self._sizes
+
+    def least(self, weights: Mapping[Symbol, int]) -> dict[Symbol, int]:
+        """Return sizes of at least 1 with a small weighted sum, by z3's optimisation; empty if none were found.
+
+        They need not be the smallest. In a model of `check`, a size may have as many digits as a bound allows.
+        """
+        context, translate = self.translator.context, self.translator.symbol
+        optimize = z3.Optimize(ctx=context)
+        for option, value in OPTIONS.items():
+            optimize.set(option, value)
+        limit = budget.current()
+        if limit is not None:
+            optimize.set("timeout", limit.milliseconds)
+        optimize.add(*self.solver.assertions())
+        for symbol in self.symbols:
+            optimize.add(translate(symbol) >= 1, translate(symbol) <= self.translator.number(MAX_SIZE))
+        optimize.minimize(self.weighted(weights))
+        counter = current_effort()
+        unit = _UNIT_OF_PRODUCTS if self.translator.has_products else _UNIT
+        allowed = OPTIMISED_LIMIT
+        if counter is not None and not counter.is_call:
+            counter.charge(_CHECK)
+            allowed = max(1, min(allowed, counter.left // unit))
+        optimize.set("rlimit", allowed)
+        before = self._count()
+        answer = optimize.check()
+        end_if_cancelled()
+        used = _units_of(optimize) - before
+        if counter is not None:
+            counter.left -= min(allowed, max(0, used)) * unit
+        try:
+            model = optimize.model()  # where z3 reached its limit, the best one so far
+        except z3.Z3Exception:
+            return {}
+        if answer == z3.unsat:
+            return {}
+        values = {s: model.eval(translate(s), model_completion=True) for s in self.symbols}
+        return {s: value.as_long() for s, value in values.items() if z3.is_int_value(value)}
 
     def weighted(self, weights: Mapping[Symbol, int]) -> Any:
         """Return a weighted sum of sizes as a z3 expression, for the bounds passed to `check_beside`."""

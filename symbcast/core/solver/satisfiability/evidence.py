@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import Formula, any_of
+from symbcast.core.logic.formulas import Formula, any_of, at_most
 from symbcast.core.solver.budget import SAMPLED, evidence_units, reason, share
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.satisfiability.descent import descended
 from symbcast.core.solver.satisfiability.ladder import smallest_point
 from symbcast.core.solver.satisfiability.samples import bits
-from symbcast.core.solver.satisfiability.satisfiability import Questions
+from symbcast.core.solver.satisfiability.satisfiability import BEYOND, Questions, beyond
 from symbcast.core.solver.sets.size_sets import ALL
 from symbcast.core.solver.sets.smallest import GivenUpError, Point, Wanted, cost, least_size
 
@@ -75,30 +76,36 @@ class Evidence:
 
     def _smallest(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Point | None:
         """Return the smallest sizes at which formulas hold, or the smallest known ones if the search is cut short."""
+        found = self._smallest_of_any(symbols, wanted)
+        if found is None or not beyond(found):
+            return found
+        # The smallest numbers are no sizes; others, such as some with a 0, may be.
+        found = self._smallest_of_any(symbols, [*wanted, *(at_most(s, MAX_SIZE) for s in symbols)])
+        if found is not None and not beyond(found):
+            return found
+        self.reason = self.reason or BEYOND
+        return None
+
+    def _smallest_of_any(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Point | None:
+        question = Wanted(symbols, self.domains, wanted, self.weights)
+        found: Sequence[Point] = ()
         try:
             with share(evidence_units(len(symbols))):
-                return self._searched(symbols, wanted)
+                return smallest_point(question)
+        except GivenUpError as error:
+            self.reason = self.reason or self.questions.why_open(wanted)
+            found = error.found
         except EffortSpentError:
             self.reason = self.reason or reason()
-        try:
-            with share(SAMPLED):
-                return self._smallest_of(Wanted(symbols, self.domains, wanted, self.weights), ())
-        except EffortSpentError:
-            return None
-
-    def _searched(self, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point | None:
-        wanted = Wanted(symbols, self.domains, formulas, self.weights)
-        try:
-            return smallest_point(wanted)
-        except GivenUpError as error:
-            self.reason = self.reason or self.questions.why_open(formulas)
-            return self._smallest_of(wanted, error.found)
+        return self._smallest_of(question, found)
 
     def _smallest_of(self, wanted: Wanted, found: Sequence[Point]) -> Point | None:
         """Return the smallest of the known sizes, made smaller one by one."""
-        best = min([*self._sampled(wanted.symbols, wanted.formulas), *found], key=wanted.cost, default=None)
+        best = min(found, key=wanted.cost, default=None)
         try:
-            with share(SAMPLED // 2):
+            with share(SAMPLED):
+                known = self._sampled(wanted.symbols, wanted.formulas)
+                best = min([*known, *found], key=wanted.cost, default=None)
                 return None if best is None else descended(wanted, best)
         except EffortSpentError:
             return best

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVarTuple
 
 from symbcast.core.algebra.terms import term
-from symbcast.core.effort import charge
+from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.logic.formulas import Formula, all_of, any_of, dims_of
 from symbcast.core.solver.answer import QUICK_LIMIT
 from symbcast.core.solver.evaluation.evaluation import holds_at
@@ -92,6 +92,10 @@ def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts)
             return way(*question)
         except GivenUpError as error:
             found += error.found
+        except EffortSpentError:
+            if not found:
+                raise
+            break
     raise GivenUpError(*found)
 
 

@@ -6,15 +6,18 @@ a single point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
 from symbcast.core.solver.sets.smallest import GivenUpError, Point, Wanted
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.logic.formulas import Formula
 
 _GIVEN_UP_AT_MOST = 3
 
@@ -24,7 +27,7 @@ def smallest_point(wanted: Wanted) -> Point | None:
     formulas = wanted.described()
 
     def run() -> tuple[Satisfiability, Point]:
-        found = _Least(Session(wanted.symbols, formulas), wanted.weights)
+        found = _Least(Session(wanted.symbols, formulas), formulas, wanted.weights)
         return found.answer, found.sizes
 
     answer, sizes = on_worker(run)
@@ -39,19 +42,34 @@ def smallest_point(wanted: Wanted) -> Point | None:
 class _Least:
     """The search for a least model: ``sizes`` are the least if the answer is satisfiable, otherwise the least found."""
 
-    def __init__(self, session: Session, weights: Mapping[Symbol, int]) -> None:
+    def __init__(self, session: Session, formulas: Sequence[Formula], weights: Mapping[Symbol, int]) -> None:
         self.session = session
+        self._formulas = formulas
         self.weights = {s: weights[s] for s in session.symbols}
         self.sizes: Point = {}
         self._lowest = 0
         self._gave_up = 0
-        self.answer = session.check()
+        self.answer = self._start()
         if self.answer is not Satisfiability.SATISFIABLE:
             return
-        self.sizes = session.model()
-        self._avoid_zeros()
-        self._minimise(session.weighted(self.weights), self._sum)
-        self._put_in_order()
+        try:
+            self._avoid_zeros()
+            self._minimise(session.weighted(self.weights), self._sum)
+            self._put_in_order()
+        except EffortSpentError:
+            self.answer = Satisfiability.UNKNOWN
+
+    def _start(self) -> Satisfiability:
+        """Find the first sizes: small ones without 0, if z3's optimisation finds any."""
+        with suppress(EffortSpentError):
+            sizes = self.session.least(self.weights)
+            if len(sizes) == len(self.session.symbols) and all(holds_at(f, sizes) for f in self._formulas):
+                self.sizes = sizes
+                return Satisfiability.SATISFIABLE
+        answer = self.session.check()
+        if answer is Satisfiability.SATISFIABLE:
+            self.sizes = self.session.model()
+        return answer
 
     def _sum(self) -> int:
         return sum(w * self.sizes[s] for s, w in self.weights.items())

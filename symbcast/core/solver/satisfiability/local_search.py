@@ -11,6 +11,7 @@ from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.satisfiability.definitions import met_last
 from symbcast.core.solver.satisfiability.incremental import Growing
+from symbcast.core.solver.satisfiability.satisfiability import beyond
 from symbcast.core.solver.sets.smallest import least_size
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Near:
         if answer is not Satisfiability.SATISFIABLE:
             return (False if answer is Satisfiability.UNSATISFIABLE else None), {}
         sizes = self.least | sizes
+        if beyond(sizes):
+            return None, {}
         if not all(holds_at(f, sizes) for f in extra or self.numbers):
             return None, {}  # opened clauses hold also where a term has no value
         self.questions.learn(sizes)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.sizes import MAX_SIZE
 from symbcast.core.effort import REASON, EffortSpentError
 from symbcast.core.effort import current as current_effort
-from symbcast.core.logic.formulas import AllOf, Formula, different, negate, opened
+from symbcast.core.logic.formulas import AllOf, Formula, at_most, different, negate, opened
 from symbcast.core.solver import budget
 from symbcast.core.solver.answer import RESOURCE_LIMIT, SHORT_LIMIT
 from symbcast.core.solver.satisfiability.ladder import is_linear, some_point
@@ -23,6 +24,14 @@ _FEW_SYMBOLS = 8
 _LONGEST_TEXT = 120
 _UNDECIDED_AT_MOST = 30
 """Number of open questions after which to stop asking: each takes a tenth of a second and more."""
+
+
+BEYOND = "the sizes at which it would hold are larger than 2**63 - 1"
+
+
+def beyond(sizes: Mapping[Symbol, int]) -> bool:
+    """Return whether a number among sizes is larger than a size can be."""
+    return max(sizes.values(), default=0) > MAX_SIZE
 
 
 class Questions:
@@ -80,6 +89,13 @@ class Questions:
         limit = SHORT_LIMIT if self._undecided else None
         try:
             sizes = some_point(self.symbols, [*self.known, *formulas], limit)
+            if sizes is not None and beyond(sizes):
+                # Sizes that no tensor has decide nothing: are there others?
+                within = [at_most(s, MAX_SIZE) for s in self.symbols]
+                sizes = some_point(self.symbols, [*self.known, *formulas, *within], limit)
+                if sizes is None:
+                    self.reason = self.reason or BEYOND
+                    return None
         except GivenUpError:
             self._undecided += 1
             self.reason = self.reason or _why(limit or RESOURCE_LIMIT, formulas)
