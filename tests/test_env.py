@@ -263,7 +263,9 @@ def test_guards_are_of_the_condition():
     for text in (env.to_python("fits"), env.to_cpp("fits"), env.to_smtlib("fits"), env.to_mlir("fits")):
         assert "fits" in text
         assert "N" in text
-    assert len(env.to_python(with_assumptions=True)) > len(env.to_python())
+    assert len(env.to_python(with_assumptions=False)) < len(env.to_python())
+    assert not build([("assume", "N >= 2"), ("broadcast", "N", "M")]).guard()(N=1, M=1)
+    assert build([("assume", "N >= 2"), ("broadcast", "N", "M")]).guard(with_assumptions=False)(N=1, M=1)
 
 
 # Words.

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.cli.output import Format, print_json, show
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.statuses import UsageError, status_of
 from symbcast.cli.stdin import STDIN, read_stdin
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.answers.public.result import Result
-    from symbcast.core.verdicts import Verdict
 
 _ALONE = re.compile(r"[\w(\[*.?][^<>=!]*")
 """An argument that is neither an option nor a relation."""
@@ -43,15 +42,7 @@ def answer_for_shapes(arguments: Sequence[str]) -> int:
 
     result = broadcast(*read_shapes(arguments, is_blank_read=False))
     show_result(result, "text")
-    return status_of(result.verdict, fails_if_sometimes=True)
-
-
-def status_of(verdict: Verdict, *, fails_if_sometimes: bool) -> int:
-    """Return the exit status of an answer."""
-    if verdict.value == "unknown":
-        return Exit.UNDECIDED
-    failing = ("never", "sometimes") if fails_if_sometimes else ("never",)
-    return Exit.FAILS if verdict.value in failing else Exit.ALWAYS
+    return status_of(result.verdict)
 
 
 def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TypeVar
 
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError, ShapeTypeError
 
 T = TypeVar("T")
@@ -20,6 +21,23 @@ class Exit(IntEnum):
     UNDECIDED = 3
     BROKEN_PIPE = 141
     INTERRUPTED = 130
+
+
+FAILING = {"never": (Verdict.NEVER,), "sometimes": (Verdict.NEVER, Verdict.SOMETIMES)}
+"""The verdicts at which a command fails, by its ``--fail-on``."""
+
+
+def status_of(verdict: Verdict, fail_on: str = "sometimes") -> Exit:
+    """Return the exit status of an answer: the only place that derives one from a verdict.
+
+    >>> status_of(Verdict.SOMETIMES), status_of(Verdict.SOMETIMES, "never"), status_of(Verdict.UNKNOWN)
+    (<Exit.FAILS: 1>, <Exit.ALWAYS: 0>, <Exit.UNDECIDED: 3>)
+    """
+    if fail_on == "unknown":
+        return Exit.ALWAYS if verdict is Verdict.ALWAYS else Exit.FAILS
+    if verdict is Verdict.UNKNOWN:
+        return Exit.UNDECIDED
+    return Exit.FAILS if verdict in FAILING[fail_on] else Exit.ALWAYS
 
 
 class UsageError(Exception):

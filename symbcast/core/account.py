@@ -104,13 +104,18 @@ class Account(NamedTuple):
             return self.works
         return any_of((self.works, *(_is_at(names, point) for point in self.working)))
 
+    def may_work(self, names: Mapping[Symbol, str]) -> Formula:
+        """Return the sizes not known to fail: those that ``needed`` allows, without the points known to fail."""
+        if not self.is_open:
+            return self.needed
+        told = (_is_at(names, p) for p in self.failing if _meets(self.needed, names, p))
+        return all_of((self.needed, *map(negate, told)))
+
     def at(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> bool | None:
         """Return whether the answer works at some sizes that the assumptions allow; None if that is open."""
         if holds_at(self.with_points(names), sizes):
             return True
-        if not self.is_open or not holds_at(self.needed, sizes):
-            return False
-        return None if all(not _agree(point, sizes, names) for point in self.failing) else False
+        return None if self.is_open and holds_at(self.may_work(names), sizes) else False
 
 
 def exact(condition: Formula, verdict: Verdict, points: Sequence[Sizes | None], reason: str) -> Account:
@@ -134,8 +139,10 @@ def _is_at(names: Mapping[Symbol, str], point: Sizes) -> Formula:
     return all_of(equal(s, point[name]) for s, name in names.items() if name in point and isinstance(point[name], int))
 
 
-def _agree(point: Sizes, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> bool:
-    return all(sizes.get(s) == point[name] for s, name in names.items() if name in point)
+def _meets(needed: Formula, names: Mapping[Symbol, str], point: Sizes) -> bool:
+    """Return whether a point, which has no sequences of axes, is one that the requirement allows."""
+    sizes = {s: point[name] for s, name in names.items() if isinstance(point.get(name), int)}
+    return len(sizes) == len(names) and holds_at(needed, sizes)
 
 
 def joined(points: Sequence[Sizes | None]) -> tuple[Sizes, ...]:

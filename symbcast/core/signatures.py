@@ -336,7 +336,7 @@ class _Call:
         return f"{self.name}({', '.join([*map(_text, args), *(f'{k}={_text(v)}' for k, v in kwargs.items())])})"
 
 
-_LAST = ("origin", "with_assumptions", "budget")
+_LAST = ("origin", "open", "with_assumptions", "budget")
 _PAIR = ["left", "right"]
 _SEQUENCES = frozenset({"target", "order", "axes", "repeats", "widths", "kernel", "sizes"})
 """Parameters after the first that take a tuple, whose items other libraries take one by one."""

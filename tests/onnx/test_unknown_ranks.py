@@ -180,7 +180,7 @@ def test_a_node_runs_where_it_is_said_to_for_inputs_of_any_rank(case):
     made, inputs = alone(*NODES_ALONE[case])
     report = onnx.check(made, runtime="onnxruntime")
     assert any(not u.is_about_data for u in report.unanalysed) == (case in LEFT), report.unanalysed
-    guard, output = report.guard(), report.shapes["y"]
+    guard, output = report.guard(open=True), report.shapes["y"]
     options = ort.SessionOptions()
     options.log_severity_level = 4
     session = ort.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -198,7 +198,7 @@ def test_a_node_runs_where_it_is_said_to_for_inputs_of_any_rank(case):
             found = session.run(None, feeds)[0].shape
         except Exception:  # of whatever kind the runtime's bindings make of it
             found = None
-        told = {name: sizes[name] for name in report.witness() or {}}
+        told = {name: sizes[name] for name in guard.parameters}
         works = guard(told)
         assert works == (found is not None) or (works and case in LEFT), (shape, n, found, report.condition)
         if found is not None and output is not None:
@@ -213,7 +213,7 @@ def test_a_node_runs_where_it_is_said_to_for_inputs_of_any_rank(case):
 def test_what_is_said_of_all_ranks_is_said_of_each(case, runtime):
     made, inputs = alone(*NODES_ALONE[case])
     report = onnx.check(made, runtime=runtime, min_size=0)
-    guard, output = report.guard(), report.shapes["y"]
+    guard, output = report.guard(open=True), report.shapes["y"]
     is_left = any(not u.is_about_data for u in report.unanalysed)
     opened = [i.name for i in inputs if not i.type.tensor_type.HasField("shape")]
     for shape in (s for rank in range(4) for s in product((0, 1, 2, 3), repeat=rank)):
@@ -221,7 +221,7 @@ def test_what_is_said_of_all_ranks_is_said_of_each(case, runtime):
         bind = {"N": 3} if any(i.name == "w" for i in inputs) else None
         each = onnx.check(made, runtime=runtime, min_size=0, shapes=shapes, bind=bind)
         assert each.verdict in (sb.Verdict.ALWAYS, sb.Verdict.NEVER) or each.unanalysed
-        works = guard({k: {**shapes, "N": 3}[k] for k in report.witness() or {}})
+        works = guard({k: {**shapes, "N": 3}[k] for k in guard.parameters})
         if each.verdict is sb.Verdict.ALWAYS or not is_left:
             assert works == (each.verdict is not sb.Verdict.NEVER), (shape, report.condition, each.verdict)
         found = each.shapes["y"]

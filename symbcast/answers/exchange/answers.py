@@ -10,6 +10,7 @@ from symbcast.core.logic.formulas import all_of
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from symbcast.core.account import Account
     from symbcast.core.broadcasting.constraints import Constraint
     from symbcast.core.program.calls.call import Call
 
@@ -44,6 +45,23 @@ class ConstraintData(TypedDict):
     reason: str
 
 
+class OpenData(TypedDict):
+    """Something that was not decided: why, and the sizes concerned; ``False`` if each size is decided alone."""
+
+    reason: str
+    where: str
+
+
+class AccountData(TypedDict):
+    """What is known: formulas for the sizes proved to work, and outside of which it fails, points, and what is open."""
+
+    works: str
+    needed: str
+    working: list[dict[str, int] | None]
+    failing: list[dict[str, int] | None]
+    open: list[OpenData]
+
+
 class ResultData(TypedDict):
     """An answer about one broadcast; `result_to_dict` documents each key."""
 
@@ -62,6 +80,7 @@ class ResultData(TypedDict):
     witness: dict[str, int] | None
     counterexample: dict[str, int] | None
     conflict: list[ConstraintData]
+    account: AccountData
 
 
 def result_to_dict(result: Call) -> ResultData:
@@ -101,6 +120,18 @@ def result_to_dict(result: Call) -> ResultData:
         "witness": sizes_data(result.witness()),
         "counterexample": sizes_data(result.counterexample()),
         "conflict": [_constraint(c, namer) for c in result.conflict],
+        "account": account_data(result.account, namer),
+    }
+
+
+def account_data(account: Account, namer: Namer) -> AccountData:
+    """Return an account as data for JSON: formulas as text, points by name, and each open part with its reason."""
+    return {
+        "works": namer.formula(account.works),
+        "needed": namer.formula(account.needed),
+        "working": [sizes_data(point) for point in account.working],
+        "failing": [sizes_data(point) for point in account.failing],
+        "open": [{"reason": part.reason, "where": namer.formula(part.where)} for part in account.open],
     }
 
 

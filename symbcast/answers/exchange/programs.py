@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from symbcast.answers.exchange.answers import sizes_data
+from symbcast.answers.exchange.answers import AccountData, account_data, sizes_data
 from symbcast.answers.exchange.entries import Entry
 from symbcast.answers.explanation.names import Namer
 from symbcast.core.algebra.sequences import AxisSequence, SequenceSymbol
@@ -43,6 +43,7 @@ class AnswerData(TypedDict):
     witness: dict[str, int] | None
     counterexample: dict[str, int] | None
     conflict: list[int]
+    account: AccountData
 
 
 class ProgramData(TypedDict):
@@ -129,6 +130,7 @@ def _answer(env: Program, namer: Namer) -> AnswerData:
         "witness": sizes_data(env.witness()),
         "counterexample": sizes_data(env.counterexample()),
         "conflict": [op.number for op in env.conflict],
+        "account": account_data(env.account, namer),
     }
 
 

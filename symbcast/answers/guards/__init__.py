@@ -2,13 +2,14 @@
 
 from symbcast.answers.guards.cpp import cpp_source
 from symbcast.answers.guards.mlir import mlir_source
-from symbcast.answers.guards.python import Guard, python_guard, python_source
+from symbcast.answers.guards.python import Guard, Undecided, python_guard, python_source
 from symbcast.answers.guards.smtlib import smtlib_source
 from symbcast.answers.guards.stablehlo import Requirement, requirements_of, stablehlo_source
 
 __all__ = [
     "Guard",
     "Requirement",
+    "Undecided",
     "cpp_source",
     "mlir_source",
     "python_guard",

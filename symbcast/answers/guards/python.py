@@ -7,20 +7,23 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 from unicodedata import normalize
 
 from symbcast.answers.guards.clauses import condition_texts, guarded_clauses, operation_kinds
 from symbcast.answers.guards.names import identifiers, tidy
 from symbcast.core.algebra.sequences import Rank, Rest, SequenceSymbol, sequences_of
 from symbcast.core.characters import clipped
-from symbcast.core.logic.formulas import AllOf, AnyOf, Formula
+from symbcast.core.logic.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, clauses
 from symbcast.core.program.sizes.given import Given, check_all_given, needed_of, read_sizes
 from symbcast.core.solver.evaluation.evaluation import PYTHON, formula_source
 from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.errors import BindingError
+from symbcast.core.solver.sets.size_sets import ALL
+from symbcast.core.solver.sets.univariate import narrow
+from symbcast.errors import BindingError, UndecidedError
 
 if TYPE_CHECKING:
+    from symbcast.core.account import Open
     from symbcast.core.algebra.symbols import Symbol
 
 _HELPERS = {
@@ -69,11 +72,25 @@ def python_source(condition: Formula, names: Mapping[Symbol, str], name: str = "
     check_function_name(name)
     parts = guarded_clauses(condition, names)
     parameters = parameter_names(names, name)
-    lines = [f"all(_size >= 0 for _size in {p})" if is_axes(s) else f"{p} >= 0" for s, p in parameters.items()]
-    lines += [source_of_axes(part, parameters) for part in parts]
+    # The bound of a parameter takes the place of the comparison with 0: checking it costs nothing.
+    least: dict[object, int] = {}
+    for part in filter(_is_bound, parts):
+        least[part.right] = max(least.get(part.right, 0), cast("int", part.left))
+    lines = [
+        f"all(_size >= 0 for _size in {p})" if is_axes(s) else f"{p} >= {least.get(s, 0)}"
+        for s, p in parameters.items()
+    ]
+    lines += [source_of_axes(p, parameters) for p in parts if not (_is_bound(p) and p.right in parameters)]
     helpers = helper_sources(lines, parts)
     head = f"def {name}({', '.join(parameters.values())}):\n{_docstring(condition, names, parameters)}"
     return f"{helpers}{head}{_conjunction(lines)}"
+
+
+def _is_bound(part: Formula) -> TypeGuard[Comparison]:
+    """Return whether a formula says that a size has at least a certain value, which is not below 0."""
+    if not isinstance(part, Comparison) or isinstance(part.right, SequenceSymbol):
+        return False
+    return part.operator == "<=" and isinstance(part.left, int) and part.left >= 0
 
 
 def is_axes(s: Symbol) -> bool:
@@ -164,22 +181,45 @@ def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapp
     return f'    """Return whether sizes meet the condition.\n{escaped}\n    """\n'
 
 
+class Undecided(NamedTuple):
+    """The sizes that may be open, where the condition of a guard does not hold, and the reasons."""
+
+    possible: Formula
+    parts: tuple[Open, ...]
+
+
 class Guard:
     """A condition as a function of sizes, by name or by symbol.
 
     ``source`` is the function's text, ``parameters`` its parameters in order, and ``function`` the function itself,
     which takes them in order and checks nothing; text and function are made on first access. ``formula`` is the
-    condition, and ``names`` has what each size is called. Two guards are equal if their conditions and names are.
+    condition with the assumptions that it checks, and ``names`` has what each size is called. Two guards are equal if
+    their conditions and names are. At sizes that are open, a guard raises `UndecidedError`; it has no source then.
     """
 
-    __slots__ = ("_function", "_others", "_renamed", "_sequences", "_source", "formula", "name", "names", "parameters")
+    __slots__ = (
+        "_assumed",
+        "_function",
+        "_needed",
+        "_others",
+        "_renamed",
+        "_sequences",
+        "_source",
+        "_undecided",
+        "formula",
+        "name",
+        "names",
+        "parameters",
+    )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - the question, and what is known of it
         self,
         condition: Formula,
         names: Mapping[Symbol, str],
         name: str = "guard",
         others: Mapping[str, str] | None = None,
+        assumed: Formula = TRUE,
+        undecided: Undecided | None = None,
     ) -> None:
         twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
         if twice:
@@ -197,10 +237,14 @@ class Guard:
         self._renamed = self._others | {p: called[s] for s, p in found.items() if p != called[s]}
         self._source = ""
         self._function: Callable[..., bool] | None = None
+        self._assumed, self._undecided = assumed, undecided
+        self._needed: dict[str, object] | None = None
 
     @property
     def source(self) -> str:
         """The text of the function: see `python_source`."""
+        if self._undecided is not None:
+            raise UndecidedError(f"{self._undecided.parts[0].reason}; guard(open=False) has a source")
         if not self._source:
             self._source = python_source(self.formula, self.names, self.name)
         return self._source
@@ -209,10 +253,33 @@ class Guard:
     def function(self) -> Callable[..., bool]:
         """The function, which takes the parameters in order and checks nothing."""
         if self._function is None:
-            namespace: dict[str, Any] = {}
-            exec(self.source, namespace)
-            self._function = namespace[self.name]
+            holds = self._compiled(self.formula)
+            self._function = holds if self._undecided is None else self._deciding(holds, self._undecided)
         return self._function
+
+    def _compiled(self, formula: Formula) -> Callable[..., bool]:
+        namespace: dict[str, Any] = {}
+        is_own = formula is self.formula and self._undecided is None
+        exec(self.source if is_own else python_source(formula, self.names, self.name), namespace)
+        found: Callable[..., bool] = namespace[self.name]
+        return found
+
+    def _deciding(self, works: Callable[..., bool], undecided: Undecided) -> Callable[..., bool]:
+        """Return the function that is true where it is proved to work, and raises where that is open."""
+        may_work = self._compiled(undecided.possible)
+        known = self.names.keys()
+        parts = [(self._compiled(p.where), p.reason) for p in undecided.parts if symbols_in(p.where).keys() <= known]
+
+        def decided(*sizes: Any) -> bool:
+            if works(*sizes):
+                return True
+            if not may_work(*sizes):
+                return False
+            reasons = (reason for concerns, reason in parts if concerns(*sizes))
+            reason = next(reasons, undecided.parts[0].reason)
+            raise UndecidedError(f"{reason}; guard(open=False) is False here")
+
+        return decided
 
     def __call__(self, sizes: Mapping[Any, Any] | None = None, /, *more: Any, **named: Any) -> bool:
         """Return whether the condition holds at sizes by name or symbol; a keyword may be a parameter, too.
@@ -228,15 +295,34 @@ class Guard:
         renamed = {self._renamed.get(key, key): size for key, size in named.items()}
         if sizes is not None and self._others:
             sizes = {self._others.get(key, key): size for key, size in sizes.items()}
-        needed = needed_of({s: self.names.get(s, s.name) for s in symbols_in(self.formula)})
+        needed = self._required()
         if not self._sequences:
             found = read_sizes(self.names, sizes, renamed)
             check_all_given(needed, found, self.name)
-            return self.function(*(found.get(name, 0) for name in self.names.values()))
+            return self.function(*[found[n] if n in found else self._default(s) for s, n in self.names.items()])
         given = Given.read(self.names, sizes, renamed)
         check_all_given(needed, given.by_name, self.name)
-        names = (name for s, name in self.names.items() if not is_axes(s))
-        return self.function(*(given.axes.get(s, ()) for s in self._sequences), *(given.sizes.get(n, 0) for n in names))
+        plain = ((s, n) for s, n in self.names.items() if not is_axes(s))
+        own = [given.sizes[n] if n in given.sizes else self._default(s) for s, n in plain]
+        return self.function(*(given.axes.get(s, ()) for s in self._sequences), *own)
+
+    def _required(self) -> dict[str, object]:
+        """Return the sizes that must be given: all but those that only assumptions about themselves mention."""
+        if self._needed is None:
+            alone = {c for c in clauses(self._assumed) if len(symbols_in(c)) == 1}
+            parts = [c for c in clauses(self.formula) if c not in alone]
+            parts += clauses(self._undecided.possible) if self._undecided is not None else ()
+            parts = [c for c in parts if c not in alone]
+            self._needed = needed_of({s: self.names.get(s, s.name) for c in parts for s in symbols_in(c)})
+        return self._needed
+
+    def _default(self, size: Symbol) -> int:
+        """Return a value for a size that was not given: the least that the assumptions about it allow."""
+        members = ALL
+        for clause in clauses(self._assumed):
+            if symbols_in(clause).keys() == {size}:
+                members = narrow(members, clause) or members
+        return members.least() or 0
 
     def _example(self, first: object, more: Sequence[Any]) -> str:
         """Return the arguments to write for sizes that were given without names."""
@@ -255,11 +341,11 @@ class Guard:
 
     @property
     def _question(self) -> tuple[Any, ...]:
-        return self.formula, tuple(self.names.items()), self.name
+        return self.formula, tuple(self.names.items()), self.name, self._undecided
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only the question: a function generated here cannot be pickled, and is quick to regenerate.
-        return Guard, (self.formula, self.names, self.name, self._others)
+        return Guard, (self.formula, self.names, self.name, self._others, self._assumed, self._undecided)
 
     def __repr__(self) -> str:
         texts = condition_texts(self.formula, self.names)
@@ -269,11 +355,19 @@ class Guard:
         return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
 
 
-def python_guard(
-    condition: Formula, names: Mapping[Symbol, str], name: str = "guard", others: Mapping[str, str] | None = None
+def python_guard(  # noqa: PLR0913 - as Guard
+    condition: Formula,
+    names: Mapping[Symbol, str],
+    name: str = "guard",
+    *,
+    others: Mapping[str, str] | None = None,
+    assumed: Formula = TRUE,
+    undecided: Undecided | None = None,
 ) -> Guard:
     """Return a condition as a function of its sizes; ``others`` maps other names of sizes to those in ``names``.
 
+    ``assumed`` are the assumptions in the condition: a size that they alone mention need not be given. ``undecided``
+    are the sizes at which the guard raises `UndecidedError`, where the condition does not hold.
     Raises `BindingError` for a size of the condition without a name, and for two sizes with the same name.
 
     >>> from symbcast.core.algebra.symbols import symbol
@@ -285,4 +379,4 @@ def python_guard(
     >>> guard
     <Guard guard(batch, a_b): batch == 2*'a b'>
     """
-    return Guard(condition, names, name, others)
+    return Guard(condition, names, name, others, assumed, undecided)

@@ -73,7 +73,7 @@ class Answer(Guessable, Guards, Public):
         return self._subject.account
 
     @property
-    def _known(self) -> Account | None:
+    def _account(self) -> Account:
         return self.account
 
     def witness(self) -> dict[str, int] | None:
@@ -146,8 +146,9 @@ class Answer(Guessable, Guards, Public):
     def _shown(self) -> Mapping[Symbol, str]:
         return self._subject.shown
 
-    def _guarded(self, with_assumptions: bool) -> Formula:
-        return self._subject.guarded(with_assumptions)
+    @property
+    def _assumed(self) -> Formula:
+        return self._subject.assumed
 
     def _found_clauses(self) -> Sequence[Any]:
         return self.findings

@@ -89,7 +89,7 @@ class Condition(Guessable, Statement, Guards):
         return certify_condition(self, assume, min_size)
 
     @one_call
-    def to_stablehlo(self, *, with_assumptions: bool = False) -> str:
+    def to_stablehlo(self, *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return a StableHLO module with the condition as a function of sizes, and as assertions.
 
         ``@condition`` returns whether it holds, ``@check`` asserts each part of it with a message; both take the sizes
@@ -98,7 +98,7 @@ class Condition(Guessable, Statement, Guards):
         """
         from symbcast.answers.guards import stablehlo_source
 
-        return stablehlo_source(self._guarded(with_assumptions), self._shown)
+        return stablehlo_source(self._decided(open, with_assumptions), self._shown)
 
     def _latex(self, printer: Any) -> str:
         """Return what sympy's LaTeX printer writes."""

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.logic.formulas import FALSE
+from symbcast.core.logic.formulas import FALSE, TRUE, all_of
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError
+from symbcast.errors import ShapeTypeError, UndecidedError
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
@@ -25,16 +25,20 @@ class Guards(ABC):
     """The guards of a condition: a predicate of concrete sizes, and its source in four languages.
 
     The parameters are all sizes of the question, in order of appearance, including those that the condition does not
-    mention. Like the condition, a guard may return anything for sizes that the assumptions exclude, unless
-    ``with_assumptions``: then it is false there. A `Condition` has no assumptions; for it, ``with_assumptions`` adds
-    the bounds of each size (``2..5``). A guard is false where a size is below 0.
+    mention. A guard is false for sizes that the assumptions exclude, below ``min_size`` too, and below 0. A caller who
+    ensures the assumptions may leave them out (``with_assumptions=False``); then a guard may return anything for sizes
+    that they exclude. A `Condition` has no assumptions but the bounds of each size (``2..5``).
+
+    A guard never guesses: if some sizes are open (see ``account``), `guard` raises `UndecidedError` at these, and the
+    source of a guard is not written (`UndecidedError`), unless the caller chooses what to return there:
+    ``open=False`` for the sizes proved to work alone, ``open=True`` for all that are not proved to fail.
 
     >>> import symbcast as sb
     >>> result = sb.broadcast("N, 3", "M, 1", assume="N >= 2")
     >>> result.guard()(N=4, M=1), sb.Condition("N % 8 == 0").guard()({"N": 12})
     (True, False)
-    >>> result.guard()(N=1, M=1), result.guard(with_assumptions=True)(N=1, M=1)
-    (True, False)
+    >>> result.guard()(N=1, M=1), result.guard(with_assumptions=False)(N=1, M=1)
+    (False, True)
 
     Each raises `BindingError` if two sizes have the same name, and ValueError for a ``name`` that cannot name a
     function in the language.
@@ -47,44 +51,72 @@ class Guards(ABC):
     def _shown(self) -> Mapping[Symbol, str]:
         """The names of the question's sizes, in order: the parameters of a guard."""
 
+    @property
     @abstractmethod
-    def _guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; with the assumptions, all that holds where the answer is valid."""
+    def _account(self) -> Account:
+        """What is known, and what is open."""
+
+    @property
+    @abstractmethod
+    def _assumed(self) -> Formula:
+        """All assumptions, with the bounds of each size."""
 
     @one_call
-    def guard(self, *, with_assumptions: bool = False) -> Guard:
-        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``."""
-        from symbcast.answers.guards import python_guard
+    def guard(self, *, open: bool | None = None, with_assumptions: bool = True) -> Guard:
+        """Return the condition as a Python predicate of the sizes by name: ``guard(batch=4, T=7)``.
 
-        return python_guard(self._guarded(with_assumptions), self._shown, others=self._other_names)
+        ``open`` is what it returns for sizes at which the answer is open; without it, it raises `UndecidedError` there.
+        """
+        from symbcast.answers.guards import Undecided, python_guard
+
+        account, names = self._account, self._shown
+        assumed = self._assumed if with_assumptions else TRUE
+        if open is not None or not account.is_open:
+            formula = self._decided(open, with_assumptions)
+            return python_guard(formula, names, others=self._other_names, assumed=assumed)
+        undecided = Undecided(all_of((assumed, account.may_work(names))), account.open)
+        works = all_of((assumed, account.with_points(names)))
+        return python_guard(works, names, others=self._other_names, assumed=assumed, undecided=undecided)
+
+    def _decided(self, open: bool | None, with_assumptions: bool) -> Formula:
+        """Return where a guard is true, given what it returns for open sizes.
+
+        Raises `UndecidedError` if there may be some and the caller does not say.
+        """
+        account, names = self._account, self._shown
+        if account.is_open and open is None:
+            reason = f"{account.reason}; open=False writes a guard for the sizes that are proved to work"
+            raise UndecidedError(reason)
+        found = account.may_work(names) if open else account.with_points(names)
+        return all_of((self._assumed, found)) if with_assumptions else found
 
     @one_call
-    def to_python(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_python(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return the source of a Python function that returns whether the condition holds; it imports nothing."""
         from symbcast.answers.guards import python_source
 
-        return python_source(self._guarded(with_assumptions), self._shown, name)
+        return python_source(self._decided(open, with_assumptions), self._shown, name)
 
     @one_call
-    def to_cpp(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_cpp(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return the source of a C++17 function of ``std::int64_t`` sizes that returns whether the condition holds."""
         from symbcast.answers.guards import cpp_source
 
-        return cpp_source(self._guarded(with_assumptions), self._shown, name)
+        return cpp_source(self._decided(open, with_assumptions), self._shown, name)
 
     @one_call
-    def to_smtlib(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_smtlib(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
         from symbcast.answers.guards import smtlib_source
 
-        return smtlib_source(self._guarded(with_assumptions), self._shown, name)
+        return smtlib_source(self._decided(open, with_assumptions), self._shown, name)
 
     @one_call
-    def to_mlir(self, name: str = "guard", *, with_assumptions: bool = False) -> str:
+    def to_mlir(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
         from symbcast.answers.guards import mlir_source
 
-        return mlir_source(self._guarded(with_assumptions), self._shown, name)
+        return mlir_source(self._decided(open, with_assumptions), self._shown, name)
 
     @one_call
     def contract(
@@ -120,7 +152,7 @@ class Guards(ABC):
 
         if ranges is not None and not isinstance(ranges, Mapping):
             raise ShapeTypeError(ranges, "a mapping of ranges", "write contract(N='1..16') or contract({'N': '1..16'})")
-        formulas = self._guarded(True), self._guarded(False)
+        formulas = self._decided(True, True), self._decided(True, False)
         question = Question(
             *formulas,
             self._shown,
@@ -131,9 +163,10 @@ class Guards(ABC):
             self._stop,
             notes=self._notes,
         )
-        known = self._known
-        if self._open and known is not None and known.is_open and known.works != FALSE:
-            question = question.within(known.works, known.open_sizes, known.reason)
+        known = self._account
+        works = known.with_points(self._shown)
+        if self._open and known.is_open and works != FALSE:
+            question = question.within(works, known.open_sizes, known.reason)
         wanted = form, {**(ranges or {}), **more}, typical or {}, most
         found = contract_of(question.for_all_data(self._data), *wanted)
         if self._data and found.verdict is Verdict.NEVER:  # with suitable data, some sizes may work
@@ -151,11 +184,6 @@ class Guards(ABC):
         return {}
 
     @property
-    def _known(self) -> Account | None:
-        """The account of what is known; None if the condition is all there is."""
-        return None
-
-    @property
     def _data(self) -> Sequence[Formula]:
         """What must hold besides the condition, about sizes that data decide."""
         return ()
@@ -167,8 +195,8 @@ class Guards(ABC):
 
     @property
     def _open(self) -> str:
-        """Why the condition does not suffice; empty if it does."""
-        return ""
+        """Why more sizes may work than are proved to; empty if everything is decided."""
+        return self._account.reason if self._account.is_open else ""
 
     def _stop(self, _sizes: Mapping[str, int]) -> tuple[str, str] | None:
         """Return the operation that fails first at some sizes, and its own requirement; None if unknown."""

@@ -20,7 +20,7 @@ class ModuleAnswer(Answer):
     __slots__ = ()
 
     @one_call
-    def to_stablehlo(self, *, with_assumptions: bool = False) -> str:
+    def to_stablehlo(self, *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return a StableHLO module with functions of sizes: the condition, its checks, and the output shapes.
 
         ``@condition`` returns whether sizes meet the condition, ``@check`` asserts each requirement, with its operation
@@ -31,7 +31,7 @@ class ModuleAnswer(Answer):
         """
         from symbcast.answers.guards import stablehlo_source
 
-        condition = self._guarded(with_assumptions)
+        condition = self._decided(open, with_assumptions)
         return stablehlo_source(condition, self._shown, self._requirements(), self._outputs(), self._not_covered())
 
     def _requirements(self) -> Sequence[Requirement]:

@@ -12,6 +12,7 @@ from symbcast.answers.explanation.names import Namer, rule_text
 from symbcast.answers.explanation.repairs import best_edit
 from symbcast.answers.explanation.surprises import outer_products
 from symbcast.answers.explanation.words import in_words
+from symbcast.answers.show.account import open_fields
 from symbcast.answers.show.document import (
     LONGEST,
     NOTHING,
@@ -84,7 +85,7 @@ VERDICTS = {
     Verdict.ALWAYS: "valid for all sizes",
     Verdict.SOMETIMES: "valid for some sizes",
     Verdict.NEVER: "valid for no sizes",
-    Verdict.UNKNOWN: "not decided",
+    Verdict.UNKNOWN: "open, not decided for all sizes",
 }
 
 
@@ -108,10 +109,12 @@ def answer_fields(aligned: Alignment) -> Iterator[Field]:
     """Yield the answer's content, without a fix: the condition, assumptions, open questions, and evidence."""
     result = aligned.result
     never, witness, counterexample = result.verdict is Verdict.NEVER, result.witness(), result.counterexample()
+    if not result.is_plain:
+        yield from open_fields(result.account, aligned.namer)
     yield field("valid when", *_condition(aligned))
     if not result.is_plain:
         yield field("assuming", whole(_assumed(result)))
-        yield field("undecided" if result.verdict is Verdict.UNKNOWN else "unproven", words(_open(result)))
+        yield field("unproven", words(_unproven(result)))
     if never:
         yield field("impossible", *map(words, conflict_lines(aligned)))
     elif counterexample:
@@ -153,9 +156,9 @@ def _assumed(result: Call) -> str:
     return "; ".join(texts)
 
 
-def _open(result: Call) -> str:
+def _unproven(result: Call) -> str:
     if result.verdict is Verdict.UNKNOWN or not result.reason:
-        return result.reason
+        return ""
     return f"that no part of the condition follows from the rest: {result.reason}"
 
 
@@ -189,7 +192,7 @@ def _headlines(aligned: Alignment, binding: Mapping[str, int] | None) -> Iterato
         yield from conflict_lines(aligned, 3)
     condition = _formula(result, aligned.namer)
     yield f"valid when {condition}" if condition else ""
-    yield f"undecided: {result.reason}" if result.reason else ""
+    yield f"open: {result.reason}" if result.reason else ""
     counterexample = result.counterexample()
     if not binding and result.verdict is Verdict.SOMETIMES and counterexample:
         yield f"fails at {sizes_text(counterexample)}: {failure_at(aligned, counterexample)}"

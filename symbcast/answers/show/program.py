@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.answers.explanation.names import Namer, axis_text, rule_text
 from symbcast.answers.explanation.words import in_words
 from symbcast.answers.report.failures import broken, dims_at
+from symbcast.answers.show.account import open_fields
 from symbcast.answers.show.call import VERDICTS, evidence_text
 from symbcast.answers.show.document import (
     Conjunction,
@@ -70,7 +71,9 @@ def document(env: Program, room: Room = Room.SCREEN) -> Document:
     namer = Namer.of(env.shown)
     asked = [tuple(_asked(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])]
     records = Records("the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(asked))
-    return Document(_title(env), TONES[env.verdict], (records, fields(_fields(env, namer))))
+    left = list(open_fields(env.account, namer)) if env.verdict is Verdict.UNKNOWN else []
+    blocks = records, fields(_fields(env, namer))
+    return Document(_title(env), TONES[env.verdict], (fields(left), *blocks) if left else blocks)
 
 
 def _title(env: Program) -> Line:
@@ -185,7 +188,7 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
         yield field("together", *conjunction(env.clauses, namer, is_repeated=True))
     yield field("impossible", *((Span(text),) for text in conflict_lines(env.conflict, namer)))
     yield field("assuming", whole("; ".join(visible(a.text) for a in env.assumptions)))
-    yield field("undecided" if env.verdict is Verdict.UNKNOWN else "unproven", words(env.reason))
+    yield field("unproven", words("" if env.verdict is Verdict.UNKNOWN else env.reason))
     if counterexample and env.verdict is not Verdict.NEVER:
         sizes = Span(sizes_text(counterexample), True, math=Sizes(counterexample))
         yield field("fails at", (sizes, Span(f": {_failure(env, counterexample)}")))

@@ -9,8 +9,8 @@ from symbcast.cli.advice.names import note_strangers
 from symbcast.cli.options import GuardIn, MinSize, TextOrJson, guard_text
 from symbcast.cli.output import print_text
 from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
-from symbcast.cli.shapes import read_shapes, show_result, status_of
-from symbcast.cli.statuses import UsageError, checked
+from symbcast.cli.shapes import read_shapes, show_result
+from symbcast.cli.statuses import UsageError, checked, status_of
 from symbcast.core.broadcasting.registry import listed_rules
 from symbcast.core.program.sizes.assumptions import check_min_size
 
@@ -72,4 +72,4 @@ def check(  # noqa: PLR0913 - each is an option
         show_result(result, format)
     else:
         print_text(guard_text(result, guard, format))
-    return status_of(result.verdict, fails_if_sometimes=fail_on == "sometimes")
+    return status_of(result.verdict, fail_on)

@@ -14,7 +14,7 @@ from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.files import model_on_stdin
 from symbcast.cli.models.knowledge import bound_sizes
 from symbcast.cli.output import print_text
-from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.cli.statuses import Exit, UsageError, checked, status_of
 from symbcast.cli.stdin import STDIN
 from symbcast.core.characters import closest
 from symbcast.core.effort import call as counted_call
@@ -200,7 +200,7 @@ def _report(
 
 def _shown(found: Contract, shortener: Shortener) -> Exit:
     print_text(_told(found.explain(), shortener))
-    return _STATUS[found.verdict]
+    return status_of(found.verdict)
 
 
 def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
@@ -209,30 +209,20 @@ def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
     if told:
         print_text(_told(told, shortener), sys.stderr)
     if target != "json" and (not found.boxes or found.verdict is Verdict.UNKNOWN):
-        return _STATUS[found.verdict]
+        return status_of(found.verdict)
     try:
         print_text(found.to(target))
     except TargetError as error:
         print_text(f"symbcast: {error}", sys.stderr)
         return Exit.FAILS
-    return _STATUS[found.verdict]
+    return status_of(found.verdict)
 
 
 def _open(found: Contract) -> list[str]:
     return [f"open         {found.reason}"] if found.reason else []
 
 
-_STATUS = {
-    Verdict.ALWAYS: Exit.ALWAYS,
-    Verdict.SOMETIMES: Exit.FAILS,
-    Verdict.NEVER: Exit.FAILS,
-    Verdict.UNKNOWN: Exit.UNDECIDED,
-}
-
-
 def _checked(found: Contract, ranges: dict[str, str], shortener: Shortener) -> Exit:
     answer = found.check(ranges)
     print_text(_told(answer.explain(), shortener))
-    if answer.verdict is Verdict.UNKNOWN:
-        return Exit.UNDECIDED
-    return Exit.ALWAYS if answer.verdict is Verdict.ALWAYS else Exit.FAILS
+    return status_of(answer.verdict)

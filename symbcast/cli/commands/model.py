@@ -17,9 +17,10 @@ from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
 from symbcast.cli.models.outcomes import Names
 from symbcast.cli.option import Meaning
 from symbcast.cli.options import GuardIn
-from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.cli.statuses import Exit, UsageError, checked, status_of
 from symbcast.cli.stdin import STDIN
 from symbcast.core.program.sizes.assumptions import check_min_size
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
 
 if TYPE_CHECKING:
@@ -246,12 +247,12 @@ def _told(asked: Sequence[Job], means: Means, wanted: Names, format: str) -> lis
 
 def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
     """Return the exit status of all files: a file that could not be read comes first, then a model that fails."""
-    failing = {"never": {"never"}, "sometimes": {"never", "sometimes"}}.get(fail_on, {"never", "sometimes", "unknown"})
     if any(o.problem is not None for o in outcomes):
         return Exit.USAGE
-    if any(o.verdict in failing or any(c.agrees is False for c in o.confirmed) for o in outcomes):
+    found = {status_of(Verdict(o.verdict), fail_on) for o in outcomes if o.verdict}
+    if Exit.FAILS in found or any(c.agrees is False for o in outcomes for c in o.confirmed):
         return Exit.FAILS
-    return Exit.UNDECIDED if any(o.verdict == "unknown" for o in outcomes) else Exit.ALWAYS
+    return Exit.UNDECIDED if Exit.UNDECIDED in found else Exit.ALWAYS
 
 
 def _inputs_of(files: Sequence[str]) -> Sequence[str]:

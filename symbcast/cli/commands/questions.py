@@ -11,7 +11,7 @@ from symbcast.cli.options import Assumed, MinSize, RuleName, TextOrJson
 from symbcast.cli.output import print_json, print_text, show
 from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
 from symbcast.cli.shapes import read_shapes
-from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.cli.statuses import Exit, UsageError, checked, status_of
 from symbcast.core.broadcasting.registry import listed_rules
 from symbcast.core.program.limits import check_limit
 from symbcast.core.program.sizes.assumptions import check_min_size
@@ -98,7 +98,6 @@ def solve(
     from symbcast.answers.public.solutions import call_of
     from symbcast.answers.public.solutions import solve as ask
     from symbcast.answers.questions.solution_texts import document
-    from symbcast.core.verdicts import Verdict
 
     if out is None:
         shapes = shapes or ("?, 3", "N, 1")
@@ -117,9 +116,7 @@ def solve(
         print_json(found.to_dict())
     else:
         show(document(call_of(found)))
-    if found.verdict is Verdict.UNKNOWN:
-        return Exit.UNDECIDED
-    return Exit.FAILS if found.verdict is Verdict.NEVER else Exit.ALWAYS
+    return status_of(found.verdict, "never")
 
 
 def repair(

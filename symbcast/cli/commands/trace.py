@@ -18,7 +18,7 @@ from symbcast.cli.advice.words import shown
 from symbcast.cli.options import GuardIn, Language, guard_text
 from symbcast.cli.output import print_text, print_wrapped, show
 from symbcast.cli.shapes import is_shape
-from symbcast.cli.statuses import Exit, UsageError, checked
+from symbcast.cli.statuses import UsageError, checked, status_of
 from symbcast.core.characters import closest, listed
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 
@@ -77,7 +77,6 @@ def trace(  # noqa: PLR0913 - each is an option
         raise MissingExtraError("symbcast trace", "numpy")
     from symbcast.batch.endings import DiedError
     from symbcast.batch.isolation import Child
-    from symbcast.core.verdicts import Verdict
 
     fault = function_fault(function, arguments)
     if fault:
@@ -90,10 +89,7 @@ def trace(  # noqa: PLR0913 - each is an option
         except DiedError as error:
             verdict, answer = _unanswered(asked, error)
     _show(answer)
-    if verdict is Verdict.UNKNOWN:
-        return Exit.UNDECIDED
-    failing = (Verdict.NEVER,) if fail_on == "never" else (Verdict.NEVER, Verdict.SOMETIMES)
-    return Exit.FAILS if verdict in failing else Exit.ALWAYS
+    return status_of(verdict, fail_on)
 
 
 def _check_paths(number: int) -> None:

@@ -11,7 +11,7 @@ from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.modules import ModuleAnswer
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.guesses import meant
-from symbcast.core.logic.formulas import FALSE, all_of, clauses
+from symbcast.core.logic.formulas import FALSE
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import put_in, symbols_in
@@ -19,12 +19,14 @@ from symbcast.core.verdicts import Verdict
 from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
 from symbcast.graphs.inputs.aliases import with_own_names
 from symbcast.graphs.model import Checked
+from symbcast.graphs.report.known import account_of, assumed_of, left_open, partial_reason, shown_of
 from symbcast.graphs.values.value import sizes_in
 from symbcast.graphs.walking.walk import Unanalysed, shapes_of
 
 if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.generic import GenericAnswer
+    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.certificate import Certificate
@@ -57,6 +59,7 @@ class GraphAnswer(ModuleAnswer):
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
         self._findings: tuple[Finding, ...] | None = None
+        self._known: Account | None = None
 
     # The question.
 
@@ -153,29 +156,27 @@ class GraphAnswer(ModuleAnswer):
         The verdict is not ALWAYS if the size conditions of any node are not fully checked. Conditions on data are not
         part of the verdict: see `data_condition` and `unanalysed`.
         """
-        found = self._env.verdict
-        if found is not Verdict.NEVER and self._checked.walk.stopped:
-            return Verdict.UNKNOWN
-        is_open = found is Verdict.ALWAYS and (self._left_open or self._checked.conditions.undecided)
-        return Verdict.UNKNOWN if is_open else found
+        return self._env.verdict if not self._partial_reason else self.account.verdict
+
+    @property
+    def account(self) -> Account:
+        """What is known: the sizes proved to work and to fail, points of both kinds, and what is open, with reasons."""
+        if not self._partial_reason:
+            return account_of(self._checked)
+        # Walks at single sizes are not repeated for each question.
+        if self._known is None:
+            self._known = account_of(self._checked)
+        return self._known
 
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty if everything is decided."""
-        if self._checked.walk.stopped or self._env.reason:
-            return self._checked.walk.stopped or self._env.reason
-        count, undecided = self._left_open, self._checked.conditions.undecided
-        if not count and not undecided:
-            return ""
-        if count:
-            return f"the conditions of {count} node{'s' * (count > 1)} were not checked completely"
-        from symbcast.answers.explanation.names import Namer
+        return self._partial_reason or self._env.reason
 
-        asker, env = self._checked.asker, self._checked.env
-        met = [s for s in symbols_in(undecided[0]) if s in asker.origins]
-        size = next((s for s in met if s in asker.undecided), met[0])
-        text = Namer.of(env.shown).formula(undecided[0])
-        return f"{text} may depend on sizes: {env.shown.get(size, size.name)} is {asker.origins[size]}"
+    @property
+    def _partial_reason(self) -> str:
+        """Why the requirements may not suffice; empty if all nodes were analysed."""
+        return partial_reason(self._checked)
 
     @property
     def generic(self) -> GenericAnswer | None:
@@ -185,8 +186,7 @@ class GraphAnswer(ModuleAnswer):
         """
         from symbcast.answers.public.generic import generic_of
 
-        is_partial = self._left_open or self._checked.walk.stopped or self._checked.conditions.undecided
-        return None if is_partial else generic_of(self._env)
+        return None if self._partial_reason else generic_of(self._env)
 
     @property
     def condition(self) -> Condition:
@@ -221,7 +221,13 @@ class GraphAnswer(ModuleAnswer):
         return tuple(self._checked.walk.unanalysed)
 
     def witness(self) -> dict[str, int] | None:
-        """Return the smallest input sizes at which the model runs; None if there are none."""
+        """Return the smallest input sizes at which the model is known to run; None if there are none."""
+        if not self._partial_reason:
+            return self._of_inputs(self._env.witness())
+        return next((self._of_inputs(dict(point)) for point in self.account.working), None)
+
+    def _candidate(self) -> dict[str, int] | None:
+        """Return the smallest input sizes that meet the requirements, at which open nodes may fail."""
         return self._of_inputs(self._env.witness())
 
     def counterexample(self) -> dict[str, int] | None:
@@ -245,12 +251,11 @@ class GraphAnswer(ModuleAnswer):
 
     @property
     def _shown(self) -> Mapping[Symbol, str]:
-        return {s: name for s, name in self._env.shown.items() if s not in self._checked.asker.origins}
+        return shown_of(self._checked)
 
-    def _guarded(self, with_assumptions: bool) -> Formula:
-        own = self._checked.asker.origins
-        found = self._env.guarded(with_assumptions)
-        return all_of(c for c in clauses(found) if own.keys().isdisjoint(symbols_in(c)))
+    @property
+    def _assumed(self) -> Formula:
+        return assumed_of(self._checked)
 
     @property
     def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
@@ -290,11 +295,6 @@ class GraphAnswer(ModuleAnswer):
                 yield formula
 
     @property
-    def _open(self) -> str:
-        is_open = self._checked.walk.stopped or self._left_open or self._checked.conditions.undecided
-        return self.reason if is_open else ""
-
-    @property
     def _env(self) -> Program:
         """The sizes of the inputs, and the requirements on them."""
         return self._checked.conditions.inputs
@@ -302,7 +302,12 @@ class GraphAnswer(ModuleAnswer):
     @property
     def _left_open(self) -> int:
         """The number of nodes whose size conditions were not checked completely."""
-        return len({u.node for u in self.unanalysed if not u.is_about_data})
+        return left_open(self._checked)
+
+    @property
+    def _is_told_open(self) -> bool:
+        """Whether something is open that the verdict depends on, or that a size may fail by."""
+        return self.verdict is not Verdict.NEVER and bool(self._partial_reason or self.verdict is Verdict.UNKNOWN)
 
     def _of_inputs(self, sizes: dict[str, int] | None) -> dict[str, int] | None:
         """Return sizes without those that data decide."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.report.outcomes import stopping
+from symbcast.answers.show.account import open_fields
 from symbcast.answers.show.call import with_condition
 from symbcast.answers.show.document import (
     Block,
@@ -86,7 +87,9 @@ def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document
         "and", words(f"{more} more; --format json, or .findings in Python, lists them all" if more > 0 else ""), most=1
     )
     title = heading(cut(visible(report.source), 60), verdict_words(report))
-    return Document(title, TONES[report.verdict], (records, fields([left, *_closing(report, findings, shortener)])))
+    known = list(open_fields(report.account, namer)) if report._is_told_open else []
+    blocks = records, fields([left, *_closing(report, findings, shortener)])
+    return Document(title, TONES[report.verdict], (fields(known), *blocks) if known else blocks)
 
 
 def verdict_words(report: GraphAnswer) -> str:
@@ -98,12 +101,11 @@ def verdict_words(report: GraphAnswer) -> str:
             runs = f"runs for {sizes}" if report._shown else "runs; all of its sizes are fixed"
             return f"{runs}{', with suitable data' if data else ''}"
         case Verdict.SOMETIMES:
-            left = ", as far as checked" if report._left_open else ""
-            return f"runs only for some sizes{left}"
+            return f"runs only for some sizes{'; open for others' if report._partial_reason else ''}"
         case Verdict.NEVER:
             return "runs for no sizes"
         case Verdict.UNKNOWN:
-            return "whether it runs for all sizes was not decided"
+            return "open: whether it runs for all sizes was not decided"
 
 
 def summary(report: GraphAnswer) -> str:
@@ -220,7 +222,7 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
     yield from _of_data(report, findings)
     for text in _unanalysed(report):
         yield field("not checked", words(text), most=2)
-    yield field("undecided" if report.verdict is Verdict.UNKNOWN else "unproven", words(report._env.reason), most=2)
+    yield field("unproven", words("" if report._is_told_open else report._env.reason), most=2)
     witness = report.witness()
     if witness:
         yield field("works at", code(sizes_text(witness), Sizes(witness)), most=1)
@@ -258,7 +260,7 @@ def _known_value(name: str, text: str, findings: Sequence[Finding]) -> str:
 
 def _unanalysed(report: GraphAnswer) -> Iterator[str]:
     """Yield texts about unchecked nodes, sizes first and then data: counts by operator, and the first reason."""
-    for is_about_data in (False, True):
+    for is_about_data in (True,) if report._is_told_open else (False, True):
         left = [u for u in report.unanalysed if u.is_about_data is is_about_data]
         nodes = {u.node: u.op_type for u in left}
         if not nodes:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symbcast.answers.exchange.answers import sizes_data
+from symbcast.answers.exchange.answers import account_data, sizes_data
 from symbcast.answers.explanation.names import Namer
 from symbcast.answers.report.json import sizes
 from symbcast.graphs.findings.sequences import optional_to_dict, sequence_to_dict
@@ -52,6 +52,7 @@ def report_to_dict(report: GraphAnswer) -> dict[str, Any]:
         "condition": condition_text(report),
         "witness": sizes_data(report.witness()),
         "counterexample": sizes_data(report.counterexample()),
+        "account": account_data(report.account, namer),
         "findings": [_finding(f, namer) for f in report.findings],
         "unanalysed": [_unanalysed(u) for u in report.unanalysed],
         "data_sizes": report.data_sizes,

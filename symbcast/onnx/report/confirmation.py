@@ -92,7 +92,7 @@ def confirmations(report: GraphAnswer) -> tuple[Confirmation, ...]:
 
 def _trials(report: GraphAnswer) -> Iterator[_Trial]:
     checked = report._checked
-    witness = report.witness()
+    witness = report.witness() or report._candidate()
     if witness is not None and report.verdict is not Verdict.NEVER:
         yield _trial(checked, witness, completed(checked, witness, checked.env.clauses), None)
     for finding in report.findings:

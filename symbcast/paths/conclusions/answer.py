@@ -254,9 +254,6 @@ class PathsAnswer(ModuleAnswer):
     def _shown(self) -> Mapping[Symbol, str]:
         return self._conclusions.scope.names
 
-    def _guarded(self, with_assumptions: bool) -> Formula:
-        return self._subject.guarded(True) if with_assumptions else self._conclusions.formula
-
     @property
     def _data(self) -> Sequence[Formula]:
         return tuple(clauses(self.data_condition.formula))

@@ -12,7 +12,7 @@ from symbcast.core.broadcasting.constraints import Constraint, Origin
 from symbcast.core.effort import CALL, Effort, counting
 from symbcast.core.effort import call as effort_of_call
 from symbcast.core.logic.definedness import definedness
-from symbcast.core.logic.formulas import FALSE, all_of, holds
+from symbcast.core.logic.formulas import FALSE, TRUE, all_of, holds
 from symbcast.core.program.calls.operands import plain_dims
 from symbcast.core.program.calls.points import points_of
 from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
@@ -361,17 +361,18 @@ class Call:
         """The least size of all symbols, whatever is assumed."""
         return 0 if self._tier != GENERAL or self.scope is None else self.scope.min_size
 
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition; together with the assumptions, it gives all that holds where the shapes broadcast."""
-        if not with_assumptions or self._tier != GENERAL:
-            return all_of(self.clauses)
+    @property
+    def assumed(self) -> Formula:
+        """All assumptions, with the bounds of each size; with the condition, all that holds where shapes broadcast."""
+        if self._tier != GENERAL:
+            return TRUE
         assert self.scope is not None
         from symbcast.core.program.sizes.premises import assumed
 
         known = assumed(self.shown, self.assumptions, self.min_size)
         if self.scope.unrolled is not None:
             known += self.scope.links
-        return all_of([*known, *self.clauses])
+        return all_of(known)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

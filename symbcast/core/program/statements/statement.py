@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar
 
+from symbcast.core.account import Account
 from symbcast.core.algebra.sequences import Rest, SequenceSymbol, beside, sequences_of
 from symbcast.core.algebra.symbols import Symbol, Unknown, symbol, told_apart
 from symbcast.core.algebra.terms import Operation, term
@@ -155,9 +156,15 @@ class Statement:
         """What each size of the question is called, also those that the condition does not mention."""
         return names_of(self._asked)
 
-    def _guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition, which has no assumptions; with them, also each size's own bounds."""
-        return all_of([*(assumed(self._asked, (), 0) if with_assumptions else ()), self.formula])
+    @property
+    def _account(self) -> Account:
+        """The account of a condition, which decides each size."""
+        return Account(self.formula, self.formula)
+
+    @property
+    def _assumed(self) -> Formula:
+        """The bounds of each size: a condition has no other assumptions."""
+        return all_of(assumed(self._asked, (), 0))
 
     @property
     def _symbols(self) -> tuple[Symbol, ...]:

@@ -19,7 +19,7 @@ from symbcast.core.program.operations.operation import Op
 from symbcast.core.program.sizes.premises import knowledge, own_set
 from symbcast.core.program.whole.origins import Origins, clash, clashing_clauses
 from symbcast.core.program.whole.views import View
-from symbcast.core.solver.budget import once
+from symbcast.core.solver.budget import once, was_stopped
 from symbcast.core.solver.decision.counterexamples import Breaks
 from symbcast.core.solver.decision.decision import Decision
 from symbcast.core.solver.groups.normal_form import flattened, symbols_in
@@ -33,6 +33,7 @@ from symbcast.core.verdicts import Verdict, within_bound
 if TYPE_CHECKING:
     from symbcast.core.effort import Kept
     from symbcast.core.program.whole.trace import Trace
+    from symbcast.core.samples import Samples
     from symbcast.core.solver.answer import Tier
     from symbcast.core.solver.sets.smallest import Point
 
@@ -76,6 +77,7 @@ class Answers:
         self._requirements: tuple[Requirement, ...] | None = None
         self._breaks: Breaks | None = None
         self._named_witness: dict[str, int] | None = None
+        self._samples: Samples | None = None
 
     @property
     def decision(self) -> Decision:
@@ -132,7 +134,10 @@ class Answers:
         """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""
         from symbcast.core.samples import samples_of
 
-        found = samples_of(self.decision)
+        found = self._samples
+        if found is None:
+            found = samples_of(self.decision)
+            self._samples = None if was_stopped() else found
         return self.named(found.working), self.named(found.failing)
 
     @property

@@ -470,13 +470,12 @@ class Program:
     def _trace(self) -> Trace:
         return self._recording.trace
 
-    def guarded(self, with_assumptions: bool) -> Formula:
-        """Return the condition together with the assumptions: everything that holds where the program is valid."""
-        if not with_assumptions:
-            return all_of(self.clauses)
+    @property
+    def assumed(self) -> Formula:
+        """All assumptions, with the bounds of each size; with the condition, all that holds where it is valid."""
         from symbcast.core.program.sizes.premises import assumed
 
-        return all_of([*assumed(self.shown, self.assumptions, self.min_size), *self.clauses])
+        return all_of(assumed(self.shown, self.assumptions, self.min_size))
 
 
 _NUMPY = find_rule("numpy", {})

@@ -1,0 +1,70 @@
+"""What is open about an answer, as fields: first that it is open, then what is proved to work and to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.answers.show.document import Field, Line, Span, conjunction, field, words
+from symbcast.core.characters import sizes_text
+from symbcast.core.logic.formulas import FALSE, TRUE, clauses
+
+if TYPE_CHECKING:
+    from symbcast.answers.explanation.names import Namer
+    from symbcast.core.account import Account, Open, Sizes
+
+_SHOWN = 4
+_NEGATED = 60
+"""At most so many characters of a condition are negated; a longer one is easier to read as it is."""
+
+
+def open_fields(account: Account, namer: Namer) -> Iterator[Field]:
+    """Yield what works, what fails and what is open; nothing if everything is decided.
+
+    If each size is decided by the condition, which the caller shows, only the open question is told.
+    """
+    if not account.open:
+        return
+    if not account.is_open:
+        yield field("open", *(words(f"{_question(account)}: {part.reason}") for part in account.open))
+        return
+    yield field("works when", *_working(account, namer))
+    yield _failing(account, namer)
+    yield field("open", *_open(account.open, namer))
+
+
+def _question(account: Account) -> str:
+    if account.working:
+        return "whether any sizes fail"
+    return "whether any sizes work" if account.failing else "whether any sizes work, and whether any fail"
+
+
+def _open(parts: Sequence[Open], namer: Namer) -> Iterator[Line]:
+    for part in parts[:_SHOWN]:
+        where = "all other sizes" if part.where in (TRUE, FALSE) else namer.formula(part.where)
+        yield Span(where, part.where not in (TRUE, FALSE)), *words(f": {part.reason}")
+    if len(parts) > _SHOWN:
+        yield words(f"and {len(parts) - _SHOWN} more reasons; .account.open and JSON have them all")
+
+
+def _working(account: Account, namer: Namer) -> Iterator[Line]:
+    if account.works != FALSE:
+        yield from conjunction(clauses(account.works), namer)
+    elif account.working:
+        yield _at(account.working)
+    else:
+        yield words("for no sizes is that proved")
+
+
+def _failing(account: Account, namer: Namer) -> Field:
+    """Return the sizes that fail: a short condition is negated, a long one follows "unless"."""
+    text = namer.formula(account.needed)
+    if account.needed == TRUE:
+        return field("fails when", _at(account.failing) if account.failing else words("for no sizes is that proved"))
+    if account.needed == FALSE or len(text) > _NEGATED:
+        return field("fails unless", *conjunction(clauses(account.needed), namer))
+    return field("fails when", (Span(namer.formula(account.fails), True),))
+
+
+def _at(points: Sequence[Sizes]) -> Line:
+    return Span("at "), Span("; ".join(sizes_text(point, 6) for point in points[:_SHOWN]), True)
