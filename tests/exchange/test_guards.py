@@ -48,6 +48,8 @@ WRITTEN = [
     "broadcast(N, M // K, 2) <= 2",
     "not compatible(N, M, K, 2) or compatible(N - 2, M, K + 1)",
     "min(N, M - 2, K) == max(N - K, M)",
+    "not (N//M == 2 and K % M <= 1)",
+    "not (broadcast(N, M) == 3 or K//N == 1) or N == M and not (K % (N//M) != 0)",
     "N == N and 2 <= 3 and (M == 1 or (K == 2 and (N >= 3 or not compatible(N, M))))",
     "N*M*K == 24 or N*N*M*M*K*K*K*N == 8",
     "1 <= 0 or compatible(1, N, N, 1)",

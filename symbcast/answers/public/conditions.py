@@ -18,8 +18,9 @@ class Condition(Guessable, Statement, Guards):
     """A condition on sizes, made from text, a sympy Boolean, an answer (where it is valid), or another condition.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
-    has no truth value: ``==`` compares the written forms. It remembers the sizes of its question,
-    even if the answer mentions fewer: its guard takes them all.
+    has no truth value: ``==`` compares the written forms. ``~c`` holds exactly where ``c`` does not, as ``not`` in text
+    does: a comparison with a term that has no value is false, so its negation is true there. It remembers the sizes of
+    its question, even if the answer mentions fewer: its guard takes them all.
 
     sympy's functions take it as it is, except ``satisfiable`` and others that never sympify their argument: these would
     see an atom, which is always satisfiable. Give them ``condition.sympy``, or ask for the ``verdict``, which is exact.
