@@ -820,6 +820,8 @@ def main():
             for claim in certificate.claims:
                 if claim.proof.value == "refuted":
                     print(number, claim, flush=True)
+        if number % 200 == 199:
+            print(f"to {number}: {dict(outcomes)}", file=sys.stderr, flush=True)
         slowest = sorted([*slowest, (round(time.process_time() - started, 1), number)])[-3:]
     print(dict(outcomes), "slowest", slowest)
 
