@@ -235,7 +235,7 @@ class _Searcher:
     def _listed(self, groups: Sequence[Group], wanted: Wanted, most: int) -> Found:
         points = []
         for group in groups:
-            known = points_of(group)
+            known = points_of(group, most)
             if known is None:
                 known = sampled([p.ranges for p in self._known_pieces(group, _BOXES_FOR_LISTS)], most)
                 self._note(_SAMPLED)

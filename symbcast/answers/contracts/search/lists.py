@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MOST_SIZES = 1 << 14
+"""How many sizes of one symbol are tried for lists, if a list may not have more."""
+_BITS = 64
+"""Sizes of a mask that are listed for one unit of effort."""
+
 
 def listed(groups: Sequence[Group], points: Sequence[Sequence[Point]], most: int) -> list[Point]:
     """Return products of points of each group, in order: ``most``, or all if they are fewer.
@@ -55,12 +60,20 @@ def _filled(found: list[Point], points: Sequence[Sequence[Point]], most: int) ->
     return [dict(point) for point in known]
 
 
-def points_of(group: Group) -> list[Point] | None:
-    """Return the points of a group in order; None if there are too many."""
+def points_of(group: Group, most: int) -> list[Point] | None:
+    """Return the points of a group in order; None if there are too many.
+
+    Of the sizes of one symbol, at least ``most`` are taken if there are so many, spread evenly, and all typical ones.
+    """
     if len(group.axes) == 1 and not group.clauses:
         ((symbol, axis),) = group.axes.items()
-        charge(axis.mask.bit_count() // 8)
-        return [{symbol: axis.low + k} for k in bits(axis.mask)] if axis.mask else []
+        charge(axis.mask.bit_count() // _BITS)
+        positions = bits(axis.mask) if axis.mask else []
+        count = max(_MOST_SIZES, most)
+        if len(positions) > count:
+            typical = bits(axis.typical) if axis.typical else []
+            positions = sorted({*_spread(positions, count), *typical})
+        return [{symbol: axis.low + k} for k in positions]
     grid = grid_of(group) if fits(group, MOST_POINTS) else None
     if grid is None:
         return None

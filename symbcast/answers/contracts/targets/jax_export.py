@@ -37,6 +37,17 @@ class Draft(NamedTuple):
                 return pending
             pending -= found
 
+    @property
+    def greatest(self) -> dict[str, int]:
+        """The greatest number of each axis that is written or computed, by its expression."""
+        bounds = {line.free: line for line in self.free.values()}
+        lines = [*self.free.values(), *(line for shape in (self.shapes or {}).values() for line in shape)]
+        return {
+            line.expression: line.offset
+            + sum(factor * (bounds[f].high if factor > 0 else bounds[f].low) for f, factor in line.factors.items())
+            for line in lines
+        }
+
 
 RULES: tuple[Rule[Draft], ...] = (
     Rule(
@@ -46,9 +57,9 @@ RULES: tuple[Rule[Draft], ...] = (
         "want sizes from 1 on",
     ),
     Rule(
-        f"a bound is at most {_INT32}",
+        f"a size is at most {_INT32}",
         f"{_SHAPES}: dimensions have 32 bits unless jax_enable_x64 is set",
-        lambda draft: first(f"{name} can be {line.high}" for name, line in draft.free.items() if line.high > _INT32),
+        lambda draft: first(f"{text} can be {size}" for text, size in draft.greatest.items() if size > _INT32),
         "want smaller sizes",
     ),
     Rule(
