@@ -55,7 +55,7 @@ OPERATIONS = [
 ]
 REFUSALS = [
     ('transpose("N, M, K", (1, 0))', "transpose: the order [1, 0] must name each of the 3 axes once"),
-    ('transpose("N, M", (0, 2))', "transpose: axis 2 must be one of the 2 axes, 0 to 1"),
+    ('transpose("N, M", (0, 2))', "transpose: axis 2 is out of range for 2 axes (-2 to 1)"),
     ('reshape("N, 4", (-1, -1))', "reshape: at most one size may be -1"),
     ('pad("3", (2, 2))', "pad: widths has 2 entries for 1 axis; write one number, or one or a pair for each axis"),
     (
@@ -69,7 +69,7 @@ REFUSALS = [
     ('transpose("N, M", perm=(1, 0))', "transpose: there is no argument perm=; write order=(1, 0)"),
     ('squeeze("2, N", dim=0)', "squeeze: there is no argument dim=; write axes=0"),
     ('conv("N, 3, H", "8, 3, 3", stride=2)', "conv: there is no argument stride=; write strides=2"),
-    ('gather("N, 3", "K", axis=2)', "gather: axis 2 must be one of the 2 axes, 0 to 1"),
+    ('gather("N, 3", "K", axis=2)', "gather: axis 2 is out of range for 2 axes (-2 to 1)"),
     ('einsum("ij,jk->ik", "2, 3", "4")', "einsum: the term 'jk' must have one letter for each of 1 axes"),
     ('reshape("N, 12", -1, 3)', "reshape: takes 2 arguments (data, target), not 3; write reshape('N, 12', (-1, 3))"),
     (

@@ -188,7 +188,7 @@ BAD_SHAPES = [
     ("N//0", "division by zero; expected a divisor other than 0", (3, 4)),
     ("N % (M - M)", "division by zero", (4, 11)),
     ("mod(N, 0)", "division by zero", (7, 8)),
-    ("2.5", "a size is an integer", (1, 2)),
+    ("2.5", "sizes are whole numbers; 2.5 is not", (0, 3)),
     ("3, -3", "a size is not negative; expected 0 or more, or '?' for an unknown size", (3, 5)),
     ("1 - 2", "a size is not negative", (0, 5)),
     ("9223372036854775808", "a size is at most 2**63 - 1", (0, 19)),

@@ -15,7 +15,7 @@ from symbcast.cli.advice.values import (
     attributes_among,
     counted,
     divided,
-    is_relation,
+    meant_relation,
     misplaced,
     rule_among,
     sign_among,
@@ -26,11 +26,13 @@ from symbcast.cli.files import is_there
 from symbcast.cli.option import Option, Options, Unknown
 from symbcast.cli.statuses import UsageError
 from symbcast.cli.stdin import STDIN
+from symbcast.core.broadcasting.registry import takers_of
 from symbcast.core.characters import listed
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
 _RELATION = re.compile(r"[<>=!]=|[<>]")
+_EQUATION = re.compile(r"\s*([^\W\d][\w.]*)\s*=\s*\w+\s*")
 _LITERAL = re.compile(r"[^\W\d]\w*==\s*(?:[-+]?\d.*|[\"'(\[{].*|True|False|None)", re.DOTALL)
 """An argument of a traced function that is a Python literal, with its name."""
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
@@ -148,7 +150,8 @@ def _check_others(command: str, others: Sequence[str], given: Sequence[tuple[Opt
     options = [o.names[0] if o.is_switch else f"{o.names[0]}={value}" for o, value in given]
     if "--assume" in known:
         relations = [text for text in others if command != "trace" or not _LITERAL.fullmatch(text)]
-        _check_no_relation(relations, "--that" in known and "--that" not in names)
+        equations = [text for text in relations if command in OF_SHAPES and _is_equation(text)]
+        _check_no_relation(relations, equations, "--that" in known and "--that" not in names)
     if others and command not in TAKE_OTHERS:
         raise UsageError(f"{command} takes only options; {shown(others[0])} is not one")
     rules = [value for option, value in given if option.names[0] == "--rule"]
@@ -163,11 +166,19 @@ def _check_others(command: str, others: Sequence[str], given: Sequence[tuple[Opt
         raise UsageError(_REQUIRED[command])
 
 
-def _check_no_relation(others: Iterable[str], is_to_prove: bool) -> None:
+def _is_equation(text: str) -> bool:
+    """Return whether an argument is a size and its value with a single ``=``, and not an attribute of a rule."""
+    found = _EQUATION.fullmatch(text)
+    return found is not None and not takers_of(found[1])
+
+
+def _check_no_relation(others: Iterable[str], equations: Sequence[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
-        if _RELATION.search(text) and is_relation(text) and not is_there(text):
-            said = shown(text)
+        may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not is_there(text)
+        meant = meant_relation(text) if may_be else ""
+        if meant:
+            said = shown(meant)
             if is_to_prove:
                 raise UsageError(f"{said} is a relation; write --that {said} to prove it")
             raise UsageError(f"{said} is an assumption; write --assume {said}: each has its own --assume")

@@ -105,7 +105,8 @@ class Context(ABC):
     def axis(self, axis: int, rank: int) -> int:
         """Return an axis counted from the front; refuse one that is out of range."""
         if not -rank <= axis < rank:
-            self.refuse(f"axis {axis} must be one of the {rank} axes{f', 0 to {rank - 1}' if rank > 1 else ''}")
+            counted = f"{rank} {'axis' if rank == 1 else 'axes'}"
+            self.refuse(f"axis {axis} is out of range for {counted}{f' ({-rank} to {rank - 1})' if rank else ''}")
         return axis % rank if rank else 0
 
     def distinct_axes(self, axes: Iterable[int], rank: int, reason: str) -> list[int]:

@@ -64,7 +64,7 @@ sys.exit(main())
 
 def test_findings_come_before_an_import_without_end_is_given_up(tmp_path):
     package = made(tmp_path, {"a_endless.py": ENDLESS, **{f"good_{n}.py": WRONG for n in range(3)}})
-    options = ["--no-cache", "--jobs", "1", "--timeout", "15", "--strict"]
+    options = ["--no-cache", "--jobs", "1", "--timeout", "60", "--strict"]
     with subprocess.Popen(
         [sys.executable, "-c", CHILD, str(package), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:

@@ -183,7 +183,7 @@ WRONG = [
     (lambda e: e.attention("N", "N", "N"), "at least 2 axes"),
     (lambda e: e.attention("2, 3", "4, 3", "4, 3", grouped=True), "at least 3 axes"),
     (lambda e: e.layer_norm("N, M", "N, M"), "scale must have the shape of the normalised axes"),
-    (lambda e: e.layer_norm("N, M", axis=2), "axis 2 must be one of the 2 axes"),
+    (lambda e: e.layer_norm("N, M", axis=2), "axis 2 is out of range for 2 axes"),
     (lambda e: e.group_norm("N", 2), "a batch and channels"),
     (lambda e: e.group_norm("N, M", 0), "groups=0 must be at least 1"),
     (lambda e: e.batch_norm("N, M", "M", "M", "M", "M", "M"), "takes at most 5 shapes"),
@@ -201,7 +201,7 @@ WRONG = [
     (lambda e: e.gru("T, N, 3", 2, operands={"cell": "1, N, 2"}), "takes operands named"),
     (lambda e: e.lstm("T, N, 3", 2, operands={"hidden": "N, 2"}), "hidden must have rank 3"),
     (lambda e: e.rnn("T, N, 3", 2, layers=0), "layers=0 must be at least 1"),
-    (lambda e: e.top_k("", 1), "axis -1 must be one of the 0 axes"),
+    (lambda e: e.top_k("", 1), "axis -1 is out of range for 0 axes"),
 ]
 
 

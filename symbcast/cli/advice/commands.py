@@ -14,6 +14,8 @@ _OTHERS = {
     "broadcast": 'check "N, 3" "M, 1"',
     "broadcast_shapes": 'check "N, 3" "M, 1"',
     "shape": 'check "N, 3" "M, 1"',
+    "pytorch": "torch-error for an error of torch's, or model for a .pt2 file",
+    "torch": "torch-error for an error of torch's, or model for a .pt2 file",
     "diff": 'compare "N, 3" "M, 1"',
     "fix": 'repair "N, 3" "M, 4"',
     "guard": 'check "N, 3" "M, 1" --guard python, or symbcast model MODEL --guard python',
@@ -65,10 +67,12 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
         operands = ", ".join(f'"{a}"' for a in rest if is_shape(a)) or '"N, 3", "M, 1"'
         given = operands if name == "explore" else f"symbcast.broadcast({operands})"
         return f"{text}; in Python, or a notebook: symbcast.notebook.{name}({given})"
-    operation = _operation(word)
+    operation = _operation(word, rest)
     if operation:
         return operation
-    close = closest(word, commands)
+    close = closest(word, [*commands, "pytorch"])
+    if close == "pytorch":
+        return f"{text}; did you mean symbcast {_OTHERS[close]}?"
     if close:
         return f"{text}; did you mean symbcast {close}? {there[0].upper()}{there[1:]}"
     if is_shape(word) and not re.fullmatch(r"[^\W\d][\w-]{2,}", word):
@@ -95,13 +99,17 @@ def _about_file(file: str, word: str, rest: Sequence[str], commands: Sequence[st
     return f"did you mean {line(close, rest)}?"
 
 
-def _operation(word: str) -> str:
+def _operation(word: str, rest: Sequence[str]) -> str:
     """Return what to do instead of a command that is an operation of programs; empty for any other word."""
     from symbcast.answers.public.env import ShapeEnv
 
+    shapes = list(rest) if rest and all(map(is_shape, rest)) else []
+    if word == "explain":
+        return f"there is no command explain; check explains its answer: {line('check', shapes or ['N, 3', 'M, 1'])}"
     method = ShapeEnv._meant.get(word, word)
     name = method.partition("(")[0]
     if name.startswith("_") or method.startswith("broadcast(") or not callable(getattr(ShapeEnv, name, None)):
         return ""
-    call = method if method.endswith(")") else f"{method}(...)"
+    operands = ", ".join(f'"{a}"' for a in shapes) if name == word else ""
+    call = method if method.endswith(")") else f"{method}({operands or '...'})"
     return f"{word} is an operation of programs, not a command; in Python: symbcast.ShapeEnv().{call}"

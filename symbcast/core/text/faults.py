@@ -40,6 +40,7 @@ _CHARACTERS = {
     "^": ("there is no operator '^'", "'**' for a power"),
 }
 _RANGE = re.compile(r"\s*((\d+)\s*\.\.\s*(\d+))\s*")
+_DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 
 
@@ -57,6 +58,12 @@ def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fau
     """Return the fault for a character that begins no token; relations are allowed only in a formula."""
     position = error.pos_in_stream or 0
     character = source[position]
+    if (found := _wrong_number(source, position)) is not None:
+        return found
+    factorial = re.match(r"!(?!=)", source[position:]) and re.search(r"[\w)]\s*\Z", source[:position])
+    if factorial:
+        name = _LAST_NAME.search(source[:position])
+        return Fault((position, position + 1), f"{_brief(name[0] if name else '...')[1:-1]}! is not a size")
     if character in "=<>!&|~" and not formula:
         return _relation(source, position)
     if character in LOOKALIKES:
@@ -73,6 +80,16 @@ def at_character(source: str, error: UnexpectedCharacters, formula: bool) -> Fau
         return Fault((position, position + 1), "a size has a name, and no index", "a relation such as 'N >= 2'")
     problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
     return Fault((position, position + 1), problem, expected)
+
+
+def _wrong_number(source: str, position: int) -> Fault | None:
+    """Return the fault for a number with decimals, such as a size or an exponent."""
+    number = next((m for m in _DECIMAL.finditer(source) if m.start() <= position < m.end()), None)
+    if number is None:
+        return None
+    if source[: number.start()].rstrip().endswith(("**", "^")):
+        return Fault(number.span(), f"an exponent is a whole number; no roots of sizes, such as **{number[0]}")
+    return Fault(number.span(), f"sizes are whole numbers; {number[0]} is not")
 
 
 def _relation(source: str, position: int) -> Fault:

@@ -144,8 +144,8 @@ def _single(text: str, reads: Callable[[str], bool]) -> list[Layout | None]:
         if whole is not None:
             return [whole]
         parts = _SPACE.split(text.strip())
-        if len(parts) == 2 and parts[0].isdecimal():
-            return [None]  # `2 N` may be a product
+        if (len(parts) == 2 and parts[0].isdecimal()) or not RESERVED.isdisjoint(text.casefold().split()):
+            return [None]  # `2 N` may be a product, and `N is 4` is no shape
     found = [_item(part, reads) for part in parts]
     return [item and Layout(item.text, True) for item in found]
 

@@ -280,7 +280,7 @@ class SizeReader:
         if token.text in ("(", "⌊", "⌈"):
             return before.kind == "number" or before.text in BRACKETS.values() or before.kind == "word"
         is_name = token.kind == "word" and token.text.casefold() not in RESERVED
-        return is_name and token.is_adjacent and (before.kind == "number" or before.text in BRACKETS.values())
+        return is_name and token.is_adjacent and (before.text.isdecimal() or before.text in BRACKETS.values())
 
     def _power(self) -> Ratio:
         found = self._atom()
