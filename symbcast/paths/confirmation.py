@@ -132,7 +132,10 @@ class _Confirming:
         """The kinds of errors raised where a requirement is violated, if they are not as predicted."""
         self._raised: dict[int, BaseException] = {}
         """The errors raised by outcomes, if they are not of the predicted kind."""
-        self._observed: dict[tuple[int, ...], Observed] = {}
+        self._made: list[tuple[Sizes, list[Any]]] = []
+        """The sizes of each call, and its results for the data that were tried."""
+        self._doubted: set[int] = set()
+        """The calls, by number, that other data could make work: not all were tried."""
         self._refuted: set[int] = set()
         """The outcomes that a call refuted at sizes of the whole path."""
         self._open = [a.steps for a in found.pending]
@@ -154,7 +157,9 @@ class _Confirming:
             self.outcomes[number] = self._closed(outcome, number)
         self._call_open()
         self._leave_exceptions()
-        return replace(self.found, outcomes=self.outcomes, observed=tuple(self._observed.values()))
+        found = replace(self.found, outcomes=self.outcomes)
+        # A complete answer needs no points of calls, unless data decide.
+        return replace(found, observed=() if found.is_complete and not found.data else tuple(self._observed()))
 
     def _call_open(self) -> None:
         """Call the paths that were not traced to their end: sizes at which they work, or fail, are known then."""
@@ -163,7 +168,7 @@ class _Confirming:
             at = self._at_hand(_Foreseen(number, len(self._steps[number])))
             if at is not None and self.calls.is_small(at) and tuple(at.values()) not in self._called:
                 self._called.add(tuple(at.values()))
-                self._observe(at, list(self._results(at)))
+                self._made.append((at, list(self._results(at))))
 
     def _results(self, at: Sizes) -> Iterator[Any]:
         """Yield results of calls at some sizes until one does not raise."""
@@ -173,17 +178,18 @@ class _Confirming:
             if not isinstance(real, Raised):
                 return
 
-    def _observe(self, at: Sizes, results: Sequence[Any]) -> None:
-        """Note that the function works at some sizes, or that it fails there with all data."""
-        raised = [r for r in results if isinstance(r, Raised)]
-        if any(isinstance(r.error, UntracedError) for r in raised):  # the function kept a size of a trace
-            return
-        named = {name: at[s] for s, name in self.names.items()}
-        if len(raised) < len(results):
-            self._observed[tuple(at.values())] = Observed(named)
-        elif raised and not any(self.calls.is_of_data(r.error) for r in raised):
-            error = f"{type(raised[0].error).__name__}: {raised[0].error}"
-            self._observed[tuple(at.values())] = Observed(named, error, _line_of(raised[0], self.home))
+    def _observed(self) -> Iterator[Observed]:
+        """Yield sizes at which the function works, or fails with all data that were tried."""
+        for number, (at, results) in enumerate(self._made):
+            raised = [r for r in results if isinstance(r, Raised)]
+            if any(isinstance(r.error, UntracedError) for r in raised):  # the function kept a size of a trace
+                continue
+            named = {name: at[s] for s, name in self.names.items()}
+            if len(raised) < len(results):
+                yield Observed(named)
+            elif raised and number not in self._doubted and not any(self.calls.is_of_data(r.error) for r in raised):
+                error = f"{type(raised[0].error).__name__}: {raised[0].error}"
+                yield Observed(named, error, _line_of(raised[0], self.home))
 
     def _leave_exceptions(self) -> None:
         """Split off the sizes at which predictions are refuted, as paths that are unknown."""
@@ -327,6 +333,7 @@ class _Confirming:
         own = goal.foreseen.outcome
         is_sought = self._reaches and goal.is_first and self._is_of_certain_data(own)
         results: list[Any] = []
+        self._made.append((at, results))
         for number, real in enumerate(self.calls.results(at), 1):
             self._left -= 1
             results.append(real)
@@ -338,15 +345,14 @@ class _Confirming:
             if has_agreed and not fits and not self.calls.has_data:
                 raise _UnsteadyError(self._otherwise(possible[0], real, at))
             if not fits and not isinstance(real, Raised):
-                self._observe(at, results)
                 self._refute(possible, real, at)
                 return
             has_agreed = has_agreed or fits
             if has_agreed and number >= sure and not is_sought:
+                self._doubted.update([len(self._made) - 1] if self.found.data else ())
                 break
         if is_sought:
             self._missed.add(own)
-        self._observe(at, results)
         if has_agreed:
             if all(at[s] > 1 for s in self.names):
                 self._regular.update(possible)

@@ -144,6 +144,18 @@ def test_an_error_of_another_kind_confirms_that_a_call_fails():
     assert [c.error for c in report.cases if c.error] == ["OwnError: rows differ"]
 
 
+def refuses_ones(x):
+    if x.sum() == x.shape[0]:
+        raise ValueError("ones")
+    return np.array([float(v) for v in {str(v) for v in x}])
+
+
+def test_a_call_that_other_data_let_work_is_no_point_that_fails():
+    report = sb.trace(refuses_ones, "N")
+    assert not report.complete
+    assert all(point["N"] == 0 for point in report.account.failing)
+
+
 def averaged(x, y):
     return np.average(np.hypot(x, y), axis=-1, weights=np.ones(x.shape[-1]))
 
