@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.arrays.arguments import Arguments
+from symbcast.arrays.arguments import Arguments, ArrayArgument
 from symbcast.arrays.symbolic.scalars import MARK
 from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
 from symbcast.core.algebra.terms import symbols_of
@@ -37,6 +37,8 @@ class RealRun:
 
     def __init__(self, function: Callable[..., Any], given: Arguments, shapes: Sequence[Shape]) -> None:
         self.function, self.given, self._shapes = function, given, shapes
+        pairs = zip(given.symbolic, shapes, strict=True)
+        self._arrays = [shape for value, shape in pairs if isinstance(value, ArrayArgument)]
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the function's result or error, each time for different data.
@@ -78,6 +80,10 @@ class RealRun:
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether all arrays of the call are small."""
         return are_small(self._shapes, at, MAX_SIZE, MAX_ELEMENTS)
+
+    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
+        """Return whether the arrays of a call are all empty."""
+        return all(0 in [value_at(d, at) for d in shape.dims] for shape in self._arrays)
 
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error depends on data, such as a singular matrix or an iteration that does not converge."""

@@ -173,6 +173,10 @@ class Call:
         """Return True: no arrays are created."""
         return True
 
+    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
+        """Return True: there is no data."""
+        return True
+
     def is_of_data(self, error: BaseException) -> bool:
         """Return False: there is no data."""
         return False

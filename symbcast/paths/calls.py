@@ -59,6 +59,10 @@ class Calls:
         values = [value_at(d, at) for d in self.dims]
         return all(v is not None and 0 <= v <= MAX_NUMBER for v in values)
 
+    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
+        """Return True: the call has no data."""
+        return True
+
     def is_of_data(self, error: BaseException) -> bool:
         """Return False: the call has no data."""
         return False

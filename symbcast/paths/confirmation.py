@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.characters import sizes_text
@@ -42,6 +43,8 @@ class _Foreseen(NamedTuple):
 
 MAX_EXCEPTIONS = 8
 """How many families of sizes of 0 and 1 are left unknown; with more, the paths are."""
+MAX_DECIDED = 4
+"""How many numbers that data decide are tried together."""
 MAX_OPEN_CALLS = 8
 """How many paths that were not traced to their end are called, for a point at which they work or fail."""
 
@@ -349,10 +352,13 @@ class _Confirming:
                 return
             has_agreed = has_agreed or fits
             if has_agreed and number >= sure and not is_sought:
-                self._doubted.update([len(self._made) - 1] if self.found.data else ())
+                is_certain = not self.found.data or self.calls.is_without_data(at)
+                self._doubted.update(() if is_certain else [len(self._made) - 1])
                 break
         if is_sought:
             self._missed.add(own)
+        if self.found.data and all(isinstance(r, Raised) for r in results) and self.calls.is_without_data(at):
+            self._except_working(possible, results[0], at)
         if has_agreed:
             if all(at[s] > 1 for s in self.names):
                 self._regular.update(possible)
@@ -361,6 +367,24 @@ class _Confirming:
             self._confirmed.update(tuple(s.formula for s in steps) for steps in violated)
         elif unlike and not any(self.calls.is_of_data(r.error) for r in unlike):
             self._refute(possible, unlike[0], at)
+
+    def _except_working(self, possible: Sequence[_Foreseen], real: Raised, at: Sizes) -> None:
+        """Leave unknown what works for certain data, where there are none: empty arrays have no other data."""
+        family = all_of(equal(s, at[s]) for s in self.names if at[s] < 2)
+        for foreseen in possible:
+            is_working = not foreseen.is_violated and self.outcomes[foreseen.outcome].works
+            if is_working and self._may_lead_to(foreseen.outcome, at):
+                self._exceptions.append(_Exception(foreseen, family, self._otherwise(foreseen, real, at)))
+
+    def _may_lead_to(self, number: int, at: Sizes) -> bool:
+        """Return whether the steps of an outcome hold at some sizes, for small numbers that data decide."""
+        formulas = [s.formula for s in self._steps[number]]
+        data = {s for f in formulas for s in self._condition(f).symbols if s not in self.names}
+        if len(data) > MAX_DECIDED:
+            return False
+        choices = [range(2 if s.upper == 1 else 4) for s in data]
+        points = ({**at, **dict(zip(data, chosen, strict=True))} for chosen in product(*choices))
+        return any(all(self._condition(f).holds(point) for f in formulas) for point in points)
 
     def _is_of_certain_data(self, number: int) -> bool:
         """Return whether an outcome works, but only for data that its decisions ask for."""

@@ -53,6 +53,9 @@ class RealCalls(Protocol):
     def is_small(self, at: Sizes) -> bool:
         """Return whether a call at some sizes takes little time and memory."""
 
+    def is_without_data(self, at: Sizes) -> bool:
+        """Return whether all arrays of a call at some sizes are empty, so that no other data are possible."""
+
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error is caused by the data of the call, not by its sizes."""
 
