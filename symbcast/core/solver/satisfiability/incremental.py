@@ -63,7 +63,7 @@ class Growing:
         return len(self._network.formulas)
 
     def add(self, formula: Formula) -> None:
-        """Add a formula, possibly with new symbols. Other formulas must require that its terms are defined."""
+        """Add a formula, possibly with new symbols."""
         self._network.add(formula)
 
     def start(self, symbol: Symbol, size: int) -> None:
