@@ -17,7 +17,7 @@ import symbcast as sb
 from symbcast.batch.isolation import Child
 
 OPEN = {"box", "halves", "mean_of_large_rows"}
-"""The cases whose answer is not exact. Without elements no data suit `box` and `mean_of_large_rows`: they are open there."""
+"""The cases whose answer is not exact. Without elements, no data suit `box` and `mean_of_large_rows`."""
 EVERY = {f.__name__: (f, arguments) for cases in (CASES, ADVERSARIES, DATA_CASES) for f, arguments in cases.items()}
 SECONDS = 60
 
