@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.characters import clipped
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.guards.suggestions import with_range
@@ -151,3 +152,17 @@ def shapes_of(suggestion: Suggestion) -> Any:
     space = {"Dim": load("torch.export").Dim, **{kind.__name__: kind for kind in suggestion.classes}}
     exec("\n".join(suggestion.lines), space)
     return eval(suggestion.shapes, space)
+
+
+def refusal_of_text(module: Any, program: Any, text: str) -> str:
+    """Return what torch says first if it does not export a module with the ``dynamic_shapes`` that a text defines."""
+    space: dict[str, Any] = {}
+    exec(text, space)
+    args, kwargs = program.example_inputs
+    try:
+        _export(module, args, kwargs, space["dynamic_shapes"])
+    except Exception as error:
+        lines = [line.strip(" -") for line in str(error).splitlines() if line.strip()]
+        said = next((line for line in lines if "Constraints violated" not in line), "")
+        return f"torch refuses it: {clipped(said, 200)}"
+    return ""

@@ -98,6 +98,12 @@ class TorchReport(GraphReport):
                 break
         return found
 
+    def _refusal(self, target: str, text: str) -> str:
+        """Return why torch does not export the module with the dynamic shapes of a text; empty for other texts."""
+        from symbcast.torch.export import refusal_of_text
+
+        return "" if self._module is None or target != "torch" else refusal_of_text(self._module, self.program, text)
+
     def compare(self, eager: Any = None) -> Comparison:
         """Return where the guards disagree with the graph, and with the module if it is given or known.
 

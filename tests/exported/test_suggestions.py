@@ -124,3 +124,16 @@ def test_an_axis_is_left_to_torch_if_a_guard_holds_for_all_sizes():
     program = torch.export.export(Quarters(), (torch.ones(37),), dynamic_shapes={"x": {0: torch.export.Dim.AUTO}})
     assert any("==" in guard for guard in program._guards_code)
     assert sb.torch.check(program).suggest().shapes == "{'x': {0: Dim.AUTO}}"
+
+
+class Larger(torch.nn.Module):
+    def forward(self, x):
+        return x * 2 if x.shape[0] > 4 else x
+
+
+def test_a_contract_is_exported_again_before_it_is_given():
+    report = sb.torch.check(Larger(), (torch.ones(6),), dynamic_shapes={"x": {0: torch.export.Dim("n")}})
+    assert "min=5, max=9" in report.contract(n="5..9").to("torch")
+    with pytest.raises(sb.TargetError, match="torch refuses it"):
+        report.contract(n="2..9").to("torch")
+    assert report.contract(n="2..9").to("json")

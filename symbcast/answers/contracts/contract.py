@@ -18,7 +18,7 @@ from symbcast.core.guesses import Guessable
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.groups.normal_form import put_in
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError, UndecidedError
+from symbcast.errors import ShapeTypeError, TargetError, UndecidedError
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.buckets.buckets import Buckets, Traffic
@@ -183,7 +183,7 @@ class Contract(Guessable):
         def other(form: str, most: int, fixed: Collection[str]) -> str:
             return self.in_form(form, most, fixed).to(target, inputs=inputs)
 
-        return writer.write(
+        text = writer.write(
             Request(
                 target,
                 self.form,
@@ -196,6 +196,10 @@ class Contract(Guessable):
                 other,
             )
         )
+        problem = self.question.refusal(target, text)
+        if problem:
+            raise TargetError(target, problem, "want sizes that it accepts too")
+        return text
 
     def in_form(self, form: str, most: int, fixed: Collection[str] = ()) -> Contract:
         """Return the contract for the same question in another form; some sizes fixed at great ones that work."""

@@ -34,6 +34,10 @@ def _unknown_stop(_sizes: Mapping[str, int]) -> None:
     return None
 
 
+def _accepted(_target: str, _text: str) -> str:
+    return ""
+
+
 class Partial(NamedTuple):
     """What is known of an answer that is open at some sizes, besides the sizes that work.
 
@@ -66,6 +70,7 @@ class Question:
         notes: What was not checked of data, such as that indices are within an axis.
         partial: Of an answer that is open at some sizes, what is known besides the condition, which then has only sizes
             that are proved to work; None if nothing is open.
+        refusal: Returns why the consumer of a target refuses a text, where it is at hand to be tried; else empty.
     """
 
     formula: Formula
@@ -80,6 +85,7 @@ class Question:
     data: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     partial: Partial | None = None
+    refusal: Callable[[str, str], str] = _accepted
 
     def within(self, works: Formula, undecided: Formula, reason: str) -> Question:
         """Return the question about sizes that are proved to work, of an answer that is open at others."""

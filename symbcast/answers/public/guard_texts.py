@@ -162,6 +162,7 @@ class Guards(ABC):
             self._found_clauses,
             self._stop,
             notes=self._notes,
+            refusal=self._refusal,
         )
         known = self._account
         works = known.with_points(self._shown)
@@ -172,6 +173,10 @@ class Guards(ABC):
         if self._data and found.verdict is Verdict.NEVER:  # with suitable data, some sizes may work
             found = contract_of(question.with_suitable_data(self._data), *wanted)
         return found
+
+    def _refusal(self, target: str, text: str) -> str:
+        """Return why the consumer of a target refuses a text; empty if it accepts it, or is not at hand."""
+        return ""
 
     @property
     def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
