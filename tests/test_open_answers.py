@@ -115,7 +115,7 @@ def test_an_open_answer_says_what_works_what_fails_and_what_is_open():
     lines = report.explain().splitlines()
     assert lines[0] == "g: open: whether it runs for all sizes was not decided"
     assert lines[2:5] == [
-        "works when   for no sizes is that proved",
+        "works when   not proved for any sizes",
         "fails when   K != M and K != 1 and M != 1",
         "open         all other sizes: z (Mystery): unknown operator of domain own",
     ]

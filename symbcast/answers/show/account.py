@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from symbcast.core.account import Account, Open, Sizes
 
 _SHOWN = 4
+_NOT_PROVED = "not proved for any sizes"
 _NEGATED = 60
 """At most so many characters of a condition are negated; a longer one is easier to read as it is."""
 
@@ -30,7 +31,8 @@ def open_fields(account: Account, namer: Namer) -> Iterator[Field]:
         return
     yield field("works when", *_working(account, namer))
     yield _failing(account, namer)
-    yield field("open", *_open(account.open, namer))
+    is_all = account.works == FALSE and account.needed == TRUE and not account.working and not account.failing
+    yield field("open", *_open(account.open, namer, "all sizes" if is_all else "all other sizes"))
 
 
 def _question(account: Account) -> str:
@@ -39,9 +41,9 @@ def _question(account: Account) -> str:
     return "whether any sizes work" if account.failing else "whether any sizes work, and whether any fail"
 
 
-def _open(parts: Sequence[Open], namer: Namer) -> Iterator[Line]:
+def _open(parts: Sequence[Open], namer: Namer, rest: str) -> Iterator[Line]:
     for part in parts[:_SHOWN]:
-        where = "all other sizes" if part.where in (TRUE, FALSE) else namer.formula(part.where)
+        where = rest if part.where in (TRUE, FALSE) else namer.formula(part.where)
         yield Span(where, part.where not in (TRUE, FALSE)), *words(f": {part.reason}")
     if len(parts) > _SHOWN:
         yield words(f"and {len(parts) - _SHOWN} more reasons; .account.open and JSON have them all")
@@ -53,14 +55,14 @@ def _working(account: Account, namer: Namer) -> Iterator[Line]:
     elif account.working:
         yield _at(account.working)
     else:
-        yield words("for no sizes is that proved")
+        yield words(_NOT_PROVED)
 
 
 def _failing(account: Account, namer: Namer) -> Field:
     """Return the sizes that fail: a short condition is negated, a long one follows "unless"."""
     text = namer.formula(account.needed)
     if account.needed == TRUE:
-        return field("fails when", _at(account.failing) if account.failing else words("for no sizes is that proved"))
+        return field("fails when", _at(account.failing) if account.failing else words(_NOT_PROVED))
     if account.needed == FALSE or len(text) > _NEGATED:
         return field("fails unless", *conjunction(clauses(account.needed), namer))
     return field("fails when", (Span(namer.formula(account.fails), True),))

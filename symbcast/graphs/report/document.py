@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
@@ -81,7 +82,8 @@ def _lines(document: Document) -> int:
 def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document:
     namer, never = shortener.namer(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
-    told = [tuple((_clashing if never else _asking)(f, n, namer)) for n, f in enumerate(findings)]
+    asking = partial(_asking, label="must hold" if report._partial_reason else "runs when")
+    told = [tuple((_clashing if never else asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
     left = field(
         "and", words(f"{more} more; --format json, or .findings in Python, lists them all" if more > 0 else ""), most=1
@@ -131,12 +133,12 @@ def condition_text(report: GraphAnswer) -> str:
 # A finding.
 
 
-def _asking(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
+def _asking(finding: Finding, number: int, namer: Namer, label: str) -> Iterator[Field]:
     """Yield the fields of a requirement: the first node that has it, its operands, where it fails, and the fix."""
     if finding.is_about_data:
         yield field("and data" if number else "data must", _said(finding, namer), lead="be such that ")
     else:
-        yield field("and" if number else "runs when", _said(finding, namer))
+        yield field("and" if number else label, _said(finding, namer))
     if finding.together:
         yield field("asked by", *(_share(share, n) for n, share in enumerate(finding.together)))
     else:
