@@ -17,6 +17,7 @@ from symbcast.core.text.trees import (
     Name,
     Number,
     Ratio,
+    Relation,
     Sentence,
     Tree,
     UnclearError,
@@ -92,7 +93,10 @@ class SentenceReader(SizeReader):
         while self.take(","):
             self.is_slip = True
             self.take("and", "but")
-            found = both([found, self.sentence()])
+            other = self.sentence()
+            if _is_list_of_bounded(found, other):
+                raise UnclearError
+            found = both([found, other])
         self.take(".")
         if self.at < len(self.words):
             raise UnclearError
@@ -489,6 +493,9 @@ class SentenceReader(SizeReader):
 
     def _equal(self, is_negated: bool) -> Predicate:
         """Read what a size is: another one."""
+        congruent = self.attempt(lambda: self._congruent(self._rest())) if self.token().kind == "number" else None
+        if congruent is not None:
+            return congruent
         token = self.token()
         is_word = token.kind == "word" and len(token.text) > 1 and token.text.isalpha() and token.text.islower()
         start, size = self.at, self.size()
@@ -499,8 +506,8 @@ class SentenceReader(SizeReader):
             and token.text not in self._others_names(start)
         ):
             raise UnclearError  # `N is big`
-        if self.take("modulo", "mod"):
-            raise UnclearError
+        if self.is_worded and isinstance(size.top, Division) and size.top.operator == "%":
+            raise UnclearError  # `N is M mod 4` may be a congruence
         if self.sees("(") and (congruent := self.attempt(lambda: self._congruent(size))):
             return congruent
         for words, sign in ((_OR_MORE, ">="), (_OR_LESS, "<=")):
@@ -590,6 +597,7 @@ class SentenceReader(SizeReader):
                 is_equal = sign in ("<", ">") and not is_strict and bool(self.take("or equal to", "or equal"))
                 if is_negated and (is_equal or sign not in ("<", ">")):
                     raise UnclearError
+                self.take("as large as", "as big as", "as many as")
                 found = _bounded(f"{sign}{'=' * is_equal}", self.size())
                 if self._continues_with_size():
                     raise UnclearError
@@ -708,7 +716,7 @@ class SentenceReader(SizeReader):
         """Read ``2..5``, ``[2..5]`` or ``2 to 5``, which include both ends."""
         opening = self.take("[", "(")
         first = Ratio(Number(0)) if self.sees("..") else self.size()
-        self.need("..", "to", "...")
+        self.need("..", "to")
         last = None if self._is_open_end() else self.size()
         if opening:
             self.need(BRACKETS[opening])
@@ -765,7 +773,7 @@ _BOUNDS = {
     ("above", "over"): ">",
     ("below", "under"): "<",
 }
-_MODIFIERS = ("strictly", "greater", "larger", "less", "smaller", "from", "above", "below", "divisible", "positive")
+_MODIFIERS = ("strictly", "from", "above", "below", "over", "under", "divisible", "positive", *MORE, *LESS)
 _OR_MORE = tuple(f"or {word}" for word in (*MORE, "above", "over"))
 _OR_LESS = tuple(f"or {word}" for word in (*LESS, "below", "under"))
 
@@ -789,6 +797,14 @@ def _opposite(predicate: Predicate) -> Predicate:
 
 def _equivalent(left: Sentence, right: Sentence) -> Sentence:
     return either([both([left, right]), both([negated(left), negated(right)])])
+
+
+def _is_list_of_bounded(first: Sentence, other: Sentence) -> bool:
+    """Return whether two relations may be one about both subjects, as in ``1 <= N, M <= 5``."""
+    if not isinstance(first, Relation) or not isinstance(other, Relation):
+        return False
+    is_half = len(first.operators) == 1 and isinstance(first.trees[0], Number)
+    return is_half and not isinstance(other.trees[0], Number)
 
 
 def _is_negative(size: Ratio) -> bool:
