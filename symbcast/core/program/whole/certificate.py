@@ -91,6 +91,17 @@ def certified(
     return on_worker(prove)
 
 
+def proved(question: Question, questions: Mapping[str, Sequence[Formula]]) -> list[Claim]:
+    """Return further claims, each with formulas that contradict what is known exactly if it is true."""
+    from symbcast.core.solver.linear.z3_solver import on_worker
+
+    def prove() -> list[Claim]:
+        prover = Prover(_session(question))
+        return [prover.claim(text, [formulas]) for text, formulas in questions.items()]
+
+    return on_worker(prove)
+
+
 def _session(question: Question, formulas: Iterable[Formula] = ()) -> Session:
     from symbcast.core.solver.linear.z3_solver import Session
 
