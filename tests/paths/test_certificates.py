@@ -15,7 +15,7 @@ def branching(x, y):
     n = x.shape[0] // y.shape[0]
     if n > 2 and x.shape[0] % n != 1:
         return x[:n] + y[:n]
-    if not n == 1:
+    if n != 1:
         return x
     raise ValueError(n)
 
