@@ -27,3 +27,8 @@ def test_an_operand_that_is_a_join_is_stretched_where_all_its_members_are_1(seco
     for case in sb.broadcast("M, 2", f"({second},)").cases():
         if case.has({"M": 1, "N": 1}):
             assert case.stretched[1][1]
+
+
+def test_a_factor_is_1_where_the_product_and_the_other_factor_are():
+    case = sb.broadcast("broadcast(N, M*K)", "K").cases().find(N=0, M=1, K=1)
+    assert (str(case.shape), case.stretched) == ("(N,)", ((False,), (True,)))

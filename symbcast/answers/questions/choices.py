@@ -206,6 +206,7 @@ class Choice:
     def _bind(self, symbol: Dim, value: Dim) -> bool:
         """Substitute a value for a symbol; return whether this is consistent with the other sizes."""
         self._values[symbol] = value  # type: ignore[index] # a term that is a symbol is a Symbol
+        self._ones.pop(symbol, None)
         if not self._ones and not self._large and not self._same:
             return True
         bound = {symbol: value}
@@ -218,7 +219,9 @@ class Choice:
         # The equal terms may now be numbers, names or other terms; what follows is no choice and needs no literal.
         told, same = len(self.literals), self._same
         self._same = {}
-        is_possible = all(self.make_equal(replaced(a, bound), replaced(b, bound)) for a, b in same.items())
+        names = [d for d in self._ones if not isinstance(d, int) and d.is_Symbol]
+        is_possible = all(self._bind(name, 1) for name in names)
+        is_possible &= all(self.make_equal(replaced(a, bound), replaced(b, bound)) for a, b in same.items())
         del self.literals[told:]
         return is_possible
 
