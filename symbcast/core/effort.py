@@ -9,11 +9,11 @@ returns a partial answer. Outside a stage nothing is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache, wraps
-from typing import Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -36,14 +36,16 @@ class Clock(Protocol):
 
 
 class Effort:
-    """A counter. ``left`` is the number of units left, ``paid`` the stages already charged to it.
+    """A counter. ``left`` is the number of units left, ``paid`` the kept values already charged to it.
+
+    ``read`` holds, for each kept value that is being computed, the kept values that it uses.
 
     ``is_cut`` means that something in it was stopped by a cause outside the question, such as a clock: then the
     result must not be remembered. ``is_full`` means that it got all the units that it requested, or that the stage
     around it did: if its effort runs out, it does so for every caller.
     """
 
-    __slots__ = ("clock", "is_call", "is_cut", "is_full", "left", "limit", "paid")
+    __slots__ = ("clock", "is_call", "is_cut", "is_full", "left", "limit", "paid", "read")
 
     def __init__(self, limit: int, *, is_call: bool = False, clock: Clock | None = None) -> None:
         self.limit = self.left = limit
@@ -51,7 +53,8 @@ class Effort:
         self.clock = clock
         self.is_cut = False
         self.is_full = True
-        self.paid: set[object] = set()
+        self.paid: set[Kept[Any]] = set()
+        self.read: list[set[Kept[Any]]] = []
 
     @property
     def used(self) -> int:
@@ -132,7 +135,7 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
     is_within = outer is not None and not outer.is_call
     effort.is_full = not lacks or (outer is not None and is_within and outer.is_full)
     if outer is not None:
-        effort.paid = outer.paid
+        effort.paid, effort.read = outer.paid, outer.read
     try:
         with counting(effort):
             yield effort
@@ -153,24 +156,58 @@ def is_spent() -> bool:
 
 
 class Kept(Generic[T]):
-    """A computed value and its cost in units: each call that reads it pays the cost once."""
+    """A computed value and its cost in units: each call that reads it pays the cost once.
 
-    __slots__ = ("cost", "value")
+    ``cost`` does not include the costs of the kept values that it uses: a call may have paid these already, or it pays
+    them now, as if it computed the value itself. So it makes no difference which call computed what.
+    """
 
-    def __init__(self, value: T, cost: int) -> None:
+    __slots__ = ("cost", "uses", "value")
+
+    def __init__(self, value: T, cost: int, uses: Iterable[Kept[Any]] = ()) -> None:
         self.value = value
         self.cost = cost
+        self.uses = frozenset(uses)
 
     def pay(self) -> bool:
         """Charge the cost as if the value were computed now; return False if too little effort is left."""
         outer = _current.get()
-        if outer is None or self in outer.paid:
+        if outer is None:
             return True
-        if outer.left < self.cost:
+        if outer.read:
+            outer.read[-1] |= self.uses | {self}
+        if self in outer.paid:
+            return True
+        due = [kept for kept in (self, *self.uses) if kept not in outer.paid]
+        units = sum([kept.cost for kept in due])
+        if outer.left < units:
             return False
-        outer.left -= self.cost
-        outer.paid.add(self)
+        outer.left -= units
+        outer.paid.update(due)
         return True
+
+
+class _Computing(Generic[T]):
+    """What is charged and used while a value is computed that may be kept: ``kept`` makes the record of it."""
+
+    def __init__(self, effort: Effort) -> None:
+        self._effort = effort
+        self._paid = set(effort.paid)
+        effort.read.append(set())
+
+    def kept(self, value: T, units: int) -> Kept[T]:
+        """Return a value with its own cost: ``units`` without those of the kept values that were paid meanwhile."""
+        effort = self._effort
+        uses = effort.read[-1]
+        made = Kept(value, max(0, units - sum([k.cost for k in effort.paid - self._paid])), uses)
+        effort.paid.add(made)
+        return made
+
+    def end(self, made: Kept[T] | None) -> None:
+        """Return to the value around this one, which uses what this one uses."""
+        uses = self._effort.read.pop()
+        if self._effort.read:
+            self._effort.read[-1] |= uses | ({made} if made is not None else set())
 
 
 def worked_out(work: Callable[[], T]) -> tuple[Kept[T], bool]:
@@ -178,12 +215,14 @@ def worked_out(work: Callable[[], T]) -> tuple[Kept[T], bool]:
     with call() as counter:
         was_cut, counter.is_cut = counter.is_cut, False
         before = counter.left
+        computing: _Computing[T] = _Computing(counter)
+        kept = None
         try:
-            kept = Kept(work(), 0)
+            value = work()
+            kept = computing.kept(value, before - counter.left)
         finally:
+            computing.end(kept)
             is_cut, counter.is_cut = counter.is_cut, was_cut or counter.is_cut
-        kept.cost = max(0, before - counter.left)
-        counter.paid.add(kept)
     return kept, not is_cut
 
 
@@ -220,20 +259,27 @@ class Stage(Generic[T]):
         clock = self._clock()
         try:
             with share(self._units, clock) as effort:
-                try:
-                    value = self._work()
-                except EffortSpentError:
-                    value = self._otherwise()
+                value, known = self._worked_out(effort)
         except EffortSpentError:
             return self._otherwise()
         if effort.is_cut:
             # A partial result is not shown: a later call that finds the part remembered could not pay for it either.
             return value if clock is not None else self._otherwise()
-        self._known = Kept(value, min(effort.used, self._units))
-        outer = _current.get()
-        if outer is not None:
-            outer.paid.add(self._known)
+        self._known = known
         return value
+
+    def _worked_out(self, effort: Effort) -> tuple[T, Kept[T]]:
+        computing: _Computing[T] = _Computing(effort)
+        known = None
+        try:
+            try:
+                value = self._work()
+            except EffortSpentError:
+                value = self._otherwise()
+            known = computing.kept(value, min(effort.used, self._units))
+            return value, known
+        finally:
+            computing.end(known)
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -209,6 +209,26 @@ def once(known: Kept[T] | None, work: Callable[[], T]) -> tuple[T, Kept[T] | Non
     return found.value, known
 
 
+class kept(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+    """A property that is computed `once`, within the call that asks; each call that reads it pays its cost."""
+
+    def __init__(self, work: Callable[[Any], T]) -> None:
+        self._work = work
+        self._name = work.__name__
+        self.__doc__ = work.__doc__
+
+    @overload
+    def __get__(self, subject: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, subject: object, owner: type) -> T: ...
+    def __get__(self, subject: object | None, owner: type) -> Self | T:
+        if subject is None:
+            return self
+        found: dict[str, Kept[T] | None] = subject.__dict__.setdefault("_kept_values", {})
+        value, found[self._name] = once(found.get(self._name), lambda: self._work(subject))
+        return value
+
+
 class answered(Generic[T]):  # noqa: N801 - a decorator, as `property` is
     """A property that counts as a separate call and is computed `once`."""
 

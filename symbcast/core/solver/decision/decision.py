@@ -66,7 +66,7 @@ class Decision:
         self._places: dict[Symbol, int] = {}
         given = list(constraints)
         self._given = given
-        self._cost: tuple[int, set[object]] | None = None
+        self._cost: tuple[int, set[Kept[Any]]] | None = None
         """The units for the parts, and the stages paid meanwhile; None if anything was cut short."""
         try:
             with share(DECIDED) as effort:

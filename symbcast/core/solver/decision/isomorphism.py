@@ -9,11 +9,11 @@ orders factors of products in its own way, and knows more about symbols with ass
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.logic.formulas import Formula
+from symbcast.core.solver.budget import kept
 from symbcast.core.solver.decision.linear_groups import Compound
 from symbcast.core.solver.groups.normal_form import put_in, standard_names
 from symbcast.core.solver.satisfiability.ladder import is_linear
@@ -64,17 +64,17 @@ class Once:
     def __init__(self, group: Compound) -> None:
         self.group = group
 
-    @cached_property
+    @kept
     def witness(self) -> dict[Symbol, int] | None:
         """The smallest sizes that satisfy it."""
         return self.group.witness()
 
-    @cached_property
+    @kept
     def counterexample(self) -> dict[Symbol, int] | None:
         """The smallest sizes that break it."""
         return self.group.counterexample()
 
-    @cached_property
+    @kept
     def base(self) -> dict[Symbol, int] | None:
         """The smallest sizes that its assumptions allow."""
         return self.group.base()
@@ -102,12 +102,12 @@ class Renamed:
         """Whether it can fail; None if undecided."""
         return self.like.group.violable
 
-    @cached_property
+    @kept
     def clauses(self) -> list[Formula]:
         """The condition, irredundant."""
         return [put_in(clause, self._ours) for clause in self.like.group.clauses]
 
-    @cached_property
+    @kept
     def unproven(self) -> set[Formula]:
         """The clauses that the others may imply."""
         open_ones = self.like.group.unproven

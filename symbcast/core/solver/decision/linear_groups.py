@@ -7,7 +7,7 @@ question stays open, the clause stays in place, marked, so that the condition st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.sizes import MAX_SIZE
@@ -24,7 +24,7 @@ from symbcast.core.logic.formulas import (
     one_or_equal,
 )
 from symbcast.core.solver.answer import Tier
-from symbcast.core.solver.budget import EVIDENCE, share
+from symbcast.core.solver.budget import EVIDENCE, kept, share
 from symbcast.core.solver.evaluation.evaluation import value_function
 from symbcast.core.solver.groups.normal_form import symbols_in, with_larger_joins
 from symbcast.core.solver.masks.mask_clauses import irredundant
@@ -102,7 +102,7 @@ class Compound:
             self.questions.reason = self.questions.reason or BEYOND
         return True if asked else None
 
-    @cached_property
+    @kept
     def clauses(self) -> list[Formula]:
         """The reduced formulas."""
         found = self._placed(self._in_cases(self._reduction.result.clauses))
@@ -166,7 +166,7 @@ class Compound:
     def reason(self) -> str:
         """Why something is undecided."""
         _ = self._reduction.result  # so that the reason does not depend on earlier questions
-        return self.questions.reason or self._evidence.reason
+        return self.questions.reason
 
     @property
     def evidence_reason(self) -> str:

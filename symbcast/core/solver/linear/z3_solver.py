@@ -383,6 +383,8 @@ class Session:
         self._used = self._count()
         if counter is not None:
             counter.left -= min(allowed, self._used - before) * unit
+            if answer == z3.unknown and allowed < self.limit and self._used - before >= allowed:
+                counter.charge(max(0, counter.left) + 1)  # the effort ended the check, not the limit of the question
         return answer
 
     def _count(self) -> int:
