@@ -78,9 +78,14 @@ class Statement:
             self.formula, self._asked = all_of(value.clauses), plain
             self._spoken, self._own = frozenset(), {}
             return
-        self.formula = _formula(value)
-        lost = names_lost(value) if isinstance(value, str) else ()
-        self._asked = tuple(dict.fromkeys((*_asked(value), *symbols_in(self.formula), *lost)))
+        if isinstance(value, str):
+            read = with_values(parse_formula(value))
+            self.formula = _with_extremes_compared(read)
+            # A comparison that holds or fails whatever its names are leaves the formula, but they are sizes here.
+            asked: Iterable[Symbol] = (*symbols_in(read), *names_lost(value))
+        else:
+            self.formula, asked = _formula(value), _asked(value)
+        self._asked = tuple(dict.fromkeys((*asked, *symbols_in(self.formula))))
         self._spoken = frozenset()
         self._own = _own(value)
         if isinstance(value, Statement):
@@ -463,8 +468,6 @@ def _formula(value: ConditionLike) -> Formula:
         return value.formula
     if isinstance(value, (Call, Program)):
         return named_formula(all_of(value.clauses), value)
-    if isinstance(value, str):
-        return _with_extremes_compared(with_values(parse_formula(value)))
     if isinstance(value, FORMULA_KINDS):
         return _by_name(value)
     if isinstance(value, bool):
@@ -487,9 +490,7 @@ def _with_extremes_compared(formula: Formula) -> Formula:
             for extreme, member in ((left, right), (right, left)):
                 if isinstance(extreme, Operation) and extreme.kind in ("min", "max") and term(member) in extreme.args:
                     others = [o.dim() for o in extreme.args if o != term(member)]
-                    compared = _compared(operator, extreme.kind, member, others, is_first=extreme is left)
-                    # One that holds or fails at all sizes stays: its names are sizes of the question.
-                    return formula if compared in (TRUE, FALSE) else compared
+                    return _compared(operator, extreme.kind, member, others, is_first=extreme is left)
         case AllOf(parts):
             return all_of(map(_with_extremes_compared, parts))
         case AnyOf(parts):

@@ -321,8 +321,9 @@ class _Facts:
     def _comparison(self, given: Comparison) -> Formula:
         charge(_STEP * sum(1 if isinstance(dim, int) else 1 + dim.size for dim in dims_of(given)))
         found = with_dims(given, self._written)
-        if self._loses_value(given, found):
-            return given
+        lost = self._lost_values(given, found)
+        if lost:
+            return all_of((*lost, found))
         if not isinstance(found, Comparison):
             return found
         if found.operator in ("==", "!="):
@@ -370,19 +371,24 @@ class _Facts:
                 return FALSE if is_at_least(more, 1 - low) else TRUE if is_at_least(less, low) else None
         return None
 
-    def _loses_value(self, given: Formula, found: Formula) -> bool:
-        """Return whether a part that may lack a value is gone: where d is 0, so is ``d*(n//c)``, unless c is 0."""
-        if found is given or self.defines(given):
-            return False
-        needs = {with_dims(need, self._written) for need in needs_of(dims_of(given))}
-        needs.difference_update([TRUE, *needs_of(dims_of(found))])
-        return not all(map(self._is_no_zero, needs))
+    def _lost_values(self, given: Formula, found: Formula) -> list[Formula]:
+        """Return what a rewritten formula no longer says: that parts of it have a value.
 
-    def _is_no_zero(self, need: Formula) -> bool:
-        """Return whether a formula says that a size is not 0 of one that is at least 1, as whole quotients are."""
+        Where d is 0, so is ``d*(n//c)``, unless c is 0: written as 0, the formula forgets that c is not 0.
+        """
+        if found is given or self.defines(given):
+            return []
+        needs = dict.fromkeys(with_dims(need, self._written) for need in needs_of(dims_of(given)))
+        left = {TRUE, *needs_of(dims_of(found))}
+        return [need for need in needs if need not in left and not self._is_met(need)]
+
+    def _is_met(self, need: Formula) -> bool:
+        """Return whether a size is known not to be 0, or sizes to have a join."""
         match need:
             case Comparison("!=", left, 0):
                 return self.quotients.is_positive(term(left))
+            case Compatible(dims):
+                return any(joined.issuperset(dims) for joined in self.joined)
         return False
 
     def defines(self, formula: Formula) -> bool:
