@@ -1,7 +1,7 @@
 """Random programs whose answers must not depend on what was asked before, nor on the process or the hash seed.
 
-``python tests/asked_programs.py 500 1`` asks programs of 5 to 60 operations at their end, after each operation in another
-order, and in a process with another ``PYTHONHASHSEED``, and prints those whose answers differ.
+``python tests/asked_programs.py 500 1`` asks programs of 5 to 60 operations at their end, after each few operations in
+another order, and in a process with another ``PYTHONHASHSEED``, and prints those whose answers differ.
 `solver/test_asked_programs.py` holds a sample.
 """
 
