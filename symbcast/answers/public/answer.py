@@ -6,7 +6,9 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.answers.public.guard_texts import Guards
+from symbcast.core.account import Account
 from symbcast.core.guesses import Guessable, meant
+from symbcast.core.logic.formulas import all_of
 from symbcast.core.program.statements.public import Public
 from symbcast.core.solver.budget import one_call
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symbcast.answers.public.conditions import Condition
-    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.logic.formulas import Formula
     from symbcast.core.program.calls.certificate import Certificate
@@ -74,7 +75,9 @@ class Answer(Guessable, Guards, Public):
 
     @property
     def _account(self) -> Account:
-        return self.account
+        # Calls and programs decide each size. A guard needs no points, which would have to be searched for.
+        condition = all_of(self._subject.clauses)
+        return Account(condition, condition)
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which it works; None if there are none."""

@@ -72,7 +72,8 @@ class Guards(ABC):
         account, names = self._account, self._shown
         assumed = self._assumed if with_assumptions else TRUE
         if open is not None or not account.is_open:
-            formula = self._decided(open, with_assumptions)
+            found = account.may_work(names) if open else account.with_points(names)
+            formula = all_of((assumed, found)) if assumed != TRUE else found
             return python_guard(formula, names, others=self._other_names, assumed=assumed)
         undecided = Undecided(all_of((assumed, account.may_work(names))), account.open)
         works = all_of((assumed, account.with_points(names)))

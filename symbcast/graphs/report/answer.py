@@ -258,6 +258,10 @@ class GraphAnswer(ModuleAnswer):
         return assumed_of(self._checked)
 
     @property
+    def _account(self) -> Account:
+        return self.account if self._partial_reason else super()._account
+
+    @property
     def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
         types = self._checked.inputs.values
         declared = self._checked.model.axes_in_file

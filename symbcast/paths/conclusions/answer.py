@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.answers.public.answer import Answer
 from symbcast.answers.public.conditions import Condition
 from symbcast.answers.public.modules import ModuleAnswer
+from symbcast.core.account import Account
 from symbcast.core.effort import call as counted_call
 from symbcast.core.guesses import Guessable, meant
 from symbcast.core.logic.formulas import TRUE, Formula, all_of, clauses
@@ -30,7 +31,6 @@ from symbcast.paths.runs.exploration import Exploration
 if TYPE_CHECKING:
     from symbcast.answers.guards import Requirement
     from symbcast.answers.public.generic import GenericAnswer
-    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.program.calls.certificate import Certificate
 
@@ -253,6 +253,12 @@ class PathsAnswer(ModuleAnswer):
     @property
     def _shown(self) -> Mapping[Symbol, str]:
         return self._conclusions.scope.names
+
+    @property
+    def _account(self) -> Account:
+        found = self._conclusions
+        is_exact = found.exploration.is_complete and found.suitable.is_proved
+        return Account(found.formula, found.formula) if is_exact else self.account
 
     @property
     def _data(self) -> Sequence[Formula]:
