@@ -172,8 +172,8 @@ class Repairs:
             return f"give {name} the size {members.only}, to which {bound} is bound"
         if members.only is not None:
             held = self._before(blamed, members.only)
-            by = f"{held} fixes {name} at {members.only}" if held else f"{name} is fixed at {members.only}"
-            return f"{by}: export it with a dynamic axis"
+            fixed = f"{held} fixes {name} at {members.only}: export it with a dynamic axis"
+            return fixed if held else f"give {name} the size {members.only}"
         if members.greatest is not None and members.same(domain & SizeSet.interval(0, members.greatest)):
             held = self._before(blamed, members.greatest)
             return f"keep {name} at most {members.greatest}{f': {held} has no more' if held else ''}"

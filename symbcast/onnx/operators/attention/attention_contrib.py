@@ -318,7 +318,8 @@ def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
         call.require(any_of([call.empty(dims[:2]), is_whole]), reason)
         return
     width = dims[3] if len(dims) == 4 else head_width(call, dims[2], heads, "the input")
-    half = equal(angles, floor_divide(width, 2))
+    is_nothing = all_of([equal(width, 0), call.empty(dims[:-1] if len(dims) == 4 else dims[:2])])
+    half = any_of([is_nothing, equal(angles, floor_divide(width, 2))])
     if turned:
         call.at_most(turned, width, "rotary_embedding_dim must be at most the width of a head")
     call.require(any_of([half, equal(angles, turned // 2)]) if turned else half, reason)

@@ -201,7 +201,9 @@ def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
         _check_positions(call, ids)
     else:
         call.note("not checked: the shapes of the scales and zero points")
-    for position, table in ((0, 2), (1, 4), (8, 3)):
+    # Of the quantized operator, what follows the mask is scales.
+    of_positions = [(8, 3)] if call.node.op_type == "EmbedLayerNormalization" else []
+    for position, table in ((0, 2), (1, 4), *of_positions):
         if call.has(position) and call.has(table):
             check_rows(call, position, call.shape(table)[0], "the table")
     shape = (*ids, hidden)

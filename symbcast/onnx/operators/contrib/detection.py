@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
@@ -22,5 +22,8 @@ def suppression(call: NodeCall) -> Value:
     expect(call, 1, "scores", (batch, None, places))
     if not call.does(NMS_THRESHOLDS):
         expect_numbers(call, 2, 3, 4)
+    for n in (3, 4) if call.does(NMS_THRESHOLDS) else ():
+        for size in known_shape(call, n, call.input_name(n)) or ():
+            call.at_most(1, size, f"{call.input_name(n)} must have a number")
     count = call.fresh("count", "the number of selected boxes")
     return Value((count, 3), INT64)
