@@ -398,7 +398,7 @@ def contract_of(
 
 
 def sought(question: Question, wanted: Wanted, form: str, most: int) -> Contract:
-    """Return the contract with the largest set of a form that the search finds."""
+    """Return the contract with the best set of a form that the search finds."""
     if question.hidden:
         found = Found([], _HIDDEN)
     elif form == "derived":

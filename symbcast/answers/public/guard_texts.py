@@ -130,7 +130,7 @@ class Guards(ABC):
         most: int | None = None,
         **more: RangeLike,
     ) -> Contract:
-        """Return the largest proved set of sizes of a form, for a server or compiler.
+        """Return a proved set of sizes of a form, as large as possible, for a server or compiler.
 
         Ranges are given by the names of sizes, as keywords or as a mapping: ``"64..1280"``, ``"64..1280 step 32"``, one
         size, or a Python range; a list gives typical sizes, and the range from the least to the greatest. A size
@@ -138,7 +138,8 @@ class Guards(ABC):
 
         ``form`` is ``"box"`` (a range for each size), ``"steps"`` (the same with a step), ``"profiles"`` (at most
         ``most`` boxes, 4 by default; each is the best of what the earlier ones leave) or ``"list"`` (at most ``most``
-        single sizes, 128 by default). A box with more of the ``typical`` sizes is better, then one with more sizes.
+        single sizes, 128 by default). A box with more of the ``typical`` sizes is better, then one with more sizes;
+        `Contract.is_largest` says whether it is proved that no other has more.
 
         Raises `BindingError` for an unknown name, `ShapeTypeError` for a range that cannot be read, and
         `UnknownRankError` for sizes of a sequence of axes.
