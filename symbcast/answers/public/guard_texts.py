@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.logic.formulas import FALSE, TRUE, all_of
+from symbcast.core.logic.formulas import TRUE, all_of
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UndecidedError
@@ -168,7 +168,7 @@ class Guards(ABC):
         )
         known = self._account
         works = known.with_points(self._shown)
-        if self._open and known.is_open and works != FALSE:
+        if self._open and known.is_open:
             question = question.within(works, known.open_sizes, known.reason)
         wanted = form, {**(ranges or {}), **more}, typical or {}, most
         found = contract_of(question.for_all_data(self._data), *wanted)
