@@ -72,7 +72,7 @@ CONDITION = """
 """
 
 CONTRACT = """
-    boxes buckets check derived explain form from_dict from_json in_form is_largest json_schema left_out most open proof
+    boxes buckets check derived explain form from_dict from_json in_form is_largest json_schema left_out omissions most open proof
     question reason requested require size to to_dict typical verdict wanted
 """
 
