@@ -5,8 +5,20 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from symbcast.core.account import Account, Open
 from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Compatible, Formula, all_of, any_of, expand
+from symbcast.core.logic.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    expand,
+)
 from symbcast.graphs.inputs.given import NOTHING
 from symbcast.graphs.model import Checked
 from symbcast.graphs.report.report import GraphReport
@@ -63,6 +75,26 @@ class TorchReport(GraphReport):
         Includes nodes that torch's kernels refuse at sizes where the condition says that the graph runs.
         """
         return (*super().unanalysed, *self._weak)
+
+    @property
+    def _partial_reason(self) -> str:
+        found, count = super()._partial_reason, len(self._weak)
+        if found or not count:
+            return found
+        return f"the conditions of {count} node{'s' * (count > 1)} were not checked completely"
+
+    @property
+    def _left_open(self) -> int:
+        return super()._left_open + len(self._weak)
+
+    @property
+    def account(self) -> Account:
+        """What is known; a rule that requires less than torch's guards show proves no sizes to work."""
+        found = super().account
+        if not self._weak or found.can_work is False:
+            return found
+        weak = (Open(str(node), TRUE) for node in self._weak)
+        return Account(FALSE, found.needed, (*weak, *found.open), (), found.failing, None, found.can_fail)
 
     @cached_property
     def _weak(self) -> tuple[Unanalysed, ...]:
