@@ -118,12 +118,12 @@ def gated_norm(call: NodeCall) -> Value:
     dims = call.shape(0)
     if not dims:
         call.refuse("the input must have an axis to normalise along")
-    expect(call, 1, "the scale", (None,))
     scale = known_shape(call, 1, "the scale")
     if scale is not None:
-        call.at_most(1, scale[0], "the scale must not be empty")
+        size = multiply(*scale)
+        call.at_most(1, size, "the scale must not be empty")
         call.require(
-            equal(modulo(dims[-1], call.bounds.larger(scale[0], 1)), 0),
+            equal(modulo(dims[-1], call.bounds.larger(size, 1)), 0),
             "the last size must be a multiple of the group size",
         )
     expect(call, 2, "the gate", dims)
