@@ -501,9 +501,9 @@ def reflect(data, others, _):
 
 def gather(data, indices, others, _):
     axis = others["axis"]
-    output = (*data[:axis], *indices, *data[axis + 1 :])
-    require(data[axis] or 0 in output)
-    return [output]
+    # As NumPy does: axes after this one may be empty, and the indices are still checked.
+    require(data[axis] or 0 in (*data[:axis], *indices))
+    return [(*data[:axis], *indices, *data[axis + 1 :])]
 
 
 def gather_elements(data, indices, others, _):
