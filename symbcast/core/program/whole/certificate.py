@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.sequences import sequences_of
 from symbcast.core.broadcasting.outputs import members_of
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.program.whole.program import Program
     from symbcast.core.solver.linear.z3_solver import Session
+
+
+Output: TypeAlias = tuple[str, Sequence[Formula], Formula]
+"""A claim about an output, the constraints of the operations so far, and where the claim is wrong."""
 
 
 class Question(NamedTuple):
@@ -77,7 +81,7 @@ def raw_constraints(program: Program) -> list[Formula]:
 
 
 def certified(
-    question: Question, outputs: Callable[[], Iterable[tuple[str, Formula]]] = tuple, *, is_sufficient: bool = True
+    question: Question, outputs: Callable[[], Iterable[Output]] = tuple, *, is_sufficient: bool = True
 ) -> list[Claim]:
     """Return the claims about condition, verdict and outputs: each output with where it is something else.
 
@@ -108,15 +112,17 @@ def _session(question: Question, formulas: Iterable[Formula] = ()) -> Session:
     return Session(question.names, [*question.known, *formulas])
 
 
-def _from_constraints(question: Question, outputs: Iterable[tuple[str, Formula]]) -> Iterator[Claim]:
+def _from_constraints(question: Question, outputs: Iterable[Output]) -> Iterator[Claim]:
     prover = Prover(_session(question, question.raw))
     text = "wherever the constraints hold, the condition does"
     yield prover.claim(text, ([negate(clause)] for clause in question.condition))
     if question.verdict is Verdict.NEVER:
         yield prover.claim("the constraints cannot hold together", [[]])
-        return
-    for shown, is_wrong in outputs:
-        yield prover.claim(shown, [[is_wrong]])
+    # Later constraints are about these outputs: each is proved where the operations so far hold, not where all do.
+    # Where they cannot all hold, anything would follow, and a wrong output could be what makes them clash.
+    prover = Prover(_session(question))
+    for shown, so_far, is_wrong in outputs:
+        yield prover.claim(shown, [[*so_far, is_wrong]])
 
 
 def _from_condition(question: Question) -> Iterator[Claim]:
@@ -128,11 +134,14 @@ def _from_condition(question: Question) -> Iterator[Claim]:
         yield Prover(_session(question)).claim("the constraints cannot fail", ([negate(f)] for f in question.raw))
 
 
-def _outputs(program: Program) -> Iterator[tuple[str, Formula]]:
-    """Yield each claim about an axis of an output, with where the axis is something else than its rule says."""
+def _outputs(program: Program) -> Iterator[Output]:
+    """Yield each claim about an axis of an output, the constraints so far, and where the axis is something else."""
+    so_far: dict[Formula, None] = {}
     for op in program.operations:
+        if op.kind != "assume":
+            so_far.update(dict.fromkeys(c.requirement for c in op.constraints))
         for axis, (dim, is_wrong) in enumerate(_axes(op)):
-            yield f"axis {axis} of {op.name} is {dim_text(dim)}", is_wrong
+            yield f"axis {axis} of {op.name} is {dim_text(dim)}", tuple(so_far), is_wrong
 
 
 def _axes(op: Op) -> Iterator[tuple[Dim, Formula]]:
