@@ -41,7 +41,9 @@ def account_of(checked: Checked) -> Account:
         if working or is_hopeless:
             break
     can_fail = True if failing else None
-    return Account(FALSE, found.needed, (*left, *found.open), working, failing, True if working else None, can_fail)
+    is_analysed = not checked.walk.stopped and not left_open(checked)
+    works = checked.conditions.proved if is_analysed else FALSE
+    return Account(works, found.needed, (*left, *found.open), working, failing, True if working else None, can_fail)
 
 
 def partial_reason(checked: Checked) -> str:

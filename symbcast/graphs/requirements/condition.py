@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.terms import symbols_of, term
-from symbcast.core.logic.formulas import Comparison, Formula, all_of
+from symbcast.core.logic.formulas import FALSE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, negate
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.statements.statement import of_answer
 from symbcast.core.program.whole.program import Program
 from symbcast.core.solver.budget import asked
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.groups.normal_form import put_in, symbols_in
 from symbcast.core.solver.products.projection import project
 from symbcast.errors import UndecidedError
 from symbcast.graphs.requirements.settled import without_whole_quotients
@@ -21,7 +21,12 @@ from symbcast.graphs.requirements.settled import without_whole_quotients
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.solver.products.projection import Cases
     from symbcast.graphs.requirements.recorder import Asker
+
+
+_CASES = 6
+"""How many sizes by cases of a clause are followed to find sizes that meet it: each may double its length."""
 
 
 class _Split(NamedTuple):
@@ -118,6 +123,14 @@ class Conditions:
         return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
 
     @property
+    def proved(self) -> Formula:
+        """Input sizes that meet the condition, and all undecided clauses too, whatever the other sizes are."""
+        own, cases, env = frozenset(self._asker.origins), self._asker.cases, self.inputs.fork()
+        for clause in self.undecided:
+            env.require(Assumption(_whatever(clause, own, cases)))
+        return all_of(env.clauses)
+
+    @property
     def is_open(self) -> bool:
         """Whether the condition on the inputs' sizes is undecided for some of them."""
         return bool(self.undecided) or self.inputs.is_open
@@ -139,6 +152,28 @@ class Conditions:
             known = clauses, of_answer(Condition, all_of(clauses), program)
             self._kept[kind] = known
         return known[1]
+
+
+def _whatever(clause: Formula, own: frozenset[Symbol], cases: Cases) -> Formula:
+    """Return where a clause holds whatever the sizes in ``own`` are, as far as its parts show."""
+    left = _CASES
+    for size in reversed(list(cases)):  # a later one may depend on earlier ones
+        if size in symbols_in(clause) and left:
+            left -= 1
+            chosen, yes, no = cases[size]
+            one, other = put_in(clause, {size: yes}), put_in(clause, {size: no})
+            clause = all_of((any_of((negate(chosen), one)), any_of((chosen, other))))
+    return _without(clause, own)
+
+
+def _without(formula: Formula, own: frozenset[Symbol]) -> Formula:
+    """Return a formula that implies another one, and does not mention some sizes."""
+    match formula:
+        case AllOf(parts):
+            return all_of(_without(part, own) for part in parts)
+        case AnyOf(parts):
+            return any_of(_without(part, own) for part in parts)
+    return formula if own.isdisjoint(symbols_in(formula)) else FALSE
 
 
 def at_the_most(clause: Formula, size: Symbol, most: Dim) -> Formula | None:

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, subtract
-from symbcast.core.logic.formulas import TRUE, Formula, at_most, equal
+from symbcast.core.logic.formulas import FALSE, TRUE, Formula, at_most, equal
 from symbcast.graphs.operators.control.loop_states import States
 from symbcast.graphs.values.contents import Elements, listed
 from symbcast.graphs.values.deciders import Decider
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 INT64 = 7
+_FOLLOWED = 32
+"""How many iterations are walked one by one, at most, if it is known for each whether it runs."""
 
 
 class Turn(NamedTuple):
@@ -93,6 +95,10 @@ def looped(call: NodeCall, loop: Loop) -> Looped:
     condition = _settle(states, loop)
     never_stops = loop.start == TRUE and (loop.is_kept or condition_of(condition) == TRUE)
     trips = loop.limit if never_stops else None
+    if trips is None or states.is_open:
+        turns = _followed(call, loop)
+        if turns:
+            return _turn_by_turn(call, loop, turns, states.around)
     if trips is not None and states.is_open:
         return _after_first(call, loop, trips, states)
     number = _numbered(call, loop, trips, states)
@@ -117,6 +123,47 @@ def _settle(states: States, loop: Loop) -> Value:
     """Find values that represent the carried values in any iteration; return whether the loop continues after one."""
     states.settle(lambda carried: loop.turn(_UNNUMBERED, carried)[:2])
     return states.condition
+
+
+def _followed(call: NodeCall, loop: Loop) -> int:
+    """Return how many iterations a loop has, if it is known for each whether it runs; 0 if that is unknown, or none."""
+    carried, goes_on = loop.initial, loop.start
+    with call.asker.trying(call.walk.trying()):
+        for number in range(_FOLLOWED + 1):
+            runs = _is_within(call, loop, number, goes_on)
+            if runs is not True:
+                return number if runs is False else 0
+            turn = loop.turn(_number(number), carried)
+            carried, goes_on = turn.carried, loop.start if loop.is_kept else condition_of(turn.goes_on)
+    return 0
+
+
+def _is_within(call: NodeCall, loop: Loop, number: int, goes_on: Formula | None) -> bool | None:
+    """Return whether the iteration with a number runs, after one that returned a condition; None if unknown."""
+    if loop.limit is None and not loop.is_unlimited:
+        return False if goes_on == FALSE else None
+    is_below = TRUE if loop.limit is None else at_most(number + 1, loop.limit)
+    known = call.is_known(is_below)
+    if known is not True:
+        return known
+    return None if goes_on is None else call.is_known(goes_on)
+
+
+def _turn_by_turn(call: NodeCall, loop: Loop, count: int, around: frozenset[Symbol]) -> Looped:
+    """Return the result of a loop whose iterations are walked one after the other."""
+    turn = loop.turn(_number(0), loop.initial)
+    for number in range(1, count):
+        before = turn
+        with call.walk.apart() as inner:
+            turn = loop.turn(_number(number), before.carried)
+        call.walk.keep_common(inner)
+        for n, (one, other) in enumerate(zip(before.made, turn.made, strict=True), len(turn.carried)):
+            require_same(call, f"output {n}", one.shape, other.shape, "across iterations")
+    return Looped(count, turn.carried, turn.made, turn.final, around)
+
+
+def _number(number: int) -> Value:
+    return Value((), INT64, Elements((number,)))
 
 
 def _after_first(call: NodeCall, loop: Loop, trips: Dim, states: States) -> Looped:
