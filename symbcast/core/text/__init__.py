@@ -39,12 +39,20 @@ A text is at most 20,000 characters long, its brackets nest at most 100 deep, an
 
 A text that the grammar refuses is read as a sentence (`sentences`): ``3*floor(N/2)``, ``N is between 2 and 5``, ``N in
 (2, 3)``, ``Eq(Mod(N, 8), 0)``, ``N if N > 2 else 2``. Exact quotients have to be rounded, whole at all sizes, or
-multiplied out by a comparison. A sentence with two readings, such as ``N + 1 mod 4 == 1``, is refused.
+multiplied out by a comparison. A sentence with two readings, such as ``N + 1 mod 4 == 1``, is refused. The names of
+models and other tools are no sentences: `parse_notation` reads their texts by the grammar alone.
 
 Every error is a `ShapeSyntaxError` that points at the place and says what is expected there; for slips with one certain
 meaning, such as ``N => 2``, ``N^2`` or ``2N``, it says what to write instead.
 """
 
-from symbcast.core.text.parser import names_lost, parse_assumption, parse_dim, parse_formula, parse_shape
+from symbcast.core.text.parser import (
+    names_lost,
+    parse_assumption,
+    parse_dim,
+    parse_formula,
+    parse_notation,
+    parse_shape,
+)
 
-__all__ = ["names_lost", "parse_assumption", "parse_dim", "parse_formula", "parse_shape"]
+__all__ = ["names_lost", "parse_assumption", "parse_dim", "parse_formula", "parse_notation", "parse_shape"]

@@ -45,6 +45,15 @@ def read_shape(text: str, dialect: str | None, max_size: int | None) -> Template
     return _read_or_reworded(text, lambda t: _shape(t, dialect, max_size), _shape_reading)
 
 
+def read_notation(text: str) -> Template[tuple[Dim, ...]]:
+    """Return the shape written in a text, which is no sentence: another tool's text may be a name."""
+    try:
+        return _shape(text, None, MAX_SIZE)
+    except Fault as fault:
+        error = ShapeSyntaxError(text, fault.span, fault.problem, fault.expected)
+    raise error
+
+
 def read_dim(text: str) -> Template[Dim]:
     """Return the one dimension written in a text."""
     return _read_or_reworded(text, _dim, lambda t: _reading(read_size(t)))

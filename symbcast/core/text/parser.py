@@ -34,7 +34,27 @@ def parse_shape(text: str, dialect: str | None = None, max_size: int | None = MA
     >>> parse_shape("tensor<2x3xf32>"), parse_shape("(h w) c 1", "einops")
     ((2, 3), (h*w, c, 1))
     """
-    template = _shape_template(text, dialect, max_size)
+    return _fresh(_shape_template(text, dialect, max_size))
+
+
+def parse_notation(text: str) -> tuple[Dim, ...]:
+    """Return the dimensions written in ``text`` as symbcast writes them; any other text is refused.
+
+    A model's or tool's own texts are read so: what is a sentence to us, such as ``Max(1, N)``, may be a name there.
+
+    >>> parse_notation("max(1, N)"), parse_shape("Max(1, N)")
+    ((max(N, 1),), (max(N, 1),))
+    >>> parse_notation("Max(1, N)")
+    Traceback (most recent call last):
+        ...
+    symbcast.errors.ShapeSyntaxError: there is no function 'Max'; expected one of min, max, mod, floordiv, broadcast
+        Max(1, N)
+        ^^^
+    """
+    return _fresh(_notation_template(text))
+
+
+def _fresh(template: Template[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     if not template.unknowns and not template.is_of_any_rank:
         return template.value
     fresh = template.fresh()
@@ -98,6 +118,13 @@ def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Tem
     from symbcast.core.text.grammar import read_shape
 
     return read_shape(text, dialect, max_size)
+
+
+@lru_cache(maxsize=256)
+def _notation_template(text: str) -> Template[tuple[Dim, ...]]:
+    from symbcast.core.text.grammar import read_notation
+
+    return read_notation(text)
 
 
 def _plain_shape(text: str) -> tuple[Dim, ...] | None:

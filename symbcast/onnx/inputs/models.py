@@ -198,10 +198,10 @@ def _read(dim: Any, name: str, axis: int, taken: set[str]) -> Dim:
 
 def _expression(text: str) -> Dim:
     """Return a dimension that the model gives as an expression, or by a text that is not a valid name."""
-    from symbcast.core.text import parse_shape
+    from symbcast.core.text import parse_notation
 
     try:
-        (dim,) = parse_shape(text)
+        (dim,) = parse_notation(text)
     except (SymbcastError, ValueError):
         return symbol(text)
     return replaced(dim, {s: symbol(s.name) for s in symbols_of([dim])})
