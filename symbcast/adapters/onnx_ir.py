@@ -150,7 +150,8 @@ def _written_expression(onnx_ir: Any, dim: Term) -> Any:
     text = str(expression)
     found = _read_back(onnx_ir, text)
     if found != from_sympy(expression):
-        problem = f"onnx-ir, which assumes that every name is at least 1, reads {text!r} as {dim_text(found)}"
+        read = "one name" if isinstance(found, Symbol) and found.name == text else dim_text(found)
+        problem = f"onnx-ir, which assumes that every name is at least 1, reads {text!r} as {read}"
         raise DimensionError(dim, problem, "write that if you mean it, or give the axis its own name")
     return onnx_ir.SymbolicDim(text)
 
