@@ -20,14 +20,14 @@ VERDICTS = {"always", "sometimes", "never"}
 
 
 def said(model):
-    """Return what is said of a model: a verdict, or why there is none."""
+    """Return what is said of a model: a verdict, or the reasons why there is none."""
     try:
         report = sb.onnx.check(model)
     except sb.ModelError as error:
         return str(error)
     assert report.explain()
     if report.verdict is sb.Verdict.UNKNOWN:
-        return " ".join(left.reason for left in report.unanalysed)
+        return " ".join([report.reason, *(left.reason for left in report.unanalysed)])
     return report.verdict.value
 
 

@@ -79,7 +79,8 @@ def _of_shape(report, wanted, found):
 
 def _of_size(report, wanted, found):
     """Compare sizes; onnx knows nothing of one that has no name, or a name that no input has."""
-    if str(wanted) == str(found) or (not isinstance(wanted, int) and wanted not in report._checked.env.shown.values()):
+    name = getattr(found, "name", str(found))
+    if str(wanted) == name or (not isinstance(wanted, int) and wanted not in report._checked.env.shown.values()):
         return "same"
     names = {s.name for s in getattr(found, "free_symbols", ())}
     return "coarser" if found is None or names & report.data_sizes.keys() else "different"
