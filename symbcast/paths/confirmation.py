@@ -55,6 +55,15 @@ class _Exception(NamedTuple):
     foreseen: _Foreseen
     family: Formula
     error: UntracedError
+    raised: Raised | None = None
+    """What calls raise there, if the family is one point without data: then nothing is left unknown."""
+
+    def ended(self, steps: tuple[Step, ...], home: str) -> Outcome:
+        """Return the outcome of these sizes, after some steps."""
+        if self.raised is None:
+            return Outcome(steps, untraced=self.error)
+        error = self.raised.error.with_traceback(None)
+        return Outcome(steps, error=error, place=_line_of(self.raised, home), is_confirmed=True)
 
 
 @dataclass
@@ -195,7 +204,7 @@ class _Confirming:
                 yield Observed(named, error, _line_of(raised[0], self.home))
 
     def _leave_exceptions(self) -> None:
-        """Split off the sizes at which predictions are refuted, as paths that are unknown."""
+        """Split off the sizes at which predictions are refuted, as paths that fail or are unknown."""
         places: dict[tuple[bool, tuple[Formula, ...]], list[_Exception]] = {}
         for exception in self._exceptions:
             end, length, is_violated = exception.foreseen
@@ -207,7 +216,7 @@ class _Confirming:
             for exception in exceptions:
                 steps = self._steps[exception.foreseen.outcome][:length]
                 decided = (*steps, *split, Step("decide", exception.family, NOWHERE))
-                self.outcomes.append(Outcome(decided, untraced=exception.error))
+                self.outcomes.append(exception.ended(decided, self.home))
                 split.append(Step("decide", negate(exception.family), NOWHERE))
 
             for number, original in enumerate(self._steps):
@@ -374,7 +383,14 @@ class _Confirming:
         for foreseen in possible:
             is_working = not foreseen.is_violated and self.outcomes[foreseen.outcome].works
             if is_working and self._may_lead_to(foreseen.outcome, at):
-                self._exceptions.append(_Exception(foreseen, family, self._otherwise(foreseen, real, at)))
+                self._except(foreseen, family, real, at)
+
+    def _except(self, foreseen: _Foreseen, family: Formula, real: Any, at: Sizes) -> None:
+        """Except sizes from a prediction; an error at one point where all arrays are empty is certain."""
+        is_point = self.names.keys() <= self._condition(family).symbols
+        is_certain = is_point and isinstance(real, Raised) and self.calls.is_without_data(at)
+        raised = real if is_certain and not isinstance(real.error, UntracedError) else None
+        self._exceptions.append(_Exception(foreseen, family, self._otherwise(foreseen, real, at), raised))
 
     def _may_lead_to(self, number: int, at: Sizes) -> bool:
         """Return whether the steps of an outcome hold at some sizes, for small numbers that data decide."""
@@ -458,7 +474,7 @@ class _Confirming:
         family = self._family(possible, at)
         if family is not None:
             for foreseen in possible:
-                self._exceptions.append(_Exception(foreseen, family, self._otherwise(foreseen, real, at)))
+                self._except(foreseen, family, real, at)
             return
         for foreseen in possible:
             error = self._otherwise(foreseen, real, at)

@@ -161,21 +161,32 @@ def averaged(x, y):
     return np.average(np.hypot(x, y), axis=-1, weights=np.ones(x.shape[-1]))
 
 
-def test_only_the_sizes_are_open_at_which_calls_disagree():
+def test_one_point_without_data_is_decided_by_a_call():
     report = sb.trace(averaged, "A, N", "A, N")
+    assert report.complete
+    assert report.condition.equivalent("N >= 1")
+    assert report.guard()(A=0, N=0) is False
+    assert report.certify()
+
+
+def averaged_with(x, y, other):
+    return averaged(x, y), other
+
+
+def test_only_the_sizes_are_open_at_which_calls_disagree():
+    report = sb.trace(averaged_with, "A, N", "A, N", "B")
     assert report.verdict is sb.Verdict.SOMETIMES
     account, names = report.account, conclusions_of(report).scope.names
     assert sb.Condition("N >= 1").equivalent(str(report.cases[0].condition))
-    for sizes in itertools.product(range(4), repeat=2):
+    for sizes in itertools.product(range(4), repeat=3):
         at = dict(zip(names, sizes, strict=True))
         assert account.at(at, names) in ((sizes[1] > 0), None)
-        assert account.at(at, names) is not None
+        assert (account.at(at, names) is None) <= (sizes[:2] == (0, 0))
     lines = report.explain().split("\n")
     assert lines[0].endswith(": open for some sizes")
     assert lines[2:4] == ["works when   N is at least 1", "fails when   A is not 0, and N is 0"]
-    assert lines[4].startswith(
-        "open         when A is 0, and N is 0: at A=0, N=0 the real call raised ZeroDivisionError"
-    )
+    assert lines[4].startswith("open         when A is 0, and N is 0: at A=0, N=0, B=")
+    assert "the real call raised ZeroDivisionError" in "\n".join(lines[4:6])
 
 
 def test_nothing_known_is_not_that_nothing_works():
