@@ -91,13 +91,13 @@ class Size:
 
     def __truediv__(self, other: Any) -> Any:
         if is_whole(other):
-            self._no_zero(dim_of(other))
+            self._no_zero(dim_of(other), "division by zero")
             return Real.quotient(self.dim, dim_of(other), self.path)
         return Real.of(self) / other if isinstance(other, (float, Real)) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
         if is_whole(other):
-            self._no_zero(self.dim)
+            self._no_zero(self.dim, "division by zero")
             return Real.quotient(dim_of(other), self.dim, self.path)
         return other / Real.of(self) if isinstance(other, (float, Real)) else NotImplemented
 
@@ -284,9 +284,9 @@ class Size:
         self._no_zero(self.dim)
         return self._of(exact(dim_of(other), self.dim))
 
-    def _no_zero(self, divisor: Dim) -> None:
+    def _no_zero(self, divisor: Dim, error: str = "integer division or modulo by zero") -> None:
         if self.path.ask(equal(divisor, 0)):
-            raise ZeroDivisionError("integer division or modulo by zero")
+            raise ZeroDivisionError(error)
 
     def _compare(self, other: object, relation: Callable[[Dim, Dim], Formula], name: str) -> Any:
         if is_whole(other):
