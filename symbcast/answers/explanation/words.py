@@ -250,7 +250,14 @@ def _any_of(parts: Sequence[Formula], namer: Namer) -> str:
             return _pair(left, right)
         if subjects in ([left], [right]):
             return f"{subjects[0]} is 1 or equals {right if subjects == [left] else left}"
-    return ", or ".join(f"both {in_words(p, namer)}" if isinstance(p, AllOf) else in_words(p, namer) for p in parts)
+    return ", or ".join(_alternative(p, namer) for p in parts)
+
+
+def _alternative(part: Formula, namer: Namer) -> str:
+    text = in_words(part, namer)
+    if not isinstance(part, AllOf) or saying(part, namer) is not None:
+        return text
+    return f"{'both' if len(part.parts) == 2 else 'all of:'} {text}"
 
 
 def _one(formula: Formula, namer: Namer) -> str | None:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 MAX_POINTS = 8
 """How many points of real calls an account has of each kind."""
 MAX_REASONS = 4
-"""How many reasons for open sizes are told apart."""
+"""How many reasons for open sizes are listed separately."""
 
 
-_SUITABLE = "not decided: whether suitable data exist at all sizes of the condition"
+_SUITABLE = "whether data exist with which it works was not decided"
 
 
 class Conclusions:
@@ -66,6 +66,11 @@ class Conclusions:
     def works(self) -> Formula:
         """The sizes that are proved to work, for suitable data."""
         return self._traced.inputs if self._traced.is_proved else FALSE
+
+    @property
+    def works_for_data(self) -> bool:
+        """Whether the sizes that are proved to work also need suitable data."""
+        return bool(self._traced.data)
 
     @cached_property
     def _traced(self) -> Suitable:
@@ -183,9 +188,10 @@ class Conclusions:
         """Why paths were not followed."""
         numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
         source = f": {numbers.source}" if numbers and numbers.source else ""
-        made = f"; {numbers} makes a number of a size{source}" if numbers else ""
+        why = f"; {numbers} makes a number of a size{source}" if numbers else ""
         left, done = len(self.exploration.pending), len(self.exploration.outcomes)
-        return f"{left} path{' was' if left == 1 else 's were'} not followed beyond {done}{made}"
+        paths = "path was" if done == 1 else "paths were"
+        return f"{done} {paths} followed, and {left} {'was' if left == 1 else 'were'} not{why}"
 
     def cases(self, are_working: bool = False) -> Iterator[tuple[Formula, End, str]]:
         """Yield each case, those that work first: its region, its end, and its error at the smallest sizes there.

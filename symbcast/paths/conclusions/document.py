@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.names import Namer
-from symbcast.answers.explanation.words import in_words
+from symbcast.answers.explanation.words import in_words, saying
 from symbcast.answers.show.document import (
     Conjunction,
     Document,
@@ -64,7 +64,7 @@ def verdict_words(report: PathsAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
         case Verdict.SOMETIMES | Verdict.UNKNOWN if not report.complete:
-            return "open for some sizes" if report.account.works != FALSE else "open"
+            return _open_words(report.account)
         case Verdict.ALWAYS:
             return _all_sizes(report)
         case Verdict.SOMETIMES if conclusions_of(report).formula == TRUE:
@@ -81,11 +81,19 @@ def _all_sizes(report: PathsAnswer) -> str:
     return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
 
 
+def _open_words(account: Account) -> str:
+    if not account.is_open:
+        return "open for some data"
+    return "open for some sizes" if account.works != FALSE else "open"
+
+
 def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
     """Yield what an open answer knows: the sizes that work, those that fail, and those that are open, with reasons."""
     account = report.account
     if account.works != FALSE:
-        yield field("works when", _in_words(account.works, namer), most=4)
+        suited = (Span(", if the data suit"),) if conclusions_of(report).works_for_data else ()
+        label = "works" if account.works == TRUE else "works when"
+        yield field(label, (*_in_words(account.works, namer), *suited), most=4)
     if account.needed != TRUE:
         yield field("fails when", _in_words(account.fails, namer), most=4)
     for number, part in enumerate(account.open):
@@ -96,7 +104,7 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
         found = observed.get(tuple(point.items()))
-        error = f": {clipped(found.error, 160)}" if found is not None else ""
+        error = f": {_on_line(found.error)}" if found is not None else ""
         sizes = Span(sizes_text(point), True, math=Sizes(point))
         yield field("" if number else "fails at", (sizes, Span(error)), most=2)
     for number, point in enumerate(account.working[:_POINTS]):
@@ -106,7 +114,10 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
 def _everywhere(account: Account) -> str:
     if not account.is_open:
         return "for some data"
-    return "at all sizes" if (account.works, account.needed) == (FALSE, TRUE) else "at all other sizes"
+    if account.working == ({},):
+        return "for other data"
+    is_all = (account.works, account.needed) == (FALSE, TRUE) and not account.working and not account.failing
+    return "at all sizes" if is_all else "at all other sizes"
 
 
 def _in_words(formula: Formula, namer: Namer) -> Line:
@@ -117,9 +128,19 @@ def _in_words(formula: Formula, namer: Namer) -> Line:
     text, math = namer.formula(formula), Conjunction((namer.renamed_formula(formula),))
     if len(text) > _LONG:
         return Span(clipped(text, _LONG), True, math=math), Span(" (cut: see .account)")
-    parts = formula.parts if isinstance(formula, AllOf) else ()
-    is_nested = any(isinstance(part, AnyOf) for part in parts)
-    return whole(text, math) if is_nested else said(in_words(formula, namer), text, math)
+    return whole(text, math) if _is_nested(formula, namer) else said(in_words(formula, namer), text, math)
+
+
+def _is_nested(formula: Formula, namer: Namer) -> bool:
+    """Return whether words for a formula would need parentheses."""
+    if not isinstance(formula, AllOf | AnyOf) or saying(formula, namer) is not None:
+        return False
+    return any(isinstance(part, AllOf | AnyOf) and saying(part, namer) is None for part in formula.parts)
+
+
+def _on_line(error: str) -> str:
+    """Return an error on one line, cut."""
+    return clipped(" ".join(error.split()), 160)
 
 
 def _of_sizes(formula: Formula) -> Formula:
@@ -152,7 +173,7 @@ def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iter
     yield field("operands", code(shapes, longest=160) if shapes else (), most=2)
     if finding.counterexample:
         sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
-        error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {clipped(finding.error, 160)}"
+        error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {_on_line(finding.error)}"
         yield field("fails at", (sizes, Span(error)), most=3)
     yield field("fix", (Span(finding.fix),) if finding.fix and (not most or len(finding.fix) <= _LONG) else ())
 
