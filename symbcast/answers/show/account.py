@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 _SHOWN = 4
 _NOT_PROVED = "not proved for any sizes"
 _NEGATED = 60
-"""At most so many characters of a condition are negated; a longer one is easier to read as it is."""
+"""The maximum length of a condition that is shown negated; a longer one is easier to read as it is."""
 
 
 def open_fields(account: Account, namer: Namer) -> Iterator[Field]:
     """Yield what works, what fails and what is open; nothing if everything is decided.
 
-    If each size is decided by the condition, which the caller shows, only the open question is told.
+    If the condition, which the caller shows, decides each size, only the open question is shown.
     """
     if not account.open:
         return
     if not account.is_open:
         yield field("open", *(words(f"{_question(account)}: {part.reason}") for part in account.open))
         return
-    yield field("works when", *_working(account, namer))
+    yield _working(account, namer)
     yield _failing(account, namer)
     is_all = account.works == FALSE and account.needed == TRUE and not account.working and not account.failing
     yield field("open", *_open(account.open, namer, "all sizes" if is_all else "all other sizes"))
@@ -49,24 +49,22 @@ def _open(parts: Sequence[Open], namer: Namer, rest: str) -> Iterator[Line]:
         yield words(f"and {len(parts) - _SHOWN} more reasons; .account.open and JSON have them all")
 
 
-def _working(account: Account, namer: Namer) -> Iterator[Line]:
+def _working(account: Account, namer: Namer) -> Field:
+    """Return the sizes that are proved to work, or else points that work."""
     if account.works != FALSE:
-        yield from conjunction(clauses(account.works), namer)
-    elif account.working:
-        yield _at(account.working)
-    else:
-        yield words(_NOT_PROVED)
+        return field("works when", *conjunction(clauses(account.works), namer))
+    return field("works at", _at(account.working)) if account.working else field("works when", words(_NOT_PROVED))
 
 
 def _failing(account: Account, namer: Namer) -> Field:
     """Return the sizes that fail: a short condition is negated, a long one follows "unless"."""
     text = namer.formula(account.needed)
     if account.needed == TRUE:
-        return field("fails when", _at(account.failing) if account.failing else words(_NOT_PROVED))
+        return field("fails at", _at(account.failing)) if account.failing else field("fails when", words(_NOT_PROVED))
     if account.needed == FALSE or len(text) > _NEGATED:
         return field("fails unless", *conjunction(clauses(account.needed), namer))
     return field("fails when", (Span(namer.formula(account.fails), True),))
 
 
 def _at(points: Sequence[Sizes]) -> Line:
-    return Span("at "), Span("; ".join(sizes_text(point, 6) for point in points[:_SHOWN]), True)
+    return (Span("; ".join(sizes_text(point, 6) for point in points[:_SHOWN]), True),)

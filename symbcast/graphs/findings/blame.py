@@ -12,7 +12,7 @@ from symbcast.graphs.findings.sequences import described
 from symbcast.graphs.requirements.location import located_reason
 from symbcast.graphs.requirements.recorder import Reason
 from symbcast.graphs.values.contents import sizes_of
-from symbcast.graphs.values.value import sizes_known
+from symbcast.graphs.values.value import is_of_unknown_rank, sizes_known
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -125,6 +125,6 @@ def _at(position: int, value: Value, sizes: Sizes) -> str:
         listing = ", ".join(texts_at(content, sizes))
         return cut(f"[{listing}]" if value.shape else listing, 60)
     dims = sizes_known(value)
-    if dims is None:
+    if dims is None or is_of_unknown_rank(dims):
         return cut(described(value, lambda d: texts_at([d], sizes)[0]), 60) or "an unknown shape"
     return shape_at(dims, sizes)

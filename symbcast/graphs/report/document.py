@@ -39,6 +39,7 @@ from symbcast.core.characters import clipped, cut, listed, sizes_text, visible
 from symbcast.core.logic.formulas import FALSE, all_of
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.shortening import Shortener
+from symbcast.graphs.values.value import is_of_unknown_rank
 
 if TYPE_CHECKING:
     from symbcast.graphs.findings.findings import Finding, Share
@@ -82,7 +83,7 @@ def _lines(document: Document) -> int:
 def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document:
     namer, never = shortener.namer(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
-    asking = partial(_asking, label="must hold" if report._partial_reason else "runs when")
+    asking = partial(_asking, is_open=bool(report._partial_reason))
     told = [tuple((_clashing if never else asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
     left = field(
@@ -133,17 +134,15 @@ def condition_text(report: GraphAnswer) -> str:
 # A finding.
 
 
-def _asking(finding: Finding, number: int, namer: Namer, label: str) -> Iterator[Field]:
+def _asking(finding: Finding, number: int, namer: Namer, is_open: bool) -> Iterator[Field]:
     """Yield the fields of a requirement: the first node that has it, its operands, where it fails, and the fix."""
-    if finding.is_about_data:
-        yield field("and data" if number else "data must", _said(finding, namer), lead="be such that ")
-    else:
-        yield field("and" if number else label, _said(finding, namer))
+    label = "must hold" if is_open else "runs when"
+    yield field("and" if number else label, _said(finding, namer))
     if finding.together:
         yield field("asked by", *(_share(share, n) for n, share in enumerate(finding.together)))
     else:
         yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
-    yield from _evidence(finding, namer)
+    yield from _evidence(finding, namer, is_open)
 
 
 def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
@@ -154,11 +153,11 @@ def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
     yield from _evidence(finding, namer)
 
 
-def _evidence(finding: Finding, namer: Namer) -> Iterator[Field]:
+def _evidence(finding: Finding, namer: Namer, is_open: bool = False) -> Iterator[Field]:
     operands = [Span(_operand(finding, n, namer), True) for n in finding.shown]
     line = tuple(span for n, operand in enumerate(operands) for span in ((Span(", "),) * bool(n) + (operand,)))
     yield field("operands" if len(operands) > 1 else "operand", line, most=2)
-    yield field("fails at", _failing(finding), most=1)
+    yield field("fails at", _failing(finding, is_open), most=1)
     yield field("fix", (Span(finding.fix),) if finding.fix and not finding.is_about_data else ())
 
 
@@ -194,14 +193,20 @@ def _operand(finding: Finding, position: int, namer: Namer) -> str:
     if shape is None:
         words = finding.words_of(position)
         return f"{cut(name, NAME)}, {clipped(words, 80)}" if words else f"{cut(name, NAME)} of unknown shape"
+    if is_of_unknown_rank(shape.dims):
+        return f"{cut(name, NAME)} of unknown rank"
     return f"{cut(name, NAME)} {clipped(namer.shape(shape), 80)}"
 
 
-def _failing(finding: Finding) -> Line:
-    """Return the smallest sizes at which a finding fails, and the operands there."""
+def _failing(finding: Finding, is_open: bool) -> Line:
+    """Return the smallest sizes at which a finding fails, and the operands there.
+
+    Where nodes are open, one of these may stop the run earlier.
+    """
     if finding.counterexample is None:
         return ()
-    after = (Span(stopping(finding)),) if stopping(finding) else ()
+    latest = " at the latest" if is_open else ""
+    after = (Span(f"{stopping(finding)}{latest}"),) if stopping(finding) else ()
     if not finding.counterexample:
         return (Span(finding.sizes_there, True), *after)
     sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
@@ -226,7 +231,8 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
         yield field("not checked", words(text), most=2)
     yield field("unproven", words("" if report._is_told_open else report._env.reason), most=2)
     witness = report.witness()
-    if witness:
+    is_shown = report._is_told_open and report.account.is_open
+    if witness and not is_shown:
         yield field("works at", code(sizes_text(witness), Sizes(witness)), most=1)
 
 
@@ -246,7 +252,7 @@ def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field
                 "", words(f"and {len(told) - 2} more; --format json, or .data_sizes in Python, lists them all"), most=1
             )
             return
-        yield field("" if number else "data decide", words(f"{cut(name, NAME)}: {text}"), most=1)
+        yield field("" if number else "where", words(f"{cut(name, NAME)} is {text}"), most=1)
         yield field("", words(_known_value(name, text, findings)), most=1)
 
 

@@ -12,6 +12,8 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply, replaced, subtract
+from symbcast.core.algebra.sequences import sequences_of
+from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.logic.formulas import Formula, at_most
 from symbcast.graphs.values.deciders import Decider
 
@@ -92,6 +94,11 @@ class OpenValue(Value):
 def sizes_known(value: Value) -> Dims | None:
     """Return a value's shape, which includes a sequence of axes if the rank is unknown; None if nothing is known."""
     return value.ends if isinstance(value, OpenValue) else value.shape
+
+
+def is_of_unknown_rank(dims: Dims) -> bool:
+    """Return whether sizes include those of an unnamed sequence of axes."""
+    return any(s.is_anonymous for s in sequences_of(symbols_of(dims)))
 
 
 _NUMBERS = Decider.NUMBERS
