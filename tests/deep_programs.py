@@ -776,7 +776,7 @@ def wrong_answers(program, recorded, works):
     env, verdict = recorded.env, recorded.env.verdict.value
     faults = [f"{verdict}, but of {dict(works)}"] if works[{"always": False, "never": True}.get(verdict)] else []
     if verdict == "unknown" and works[True] and works[False] and env.witness() and env.counterexample():
-        faults.append("unknown beside a witness and a counterexample")
+        faults.append("unknown with a witness and a counterexample")
     back = {name: size for size, name in recorded.names.items()}
     for sizes, wanted in ((env.witness(), True), (env.counterexample(), False)):
         if sizes is not None:

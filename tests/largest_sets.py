@@ -168,7 +168,7 @@ def _most_in_profiles(works, most):
 
 
 def _most_derived(ranges, works):
-    """Return the most points of a product of progressions of some sizes, of which the others are linear expressions."""
+    """Return the largest number of points: some sizes are progressions, the others linear expressions of them."""
     names = list(ranges)
     _, sizes = _products(works, may_step=True)
     best = int(sizes.max())

@@ -197,7 +197,7 @@ def drawn(number: int) -> Drawn:
 
 
 def _line(random: Random, values: dict[str, torch.Tensor]) -> tuple[str, torch.Tensor] | None:
-    """Return an expression on some values that runs, and what it gives; one of several outputs is taken."""
+    """Return an expression on some values that runs, and its result; one output is taken if it has several."""
     for _ in range(TRIES):
         template = random.choice(random.choice(FAMILIES))
         if "{i}" in template:

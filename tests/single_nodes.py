@@ -299,7 +299,7 @@ def _openness(random, key, row):
 
 
 def _symbols(random, row):
-    """Put symbols in the place of some sizes of inputs: equal sizes often get one name."""
+    """Replace some sizes of inputs by symbols; equal sizes often get one name."""
     data = _data(row)
     places = [(given, n) for given in data for n in range(len(given["shape"]))]
     row["symbols"] = []

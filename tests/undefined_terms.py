@@ -89,7 +89,7 @@ def text(tree):
 
 
 def holds(tree, sizes):
-    """Return whether a condition holds; where a term has no value, what it is in does not."""
+    """Return whether a condition holds; a part with a term that has no value does not hold."""
     kind, *parts = tree
     if kind == "not":
         return not holds(parts[0], sizes)

@@ -26,7 +26,7 @@ def within_bound(verdict: Verdict, bound: str) -> Verdict:
 
 
 def joint(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict for sizes of several regions, none of which is empty.
+    """Return the verdict for the sizes of several non-empty regions.
 
     >>> joint([Verdict.ALWAYS, Verdict.NEVER]), joint([Verdict.ALWAYS, Verdict.UNKNOWN])
     (<Verdict.SOMETIMES: 'sometimes'>, <Verdict.UNKNOWN: 'unknown'>)

@@ -173,7 +173,7 @@ KINDS = ("zeros", "random", "positive", "rising")
 
 @pytest.mark.parametrize("number", [72, 129, 267, *range(6)])
 def test_random_index_modules(number):
-    """Modules of ``random_index_modules.py``: those of which something wrong was said once, and the first ones."""
+    """Modules of ``random_index_modules.py``: those that once had a wrong answer, and the first ones."""
     found = held(random_index_modules.drawn(number), number, KINDS)
     assert "unexported" in found or (not found["faults"] and sum(found["counts"].values()))
 

@@ -53,7 +53,7 @@ class OpenData(TypedDict):
 
 
 class AccountData(TypedDict):
-    """What is known: formulas for the sizes proved to work, and outside of which it fails, points, and what is open."""
+    """What is known: the sizes proved to work, the proved requirement, points that work or fail, and what is open."""
 
     works: str
     needed: str

@@ -62,7 +62,7 @@ class _MetaOfProxies(type):
 
 
 class ProxyFunction(metaclass=_MetaOfProxies):
-    """A function or class of which calls that ``is_ours`` accepts go to ``ours``, with the real one as first argument.
+    """A function or class whose calls go to ``ours``, with the real one as first argument, if ``is_ours`` accepts them.
 
     It acts only in a trace: elsewhere, each call goes to the real function.
     """

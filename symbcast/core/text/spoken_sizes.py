@@ -26,7 +26,7 @@ from symbcast.core.text.trees import (
 from symbcast.core.text.words import Token, words_of
 
 _MOST_STEPS, _STEPS_PER_WORD = 20_000, 100
-"""How many words may be looked at: alternatives are tried one after another."""
+"""The maximum number of words read, counting each word again for each alternative that is tried."""
 _MOST_NESTED = 30
 _MOST_SHIFT = 62
 

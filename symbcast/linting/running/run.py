@@ -26,7 +26,7 @@ from symbcast.linting.running.files import changed_lines, module_name, python_fi
 
 
 class Watch(Protocol):
-    """What is told of a run while it goes on."""
+    """An observer that a run notifies while it goes on."""
 
     def begin(self, count: int) -> None:
         """There are ``count`` files to check."""
@@ -80,7 +80,7 @@ def run(
 def _all(
     checked: Callable[[str], list[Checked]], files: Sequence[str], turns: _Turns, children: _Children, watch: Watch
 ) -> dict[str, list[Checked]]:
-    """Return the results of all files; each is told of when it is done."""
+    """Return the results of all files; the observer is notified as each file is done."""
     found: dict[str, list[Checked]] = {}
     watch.begin(len(files))
     with ThreadPoolExecutor(min(turns.count + _MORE, len(files)) or 1) as threads:
@@ -98,7 +98,7 @@ def _all(
 
 
 _MORE = 4
-"""How many files that take long may be left running beside the others."""
+"""How many slow files may keep running while others are checked."""
 _PATIENCE = 10.0
 """After how many seconds a file that is not done lets another one begin; this changes no result."""
 

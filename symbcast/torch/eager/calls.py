@@ -51,7 +51,7 @@ class EagerCall(TorchCall):
         self._attributes = None
 
     def _recorded(self) -> Sequence[Value]:
-        """Return outputs of which nothing is known: torch has recorded no shapes."""
+        """Return outputs of unknown shape: torch recorded none."""
         return [Value(None) for _ in self.node.outputs]
 
     @property

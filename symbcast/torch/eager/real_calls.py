@@ -91,7 +91,7 @@ class RealCalls:
         return are_small(self._shapes, at, MAX_SIZE, MAX_ELEMENTS)
 
     def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
-        """Return False: whether tensors are empty is not looked at."""
+        """Return False: this does not check whether tensors are empty."""
         return False
 
     def is_of_data(self, error: BaseException) -> bool:

@@ -90,7 +90,7 @@ def _undecided(found: re.Match[str], names: Names) -> Message:
     """Read "Could not guard on data-dependent expression" and its variant for integers."""
     expression = found["expression"].strip()
     text = found.string[found.start() : found.start() + 20_000]
-    if expression in _TRIVIAL:  # torch simplified it after it gave up; what it was asked about stands behind it
+    if expression in _TRIVIAL:  # torch simplified it after it gave up; the original expression follows
         asked = re.search(r"\(unhinted: (?P<asked>[^\n]+?)\)\.", text)
         expression = expression if asked is None else asked["asked"]
     unbacked, shown = _unbacked(expression), _as_python(expression)

@@ -220,7 +220,7 @@ class GuardReader:
                 found = scaled_term(name, self._term(size), value)
                 if found is not None:
                     return found
-        raise DimensionError(ast.unparse(node), "is a real number that floats may round otherwise than it is read")
+        raise DimensionError(ast.unparse(node), "is a real number that floating-point rounding may change")
 
     def _quotient_of_negated(self, node: ast.expr) -> Term:
         match node:

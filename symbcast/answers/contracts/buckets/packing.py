@@ -177,7 +177,7 @@ def _some_candidates(weights: Weights, k: int, axes: Sequence[Axis], holds: Hold
 
 
 def _spread(sizes: Sequence[int], count: int) -> list[int]:
-    """Return at most so many of some ascending sizes, with the last one."""
+    """Return at most ``count`` of some ascending sizes, evenly spread, with the last one."""
     return [sizes[(n + 1) * len(sizes) // count - 1] for n in range(count)] if count < len(sizes) else list(sizes)
 
 
@@ -313,7 +313,7 @@ def _improved(weights: Weights, known: Sequence[Shape], k: int) -> list[Shape]:
 
 
 def _best_added(weights: Weights, known: Sequence[Shape], chosen: Sequence[Shape]) -> Shape | None:
-    """Return the shape that saves most beside those chosen, which cover all requests; None if none saves anything."""
+    """Return the shape that saves most if added to the chosen ones, which cover all requests; None if none saves."""
     charge(len(weights) * len(chosen) // _COSTS)
     areas = [min(h * w for h, w in chosen if h >= height and w >= width) for height, width in weights]
     requests = [(height, width, n, area) for ((height, width), n), area in zip(weights.items(), areas, strict=True)]

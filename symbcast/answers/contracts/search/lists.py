@@ -63,7 +63,7 @@ def _filled(found: list[Point], points: Sequence[Sequence[Point]], most: int) ->
 def points_of(group: Group, most: int) -> list[Point] | None:
     """Return the points of a group in order; None if there are too many.
 
-    Of the sizes of one symbol, at least ``most`` are taken if there are so many, spread evenly, and all typical ones.
+    Each symbol keeps all its typical sizes and at least ``most`` sizes, evenly spread; all of them if it has fewer.
     """
     if len(group.axes) == 1 and not group.clauses:
         ((symbol, axis),) = group.axes.items()

@@ -66,7 +66,7 @@ RULES: tuple[Rule[Draft], ...] = (
         "each size can be computed from the shapes, one equation in one size at a time",
         f"{_SHAPES}: solve_dim_vars",
         lambda draft: f"{' and '.join(sorted(draft.unsolved))} cannot" if draft.unsolved else "",
-        "give an input in which the size stands alone",
+        "give an input with an axis that is just this size",
     ),
 )
 

@@ -28,7 +28,7 @@ Output: TypeAlias = tuple[str, Sequence[Formula], Formula]
 
 
 class Question(NamedTuple):
-    """What is to be proved of an answer.
+    """The claims of an answer that z3 proves.
 
     Attributes:
         names: the name of each size.
@@ -63,7 +63,7 @@ def certify_program(program: Program) -> Certificate:
 
 
 def question_of(program: Program) -> Question:
-    """Return what is to be proved of a program."""
+    """Return the claims of a program that z3 proves."""
     return Question(
         program.shown,
         assumed(program.shown, program.assumptions, program.min_size),
