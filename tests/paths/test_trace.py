@@ -3,6 +3,7 @@
 import builtins
 import gc
 import json
+import pickle
 import sys
 import threading
 import types
@@ -355,3 +356,14 @@ def test_the_text_of_a_run_is_the_same_before_and_after_all_its_findings():
     assert str(first) == str(second)
     assert f"{before[0] - 4} more; .findings has them all" in str(first)
     assert (len(first.findings), len(first.cases), first.implies("A1 == C0")) == before
+
+
+def picked(x, i):
+    return x[i]
+
+
+def test_a_report_that_was_asked_can_be_pickled():
+    report = sb.trace(picked, "N", sb.array("M", dtype="int64"))
+    asked = report.to_dict(), report.witness(), str(report.certify())
+    copy = pickle.loads(pickle.dumps(report))
+    assert (copy.to_dict(), copy.witness(), str(copy.certify())) == asked

@@ -128,7 +128,7 @@ def share(units: int) -> AbstractContextManager[Effort]:
 
 def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stage[T]:
     """Return part of an answer that is computed once, with its own share: see `symbcast.core.effort.Stage`."""
-    return Stage(units, work, otherwise, _current.get)
+    return Stage(units, work, otherwise, current)
 
 
 def check_budget(seconds: Any) -> float | None:
