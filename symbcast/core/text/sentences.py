@@ -77,6 +77,7 @@ class SentenceReader(SizeReader):
     """A reader of relations.
 
     ``subjects`` and ``predicate`` are the last ones: some sentences leave them out, such as ``N >= 2 and <= 5``.
+    ``is_of_all`` means that a negation is one of all subjects together, as in ``N and M are not both 1``.
     """
 
     def __init__(self, text: str) -> None:
@@ -85,6 +86,7 @@ class SentenceReader(SizeReader):
         self.joined: Callable[[Iterable[Sentence]], Sentence] = both
         self.predicate: Predicate | None = None
         self.is_denied = False
+        self.is_of_all = False
         self.first = 0
 
     def only_sentence(self) -> Sentence:
@@ -152,6 +154,8 @@ class SentenceReader(SizeReader):
 
     def _negation(self) -> Sentence:
         sign = self.take(*_NOT)
+        if not sign and self.sees("no") and self.sees(*MORE, *LESS, "multiple", ahead=1):
+            return self._again()  # `N is at least 2 and no more than M`
         if not sign:
             return self._relation()
         if sign == "~" and not (self.sees("(", "~") or self.sees("(", ahead=1)):
@@ -269,6 +273,8 @@ class SentenceReader(SizeReader):
             raise UnclearError
         if is_neither:
             predicate = self._predicate()
+            if self.is_of_all:
+                raise UnclearError
             return both(negated(predicate(s)) for s in subjects)
         return self._said()
 
@@ -347,7 +353,12 @@ class SentenceReader(SizeReader):
         subjects, joined = self.subjects, self.joined
         predicate = self._predicate()  # conditions within it have subjects of their own
         self.subjects, self.joined, self.predicate = subjects, joined, predicate
-        return joined(predicate(s) for s in subjects)
+        if not self.is_of_all:
+            return joined(predicate(s) for s in subjects)
+        if len(subjects) == 1 or joined is either:
+            raise UnclearError
+        self.is_of_all, self.predicate = False, None
+        return either(predicate(s) for s in subjects)
 
     def _again(self) -> Sentence:
         """Read a relation without its subject, such as ``<= 5`` in ``N >= 2 and <= 5``, or ``M is not``."""
@@ -358,6 +369,8 @@ class SentenceReader(SizeReader):
             return found
         if not self.subjects or not self._begins_predicate():
             raise UnclearError
+        if self.is_denied and not self.sees(*_SIGNS, *COPULAS, *MODALS, "not", "never", "isn't", "aren't"):
+            raise UnclearError  # `N is not less than 2 or greater than 5`
         return self._said()
 
     def _alike_again(self) -> Sentence:
@@ -399,8 +412,11 @@ class SentenceReader(SizeReader):
             return found
         is_copula = self.attempt(self._copula)
         is_negated = bool(is_copula)
-        if self.take("not", "never"):
+        if self.take("not", "never", *(("no",) if self.sees("multiple", "factor", "divisor", ahead=1) else ())):
             is_negated = not is_negated
+        if is_negated and self.sees("always", "also"):
+            raise UnclearError  # of some sizes, or of none
+        is_of_all = is_negated and self.sees("both", "all")
         self.take("always", "exactly", "precisely", "also", "either", "strictly equal to", "all", "both")
         if is_copula is not None and self.sees(*_SIGNS):
             if is_negated:
@@ -414,6 +430,7 @@ class SentenceReader(SizeReader):
             if is_copula is None and not is_negated:
                 raise UnclearError
             quality = self._equal(is_negated)
+        self.is_denied, self.is_of_all = is_negated, is_of_all
         if is_negated:
             return lambda subject: negated(quality(subject))
         return quality
@@ -427,11 +444,16 @@ class SentenceReader(SizeReader):
     def _compared(self) -> Predicate:
         """Read the rest of a chain of comparisons."""
         signs, sizes = list[str](), list[Ratio]()
+        written = set[str]()
+        self.is_denied = False
         while sign := self.take(*_SIGNS, "≡"):
+            written.add(self.words[self.at - 1].written)
             if sign in ("==", "!=") and not sizes and (range_ := self.attempt(self._span)):
                 return _opposite(range_) if sign == "!=" else range_
             signs.append(sign)
             sizes.append(self._rest() if sign == "≡" else self.size())
+        if "=>" in written and len(written) > 1:
+            raise UnclearError  # `N == 1 => M == 1`
         if signs == ["≡"]:
             return self._congruent(sizes[0])
         if "≡" in signs:
@@ -598,6 +620,9 @@ class SentenceReader(SizeReader):
                 if is_negated and (is_equal or sign not in ("<", ">")):
                     raise UnclearError
                 self.take("as large as", "as big as", "as many as")
+                is_denied = is_negated or self.is_denied
+                if not is_denied and self.sees(*LESS, ahead=1) and self.sees("than", ahead=2):
+                    raise UnclearError  # `at least 2 less than M`
                 found = _bounded(f"{sign}{'=' * is_equal}", self.size())
                 if self._continues_with_size():
                     raise UnclearError

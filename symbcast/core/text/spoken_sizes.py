@@ -184,13 +184,19 @@ class SizeReader:
         self.need("?")
         first = self.size().whole()
         self.need(":")
-        return Ratio(chosen(condition, first, self.size().whole()))
+        return self._chosen(condition, first)
 
     def _else(self, first: Ratio) -> Ratio:
         self.need("if")
         condition = self.sentence()
         self.need("else")
-        return Ratio(chosen(condition, first.whole(), self.size().whole()))
+        return self._chosen(condition, first.whole())
+
+    def _chosen(self, condition: Sentence, first: Tree) -> Ratio:
+        other = self.size().whole()
+        if self.sees("==", "!=", "<=", ">=", "<", ">", *COPULAS):
+            raise UnclearError  # `N == 2 if M == 1 else N == 3` chooses between relations
+        return Ratio(chosen(condition, first, other))
 
     def _shift(self) -> Ratio:
         found = self._sum()
@@ -280,6 +286,8 @@ class SizeReader:
         if token.text in ("(", "⌊", "⌈"):
             return before.kind == "number" or before.text in BRACKETS.values() or before.kind == "word"
         is_name = token.kind == "word" and token.text.casefold() not in RESERVED
+        if is_name and token.is_adjacent and before.text == "0":
+            raise UnclearError  # `0x10`
         return is_name and token.is_adjacent and (before.text.isdecimal() or before.text in BRACKETS.values())
 
     def _power(self) -> Ratio:
