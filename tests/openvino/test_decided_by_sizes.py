@@ -9,6 +9,7 @@ pytest.importorskip("openvino")
 
 import openvino as ov
 from openvino import opset13 as op
+from recorded_nodes import in_a_process
 
 import symbcast as sb
 from symbcast import Verdict
@@ -74,3 +75,62 @@ def test_what_sizes_decide_leaves_the_verdict_open(name):
 @pytest.mark.parametrize("name", BY_DATA)
 def test_what_data_decide_is_left_to_data(name):
     assert sb.openvino.check(elements(BY_DATA[name])).verdict is Verdict.ALWAYS
+
+
+def looped(step, most):
+    """Return a model whose loop applies a step to floats of a length N until they are at most so long, plus M more."""
+    x, y = (op.parameter(ov.PartialShape([-1]), np.float32, name=name) for name in "xy")
+    inner = op.parameter(ov.PartialShape([-1]), np.float32)
+    made = step(inner)
+    after, goes_on = op.result(made), op.result(op.greater(_length_of(made), number(most)))
+    loop = op.loop(number(-1), op.greater(_length_of(x), number(most)))
+    loop.set_function(ov.Model([after, goes_on], [inner]))
+    loop.set_special_body_ports([-1, 1])
+    loop.set_merged_input(inner, x.output(0), after.output(0))
+    last = loop.get_iter_value(after.output(0), -1)
+    return ov.Model([op.result(op.add(last, y))], [x, y])
+
+
+def _length_of(values):
+    return op.squeeze(op.shape_of(values), number([0]))
+
+
+def halved(values):
+    half = op.unsqueeze(op.divide(_length_of(values), number(2)), number([0]))
+    return op.slice(values, number([0]), half, number([1]))
+
+
+def without_first(values):
+    return op.slice(values, number([1]), number([99]), number([1]))
+
+
+def inferred(step, most, sizes):
+    """Return the lengths that OpenVINO infers, or None; run in a process of its own."""
+    found = []
+    for n, m in sizes:
+        # A request that failed once may fail again at sizes that work.
+        compiled = ov.Core().compile_model(looped(step, most), "CPU")
+        try:
+            found.append(list(compiled([np.zeros(n, np.float32), np.zeros(m, np.float32)])[0].shape))
+        except RuntimeError:
+            found.append(None)
+    return found
+
+
+@pytest.mark.parametrize(("step", "most"), [(halved, 3), (without_first, 2)])
+def test_sizes_decide_how_often_a_loop_runs(step, most):
+    report = sb.openvino.check(looped(step, most))
+    guard, told = report.guard(), []
+    sizes = [(n, m) for n in (1, 2, 3, 4, 5, 8, 9) for m in (1, 2, 3, 4)]
+    for (n, m), found in zip(sizes, in_a_process(inferred, step, most, sizes), strict=True):
+        at = {"x_dim_0": n, "y_dim_0": m}
+        try:
+            told.append(guard(at))
+            assert told[-1] is (found is not None), at
+        except sb.UndecidedError:
+            told.append(None)
+        known = sb.openvino.check(looped(step, most), bind=at)
+        assert known.verdict is (Verdict.NEVER if found is None else Verdict.ALWAYS), at
+        assert found is None or [s.dims for s in known.outputs.values()] == [tuple(found)], at
+    assert {None, True, False} == set(told)
+    assert report.verdict is Verdict.SOMETIMES
