@@ -57,7 +57,7 @@ LARGEST = 10_000
 
 
 def parsed(line):
-    """Return the row of a line of `node_templates.txt`."""
+    """Return the row of a line of `node_templates.txt`; a size that is no number is a symbol."""
     line, _, opset = line.partition(" @ ")
     line, _, count = line.partition(" -> ")
     name, *words = line.split()
@@ -71,7 +71,9 @@ def parsed(line):
         if word == "-":
             row["inputs"].append(None)
         elif mark == ":":
-            row["inputs"].append({"shape": [int(n) for n in rest.split("x") if n], "type": LETTERS[letter]})
+            row["inputs"].append(
+                {"shape": [int(n) if n.isdigit() else n for n in rest.split("x") if n], "type": LETTERS[letter]}
+            )
         elif mark == "=" and letter in LETTERS and len(word.partition("=")[0]) == 1:
             value, _, shape = rest.partition("@")
             array = np.asarray(ast.literal_eval(value))

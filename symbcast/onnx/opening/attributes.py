@@ -25,7 +25,10 @@ CHOICES: Mapping[str, tuple[str, tuple[bytes, ...]]] = {
 """By operator, an attribute and its allowed texts."""
 
 
-_CHECKED = frozenset({*NEEDED, *CHOICES, ":LRN"})
+PARAMETERS = frozenset(("ai.onnx.ml:SVMClassifier", "ai.onnx.ml:SVMRegressor"))
+"""Operators whose kernels read the attribute ``kernel_params``."""
+
+_CHECKED = frozenset({*NEEDED, *CHOICES, *PARAMETERS, ":LRN"})
 
 
 def problem_of(node: Any, name: str) -> str | None:
@@ -42,6 +45,10 @@ def problem_of(node: Any, name: str) -> str | None:
     attribute, texts = CHOICES.get(name, ("", ()))
     if attribute in held and held[attribute].s not in texts:
         return f"{attribute} of {node.op_type} must be one of {', '.join(t.decode() for t in texts)}"
+    if name in PARAMETERS:
+        given = held.get("kernel_params")
+        if given is None or len(given.floats) not in (0, 3):
+            return f"{node.op_type} needs 3 kernel_params, or an empty list of them"
     if name == ":LRN" and not (held["size"].i > 0 and held["size"].i % 2):
         return "the size of LRN must be odd and positive"
     return None

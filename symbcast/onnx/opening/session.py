@@ -23,6 +23,7 @@ from symbcast.onnx.opening.bodies import BODIES, of_taken_branch, removed_branch
 from symbcast.onnx.opening.constants import constant_of, folded, is_short
 from symbcast.onnx.opening.inference import Written, inference
 from symbcast.onnx.opening.kernels import is_implemented
+from symbcast.onnx.opening.numbers import problem_of_numbers
 from symbcast.onnx.opening.refusals import Refusal, RefusedSessionError, refused, words_of
 from symbcast.onnx.opening.schemas import Operator, is_unchanged, operator_of
 from symbcast.onnx.opening.scope import UNNUMBERED, Known, Types
@@ -224,6 +225,7 @@ class _Opening:
 
     def _examine(self, node: OnnxNode, inputs: Sequence[Known | None], scope: Types) -> None:
         """Infer the outputs of a node from what is known about its inputs, and look up its kernel."""
+        self._check_numbers(node, inputs, scope)
         operator = operator_of(node.op_type, node.version, node.domain)
         if operator is not None and operator.is_deprecated:
             made = self._within(partial(self._defined, node.raw, operator, scope), 1) or {}
@@ -254,6 +256,12 @@ class _Opening:
         tensors = folded(node, inputs, [t for t, name in zip(types, node.outputs, strict=True) if name])
         for name, tensor in zip(names, tensors, strict=False):
             scope.fold(name, tensor)
+
+    def _check_numbers(self, node: OnnxNode, inputs: Sequence[Known | None], scope: Types) -> None:
+        """Refuse sizes that ONNX Runtime needs as numbers, or that it does not take as numbers."""
+        problem = problem_of_numbers(node, [None if found is None else found.type for found in inputs])
+        if problem is not None:
+            raise refused(node.raw, problem, scope)
 
     def _foreign(self, node: OnnxNode, scope: Types) -> None:
         """Record a walk's results for the outputs of a node whose schema onnx does not have."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.graphs.operators.expected_shapes import known_shape
 from symbcast.graphs.operators.making import asked_shape, counted, filled
 from symbcast.graphs.values.contents import (
     Elements,
@@ -107,6 +108,9 @@ def multinomial(call: NodeCall) -> Value:
 @operator("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(call: NodeCall) -> Value:
     """A window as long as the input says."""
+    held = known_shape(call, 0, call.input_name(0))
+    if held is not None:
+        call.equal(multiply(*held), 1, "the length must be one number")
     sizes = call.sizes(0)
     length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds", by=[0])
     return Value((length,), call.integer("output_datatype", FLOAT))

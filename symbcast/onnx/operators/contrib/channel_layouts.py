@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from symbcast.core.algebra.arithmetic import modulo, multiply
-from symbcast.core.logic.formulas import at_most, equal
+from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
 from symbcast.graphs.operators.table import Operator
 from symbcast.graphs.values.value import Dims, Value
@@ -128,7 +128,7 @@ def quantized_average(call: NodeCall) -> Sequence[Value]:
     found = with_channels_last(call, pool_, 0)[:1]
     for size in found[0].shape or ():
         if size != call.shape(0)[0]:
-            call.at_most(1, size, "the output must not be empty")
+            call.require(any_of([call.empty(call.shape(0)[:1]), at_most(1, size)]), "the output must not be empty")
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import add, modulo, multiply, subtract
 from symbcast.core.logic.formulas import equal
-from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_rank, known_shape
+from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.operators.making import asked_shape, counted
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
@@ -139,8 +139,9 @@ def matmul_of_four_bits(call: NodeCall) -> Value:
         call.refuse("K and N must be positive, and block_size a power of 2 that is at least 16")
     call.equal(dims[-1], rows, f"the last size of A must be {rows}, the attribute K")
     for n, what, needed in ((1, "B", -(-rows * columns // 2)), (2, "absmax", -(-rows * columns // block))):
-        (held,) = known_rank(call, n, (1,), what) or (needed,)
-        call.at_most(needed, held, f"{what} must hold {needed} numbers")
+        held = known_shape(call, n, what)
+        if held is not None:
+            call.at_most(needed, multiply(*held), f"{what} must hold {needed} numbers")
     return Value((*dims[:-1], columns), call.dtype())
 
 

@@ -177,7 +177,8 @@ def _lines(call: NodeCall) -> tuple[Dim, Dim]:
 
 
 def _of_trees(call: NodeCall) -> Dim:
-    batch, features = call.rank(0, (2,), "the input")
+    dims = call.rank(0, (2,) if call.node.op_type == "TreeEnsemble" else (1, 2), "the input")
+    batch, features = dims if len(dims) == 2 else (1, 1)  # a single axis counts as one feature, however long
     places = call.integers("nodes_featureids")
     _check_trees(call)
     if places:

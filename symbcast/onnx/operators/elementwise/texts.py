@@ -8,6 +8,7 @@ from symbcast.graphs.values.numbers import BOOL
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.onnx.runtime.differences import VECTORIZER_EMPTY
 
 FLOAT, INT64, STRING = 1, 7, 8
 
@@ -49,4 +50,21 @@ def vectorizer(call: NodeCall) -> Value:
     places = call.integers("ngram_indexes")
     if not places:
         call.refuse("the attribute ngram_indexes must be given")
+    _check_grams(call)
+    if len(dims) == 2 and call.does(VECTORIZER_EMPTY):
+        call.at_most(1, dims[0], "there must be a line")
     return Value((*dims[:-1], max(places) + 1), FLOAT)
+
+
+def _check_grams(call: NodeCall) -> None:
+    """Refuse a pool whose parts, which begin where ``ngram_counts`` says, do not hold whole n-grams."""
+    starts = call.integers("ngram_counts") or []
+    shortest, longest = call.integer("min_gram_length"), call.integer("max_gram_length")
+    if not 1 <= shortest <= longest <= len(starts):
+        call.refuse("there must be a count for each length of an n-gram")
+    if call.integer("max_skip_count") < 0:
+        call.refuse("max_skip_count must not be negative")
+    total = len(call.integers("pool_int64s") or call.attribute("pool_strings") or ())
+    for length, (start, end) in enumerate(zip(starts, [*starts[1:], total], strict=True), 1):
+        if not 0 <= start <= end <= total or (end - start) % length:
+            call.refuse(f"ngram_counts must give whole n-grams of length {length}")
