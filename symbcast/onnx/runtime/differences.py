@@ -143,11 +143,6 @@ GLOBAL_POOL_EMPTY = Difference(
     "refuses an input that is empty but for its batch",
     "requires nothing",
 )
-VECTORIZER_EMPTY = Difference(
-    "TfIdfVectorizer",
-    "refuses a batch of 0 lines",
-    "requires nothing",
-)
 UNPOOL_PADDING = Difference(
     "MaxUnpool",
     "refuses padding as wide as the window",

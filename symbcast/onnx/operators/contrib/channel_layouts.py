@@ -126,9 +126,10 @@ def quantized_average(call: NodeCall) -> Sequence[Value]:
     if not call.integer("channels_last"):
         return pool_(call.of(call.inputs, 1))[:1]
     found = with_channels_last(call, pool_, 0)[:1]
-    for size in found[0].shape or ():
-        if size != call.shape(0)[0]:
-            call.require(any_of([call.empty(call.shape(0)[:1]), at_most(1, size)]), "the output must not be empty")
+    batch, *sizes, channels = found[0].shape or (1, 1)
+    for size in sizes:
+        call.at_most(1, size, "the output must not be empty")
+    call.require(any_of([equal(batch, 0), at_most(1, channels)]), "there must be channels, unless the batch is empty")
     return found
 
 

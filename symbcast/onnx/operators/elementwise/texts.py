@@ -8,7 +8,6 @@ from symbcast.graphs.values.numbers import BOOL
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
-from symbcast.onnx.runtime.differences import VECTORIZER_EMPTY
 
 FLOAT, INT64, STRING = 1, 7, 8
 
@@ -51,7 +50,7 @@ def vectorizer(call: NodeCall) -> Value:
     if not places:
         call.refuse("the attribute ngram_indexes must be given")
     _check_grams(call)
-    if len(dims) == 2 and call.does(VECTORIZER_EMPTY):
+    if len(dims) == 2:
         call.at_most(1, dims[0], "there must be a line")
     return Value((*dims[:-1], max(places) + 1), FLOAT)
 
