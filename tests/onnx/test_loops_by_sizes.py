@@ -119,3 +119,16 @@ def test_where_a_loop_does_not_run_is_exact():
     text = str(report.explain())
     assert "n == m and n <= 3" in text
     assert "all other sizes: " in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "innermost"), [('""', "Relu(v1)"), ("t", "Relu(v1)"), ("t", "Concat<axis = 0>(v1, v1)")]
+)
+def test_loops_within_each_other_are_not_all_followed(limit, innermost):
+    """Each iteration of one would follow those of all within it: without an end, or 20**4 of them."""
+    body = f"w0 = {innermost}"
+    for n in range(1, 5):
+        inner = f"(int64 i{n}, bool k{n}, float[r{n}] v{n}) => (bool l{n}, float[s{n}] w{n - 1})"
+        body = f'w{n} = Loop({limit}, "", v{n + 1}) <body = b{n} {inner} {{ l{n} = Identity(k{n})  {body} }}>'
+    head = '<ir_version: 8, opset_import: ["" : 17]> g (float[n] v5) => (float[A] w4) <int64 t = {20}>'
+    assert sb.onnx.check(onnx.parser.parse_model(f"{head} {{ {body} }}")).verdict is sb.Verdict.ALWAYS

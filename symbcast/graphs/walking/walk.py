@@ -89,7 +89,7 @@ class Walk:
         """The used names, each with the number for the next node of that name."""
         self._walked: list[Node | Place] = []
         """The nodes that were walked, in order; as many of the first ones have names as there are names."""
-        self._left = MAX_AGAIN + MAX_TURNS * model.inner
+        self._left = self._budget = MAX_AGAIN + MAX_TURNS * model.inner
         """How many nodes of functions and inner graphs may still be walked."""
         self._branches_left = MAX_BRANCHES
         self._repeats = Repeats(asker, self.trace)
@@ -223,6 +223,11 @@ class Walk:
         for name, value in self.inner.items():
             if name in inner and inner[name].shape != value.shape:
                 self.inner[name] = Value(None, value.dtype)
+
+    @property
+    def has_ample(self) -> bool:
+        """Whether two thirds of the walk budgets are left: to try what takes a third, do it, and go on."""
+        return self._left * 3 > self._budget * 2 and self._branches_left * 3 > MAX_BRANCHES * 2
 
     def spend(self, count: int) -> None:
         """Charge nodes against the walk budget; raises `UnknownShapeError` if it is exhausted."""

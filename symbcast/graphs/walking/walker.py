@@ -174,6 +174,10 @@ class Walker(Protocol):
     def within(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
         """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
 
+    @property
+    def has_ample(self) -> bool:
+        """Whether two thirds of the walk budgets are left: to try what takes a third, do it, and go on."""
+
     def trying(self) -> AbstractContextManager[None]:
         """Discard the notes made in this context when it ends."""
 

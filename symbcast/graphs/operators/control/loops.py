@@ -95,7 +95,8 @@ def looped(call: NodeCall, loop: Loop) -> Looped:
     condition = _settle(states, loop)
     never_stops = loop.start == TRUE and (loop.is_kept or condition_of(condition) == TRUE)
     trips = loop.limit if never_stops else None
-    if trips is None or states.is_open:
+    is_endless = never_stops and loop.limit is None  # or as far as is known: no iteration is the last
+    if not is_endless and (trips is None or states.is_open):
         turns = _followed(call, loop)
         if turns:
             return _turn_by_turn(call, loop, turns, states.around)
@@ -130,6 +131,8 @@ def _followed(call: NodeCall, loop: Loop) -> int:
     carried, goes_on = loop.initial, loop.start
     with call.asker.trying(call.walk.trying()):
         for number in range(_FOLLOWED + 1):
+            if not call.walk.has_ample:
+                return 0
             runs = _is_within(call, loop, number, goes_on)
             if runs is not True:
                 return number if runs is False else 0
