@@ -125,6 +125,24 @@ def test_an_open_answer_says_what_works_what_fails_and_what_is_open():
     assert str(report.condition) == "K == M or K == 1 or M == 1"
 
 
+def test_axes_of_unknown_rank_are_not_said_to_be_data():
+    text = """<ir_version: 9, opset_import: ["": 18, "own": 1]>
+    g (float[1, M] x, float[2, 3] z) => (float[P, Q] c, float[R, S] d) {
+        u = own.Mystery(x) v = Mul(x, u) c = Concat<axis = 0>(v, z) d = Mul(z, x) }"""
+    lines = sb.onnx.check(onnx.parser.parse_model(text)).explain().splitlines()
+    assert "operands     v of unknown rank, z (2, 3)" in lines
+    assert "where        v_dim_1 is axis 1 of v, whose rank is unknown" in lines
+    assert any(line.endswith("; the run stops at c at the latest") for line in lines)
+
+
+def test_points_that_work_are_shown_once():
+    text = """<ir_version: 9, opset_import: ["": 18]> g (float[N, M] x) => (float[P, Q] y) {
+        n = Shape(x) k = Cast<to = 1>(n) q = Sqrt(k) i = Cast<to = 7>(q) y = ConstantOfShape(i) }"""
+    shown = sb.onnx.check(onnx.parser.parse_model(text)).explain()
+    assert "works at     N=1, M=1" in shown
+    assert shown.count("N=1, M=1") == 1
+
+
 def test_a_guard_of_a_model_is_false_below_the_minimum_size():
     text = """<ir_version: 9, opset_import: ["": 18]>
     g (float[batch, 3] x, float[M, 3] y) => (float[P, 3] z) { z = Add(x, y) }"""

@@ -189,6 +189,29 @@ def test_only_the_sizes_are_open_at_which_calls_disagree():
     assert "the real call raised ZeroDivisionError" in "\n".join(lines[4:6])
 
 
+def of_trace(x):
+    q = np.zeros(4)
+    t = np.trace(x)
+    if t > 0:
+        q[0] = 0.5 * np.sqrt(1 + t)
+    return q
+
+
+def test_what_only_data_decide_is_open_for_data_and_not_for_sizes():
+    report = sb.trace(of_trace, "N, M")
+    lines = report.explain().split("\n")
+    assert lines[0].endswith(": open for some data")
+    assert "works        at all sizes, if the data suit" in lines
+    assert any(line.startswith("open         for some data: a number is made from array data") for line in lines)
+
+
+def test_points_that_work_are_not_open():
+    table = np.arange(9)
+    report = sb.trace(lambda x: table[np.asarray(x)], sb.array("N", "int64"))
+    assert report.account.working
+    assert "open         at all other sizes: " in report.explain()
+
+
 def test_nothing_known_is_not_that_nothing_works():
     report = sb.trace(lambda x: np.array(hash(x.tobytes())), "N")
     assert not report.complete

@@ -185,6 +185,7 @@ WORDS = [
     ("not compatible(N, M, K)", "two of N, M and K differ and neither is 1"),
     ("compatible(N, M, 1, K)", "those of N, M and K that are not 1 are equal"),
     ("N == 1 or N == M and M >= 3", "N is 1, or both N and M are equal, and M is at least 3"),
+    ("N != 2 and N != 3 or M != 2 and M != 3", "N is neither 2 nor 3, or M is neither 2 nor 3"),
 ]
 
 
