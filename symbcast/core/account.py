@@ -108,8 +108,8 @@ class Account(NamedTuple):
         """Return the sizes not known to fail: those that ``needed`` allows, without the points known to fail."""
         if not self.is_open:
             return self.needed
-        told = (_is_at(names, p) for p in self.failing if _meets(self.needed, names, p))
-        return all_of((self.needed, *map(negate, told)))
+        points = (_is_at(names, p) for p in self.failing if _meets(self.needed, names, p))
+        return all_of((self.needed, *map(negate, points)))
 
     def at(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> bool | None:
         """Return whether the answer works at some sizes that the assumptions allow; None if that is open."""
@@ -125,8 +125,8 @@ def exact(condition: Formula, verdict: Verdict, points: Sequence[Sizes | None], 
     """
     working, failing = points
     can_work, can_fail = possible(verdict)
-    found = Account(condition, condition, (), joined([working]), joined([failing]), can_work, can_fail)
-    return found if found.verdict is not Verdict.UNKNOWN else found._replace(open=(Open(reason, FALSE),))
+    account = Account(condition, condition, (), joined([working]), joined([failing]), can_work, can_fail)
+    return account if account.verdict is not Verdict.UNKNOWN else account._replace(open=(Open(reason, FALSE),))
 
 
 def sampled_verdict(decision: Decision) -> Verdict:
@@ -147,5 +147,5 @@ def _meets(needed: Formula, names: Mapping[Symbol, str], point: Sizes) -> bool:
 
 def joined(points: Sequence[Sizes | None]) -> tuple[Sizes, ...]:
     """Return the points that are known, each once."""
-    found = {tuple(p.items()): p for p in points if p is not None}
-    return tuple(found.values())
+    unlike = {tuple(p.items()): p for p in points if p is not None}
+    return tuple(unlike.values())

@@ -146,12 +146,12 @@ class _Reader:
         )
 
     def _partial(self) -> Partial | None:
-        told = self._data["question"].get("partial")
-        if told is None:
+        partial = self._data["question"].get("partial")
+        if partial is None:
             return None
         place = "data.question.partial"
-        needed, undecided = (self._read_formula(told[key], f"{place}.{key}") for key in ("needed", "undecided"))
-        return Partial(needed, undecided, told["reason"])
+        needed, undecided = (self._read_formula(partial[key], f"{place}.{key}") for key in ("needed", "undecided"))
+        return Partial(needed, undecided, partial["reason"])
 
     def _formula(self, key: str) -> Formula:
         return self._read_formula(self._data["question"][key], f"data.question.{key}")

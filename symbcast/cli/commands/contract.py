@@ -205,9 +205,9 @@ def _shown(found: Contract, shortener: Shortener) -> Exit:
 
 def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
     """Print the text for a target, and on standard error what it leaves out; the whole answer if it is not ALWAYS."""
-    told = found.explain() if found.verdict is not Verdict.ALWAYS else "\n".join([*_open(found), *found.omissions()])
-    if told:
-        print_text(_told(told, shortener), sys.stderr)
+    text = found.explain() if found.verdict is not Verdict.ALWAYS else "\n".join([*_open(found), *found.omissions()])
+    if text:
+        print_text(_told(text, shortener), sys.stderr)
     if target != "json" and (not found.boxes or found.verdict is Verdict.UNKNOWN):
         return status_of(found.verdict)
     try:

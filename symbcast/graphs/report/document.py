@@ -84,8 +84,8 @@ def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document
     namer, never = shortener.namer(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
     asking = partial(_asking, is_open=bool(report._partial_reason))
-    told = [tuple((_clashing if never else asking)(f, n, namer)) for n, f in enumerate(findings)]
-    records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(told))
+    rows = [tuple((_clashing if never else asking)(f, n, namer)) for n, f in enumerate(findings)]
+    records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(rows))
     left = field(
         "and", words(f"{more} more; --format json, or .findings in Python, lists them all" if more > 0 else ""), most=1
     )
@@ -245,11 +245,11 @@ def _assumed(report: GraphAnswer) -> list[str]:
 
 def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
     """Yield the sizes that data decide, if a condition is about them."""
-    told = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
-    for number, (name, text) in enumerate(told.items()):
+    sizes = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
+    for number, (name, text) in enumerate(sizes.items()):
         if number == 2:
             yield field(
-                "", words(f"and {len(told) - 2} more; --format json, or .data_sizes in Python, lists them all"), most=1
+                "", words(f"and {len(sizes) - 2} more; --format json, or .data_sizes in Python, lists them all"), most=1
             )
             return
         yield field("" if number else "where", words(f"{cut(name, NAME)} is {text}"), most=1)

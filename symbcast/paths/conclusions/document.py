@@ -52,8 +52,8 @@ def document(report: PathsAnswer, room: Room = Room.SCREEN) -> Document:
     most, namer = SHOWN[room], Namer.of(conclusions_of(report).names)
     first, count = first_findings(report, most)
     head = "works when" if report.complete else "requires"
-    told = tuple(tuple(_finding(f, n, namer, head)) for n, f in enumerate(first))
-    records = Records("what the code requires", (head, *_HEADS), told)
+    rows = tuple(tuple(_finding(f, n, namer, head)) for n, f in enumerate(first))
+    records = Records("what the code requires", (head, *_HEADS), rows)
     title = heading(cut(visible(report.title), 70), verdict_words(report))
     known = () if report.complete else (fields(list(_known(report, namer))),)
     closing = fields(list(_closing(report, namer, most, count - most)))
@@ -163,8 +163,8 @@ _POINTS = 2
 def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[Field]:
     most = 0 if head == "works when" else 4  # tried numbers make long requirements
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
-    asked = said(finding.words, namer.formula(finding.formula), math)
-    yield field("and" if number else head, _in_words(finding.formula, namer) if most else asked, most=most)
+    text = said(finding.words, namer.formula(finding.formula), math)
+    yield field("and" if number else head, _in_words(finding.formula, namer) if most else text, most=most)
     if finding.line:
         short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
         where = Span(short, whole="" if is_cell(finding.file) else whole_name)

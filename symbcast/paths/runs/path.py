@@ -137,9 +137,9 @@ class Path(Numbers):
         self._known[formula] = question.answer
         self._known[opposite(formula)] = not question.answer
         if question.is_open:
-            held = formula if question.answer else opposite(formula)
-            self.steps.append(Step("decide", held, self.place()))
-            self._learn(held)
+            decided = formula if question.answer else opposite(formula)
+            self.steps.append(Step("decide", decided, self.place()))
+            self._learn(decided)
         return question.answer
 
     def _check_turns(self, formula: Formula, answer: bool) -> bool | None:

@@ -137,12 +137,12 @@ def multi_head_attention(call: NodeCall) -> Sequence[Value]:
     out = value[2] if value is not None and len(value) == 3 else hidden
     # ONNX Runtime requires cached values to be as wide as the keys.
     before = past_length(call, 6, keys, keys)
-    held = before
+    cached = before
     total = add(before, keys[2])
     if call.has(8):
         total = add(filled_length(call, 8, before, keys[2]), keys[2])
     else:
-        held = total
+        cached = total
     scores = (*queries[:3], total)
     expect(call, 3, "the bias", (add(hidden, hidden, out),))
     allowed: list[Dims] = [(batch,), (add(multiply(3, batch), 2),), (batch, total), (batch, length, total)]
@@ -152,7 +152,7 @@ def multi_head_attention(call: NodeCall) -> Sequence[Value]:
     found = Value((batch, length, out), call.dtype())
     if call.has(9):
         call.note("not checked: the shape of cache_indirection")
-    return found, *(Value((*dims[:2], held, dims[3]), call.dtype()) for dims in (keys, values))
+    return found, *(Value((*dims[:2], cached, dims[3]), call.dtype()) for dims in (keys, values))
 
 
 _SCORES = 3

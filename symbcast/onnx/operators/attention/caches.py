@@ -97,9 +97,9 @@ def attention_gate(call: NodeCall) -> Sequence[Value]:
         call.refuse("the second output needs the input b")
     call.at_most(1, dims[-1], "the last size must be at least 1")
     for n, what in ((1, "dt_bias"), (2, "decay_scale")):
-        held = known_shape(call, n, what)
-        if held is not None:
-            call.equal(multiply(*held), dims[-1], f"{what} must have a number for each head")
+        shape = known_shape(call, n, what)
+        if shape is not None:
+            call.equal(multiply(*shape), dims[-1], f"{what} must have a number for each head")
     expect(call, 3, "b", dims)
     return Value(dims, call.dtype()), Value(dims, call.dtype())
 

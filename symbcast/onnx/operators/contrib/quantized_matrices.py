@@ -171,11 +171,11 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
 
 def _is_packed_before(call: NodeCall, wanted: Sequence[int]) -> Formula:
     """Return when ONNX Runtime takes B for a matrix that it packed itself: sizes are 0 or as they must be, one is 0."""
-    held = known_shape(call, 1, "B")
-    if held is None or len(held) != len(wanted) or all(call.bounds.is_at_least(size, 1) for size in held):
+    shape = known_shape(call, 1, "B")
+    if shape is None or len(shape) != len(wanted) or all(call.bounds.is_at_least(size, 1) for size in shape):
         return FALSE
-    fits = [any_of([equal(size, 0), equal(size, number)]) for size, number in zip(held, wanted, strict=True)]
-    return all_of([call.empty(held), *fits])
+    fits = [any_of([equal(size, 0), equal(size, number)]) for size, number in zip(shape, wanted, strict=True)]
+    return all_of([call.empty(shape), *fits])
 
 
 def _check_packed(call: NodeCall, position: int, what: str, columns: int, each: int) -> None:
