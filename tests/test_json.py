@@ -22,6 +22,7 @@ KEYS = [
     "witness",
     "counterexample",
     "conflict",
+    "account",
 ]
 
 CALLS = [
@@ -58,7 +59,7 @@ def test_texts_read_back(shapes, options):
     assert (data["shape"] is None) == (result.verdict is sb.Verdict.NEVER)
     read, whole = sb.Condition(data["condition"]), result.guard()
     for given in (data[key] for key in ("witness", "counterexample") if data[key]):
-        assert read.guard()({str(s): given[str(s)] for s in read.symbols}) is whole(given)
+        assert read.guard()({s.name: given[s.name] for s in read.symbols}) is whole(given)
 
 
 def test_equivalent_after_a_round_trip():

@@ -169,6 +169,10 @@ class Kept(Generic[T]):
         self.cost = cost
         self.uses = frozenset(uses)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy is paid as one value: those that it uses refer to the work behind them, which cannot be copied.
+        return Kept, (self.value, self.cost + sum(kept.cost for kept in self.uses))
+
     def pay(self) -> bool:
         """Charge the cost as if the value were computed now; return False if too little effort is left."""
         outer = _current.get()

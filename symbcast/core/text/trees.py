@@ -155,6 +155,20 @@ def is_total(tree: Tree) -> bool:
     return True
 
 
+def has_all_axes(tree: Tree) -> bool:
+    """Return whether a tree has all axes of a sequence (``*a``): a relation of it holds on each axis."""
+    match tree:
+        case Name(text):
+            return text.startswith("*")
+        case Division(_, left, right):
+            return has_all_axes(left) or has_all_axes(right)
+        case Sum(parts) | Product(_, parts) | Call(_, parts):
+            return any(map(has_all_axes, parts))
+        case Power(base, _):
+            return has_all_axes(base)
+    return False
+
+
 def is_nonnegative(tree: Tree) -> bool:
     """Return whether a tree is 0 or more at all sizes, as far as its form shows."""
     match tree:
@@ -393,7 +407,12 @@ def either(parts: Iterable[Sentence]) -> Sentence:
 
 
 def negated(sentence: Sentence) -> Sentence:
-    """Return the negation; that of a comparison whose sides have values is the opposite comparison."""
+    """Return the negation; that of a comparison whose sides have values is the opposite comparison.
+
+    Raises `UnclearError` for a relation of all axes: the opposite one would hold on each axis, not on some.
+    """
+    if isinstance(sentence, Relation) and any(map(has_all_axes, sentence.trees)):
+        raise UnclearError
     if isinstance(sentence, Relation) and len(sentence.operators) == 1 and all(map(is_total, sentence.trees)):
         return Relation((NEGATED[sentence.operators[0]],), sentence.trees)
     return sentence.part if isinstance(sentence, Not) else Not(sentence)

@@ -180,9 +180,10 @@ def at_the_most(clause: Formula, size: Symbol, most: Dim) -> Formula | None:
     """Return what a comparison requires of the limit of a size that grows its larger side; None for others.
 
     >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.logic.formulas import at_most
     >>> c, N, M = symbol("c"), symbol("N"), symbol("M")
     >>> at_the_most(at_most(2, c), c, N * M), at_the_most(at_most(c, 2), c, N * M)
-    (Comparison('<=', 2, M*N), None)
+    (Comparison('<=', 0, M*N - 2), None)
     """
     if not isinstance(clause, Comparison) or clause.operator not in ("<=", "<", "=="):
         return None

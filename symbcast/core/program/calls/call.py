@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.core.algebra.arithmetic import join, value_of
+from symbcast.core.algebra.sequences import sequences_of
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.broadcasting import AttributeLike, Emission, Rule, find_rule
 from symbcast.core.broadcasting.constraints import Constraint, Origin
@@ -20,6 +21,7 @@ from symbcast.core.reasons import SIZE
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.answer import Tier
 from symbcast.core.solver.budget import asked, current, once, one_call
+from symbcast.core.solver.groups.normal_form import symbols_in
 from symbcast.core.solver.masks.masks import Masks
 from symbcast.core.verdicts import Verdict, within_bound
 
@@ -371,7 +373,9 @@ class Call:
 
         known = assumed(self.shown, self.assumptions, self.min_size)
         if self.scope.unrolled is not None:
-            known += self.scope.links
+            # The other links are about sequences that the question does not have: the longer one of two at some place.
+            own = set(sequences_of(self.shown))
+            known += [f for f in self.scope.links if own.issuperset(sequences_of(symbols_in(f)))]
         return all_of(known)
 
     @property
