@@ -265,6 +265,8 @@ def counted(name: str, value: str, example: str, command: str, kind: str) -> str
     """Return the error for a value that is no number."""
     said = f"{name} {shown(value)}: write {kind}, as in {example}"
     digits = re.match(r"[0-9]+(?=\s*(?:s|sec|seconds|\.0*)?$)", value)
+    if digits and digits[0] == value:
+        return f"{name} {shown(value)}: is too large; write {kind}, as in {example}"
     if digits:
         return f"{name} {shown(value)}: write {name} {digits[0]}"
     if value.casefold() in ("all", "none", "any", "inf", "unlimited", "max", "no"):
