@@ -106,6 +106,16 @@ def test_sources_of_open_answers_need_a_choice():
     with pytest.raises(sb.UndecidedError):
         report.to_stablehlo()
     assert "Not analysed" in report.to_stablehlo(open=False)
+    for write in (report.guard, report.to_python, sb.broadcast("N", "M").guard):
+        with pytest.raises(sb.errors.ShapeTypeError, match="open=False"):
+            write(open="no")
+
+
+def test_a_contract_of_what_is_open_at_all_sizes_says_so():
+    text = """<ir_version: 9, opset_import: ["": 18, "own": 1]>
+    g (float[K, 3] x) => (float[P] z) { z = own.Mystery(x) }"""
+    contract = sb.onnx.check(onnx.parser.parse_model(text)).contract(K="1..4")
+    assert contract.reason == "open at all sizes: z (Mystery): unknown operator of domain own"
 
 
 def test_an_open_answer_says_what_works_what_fails_and_what_is_open():

@@ -69,6 +69,7 @@ class Guards(ABC):
         """
         from symbcast.answers.guards import Undecided, python_guard
 
+        _check_open(open)
         account, names = self._account, self._shown
         assumed = self._assumed if with_assumptions else TRUE
         if open is not None or not account.is_open:
@@ -84,6 +85,7 @@ class Guards(ABC):
 
         Raises `UndecidedError` if there may be some and the caller does not say.
         """
+        _check_open(open)
         account, names = self._account, self._shown
         if account.is_open and open is None:
             reason = f"{account.reason}; open=False writes a guard for the sizes that are proved to work"
@@ -212,3 +214,9 @@ class Guards(ABC):
     def _found_clauses(self) -> Sequence[Any]:
         """Return the findings, each about a clause of the condition."""
         return ()
+
+
+def _check_open(answer: Any) -> None:
+    """Raise `ShapeTypeError` unless a caller's answer for open sizes is True, False or None: text may say no."""
+    if answer is not None and not isinstance(answer, bool):
+        raise ShapeTypeError(answer, "an answer for open sizes", "write open=True, open=False or leave it out")

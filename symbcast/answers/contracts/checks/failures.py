@@ -75,7 +75,7 @@ def undecided_in(question: Question, ranges: Ranges) -> Failure | None:
         return None
     sizes = decision.witness()
     at = None if sizes is None else _all(question, ranges, sizes, question.partial.undecided)
-    shown = "" if at is None else f" at {_shown(at, question.partial.undecided, question)}"
+    shown = "" if at is None else f" at {_shown(at, question.partial.undecided, question) or 'all sizes'}"
     return Failure(at, "", "", f"open{shown}: {question.partial.reason}")
 
 
