@@ -142,6 +142,7 @@ FOUND = (
     f"ai.onnx.ml.TreeEnsembleRegressor f:A nodes_featureids=[0,0,0] {_TREE}",
     f"ai.onnx.ml.TreeEnsembleRegressor f:A nodes_featureids=[1,0,0] {_TREE}",
     "com.microsoft.QLinearAveragePool u:CxAx3xB f=1.0 u=0 f=1.0 u=0 kernel_shape=[3,3] channels_last=1",
+    "ai.onnx.ml.OneHotEncoder i:2xA cats_int64s=[0,1,2] zeros=0",
     "NonZero f=0.0 @ 13",
     "NonZero f=2.0 @ 13",
     "com.microsoft.QLinearSoftmax u:BxA f: u=0 f=1.0 u=0 axis=-1 opset=13",

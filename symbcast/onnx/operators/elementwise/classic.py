@@ -54,6 +54,8 @@ def mapper(call: NodeCall) -> Value:
 def one_hot(call: NodeCall) -> Value:
     """A new last axis for the categories."""
     categories = call.integers("cats_int64s") or _texts(call, "cats_strings")
+    if not call.integer("zeros", 1):
+        call.note("not checked: the input, which is data, must hold only categories", is_about_data=True, by=[0])
     return Value((*call.shape(0), len(categories)), FLOAT)
 
 
