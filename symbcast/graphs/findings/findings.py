@@ -90,7 +90,7 @@ def findings_of(checked: Checked) -> Iterator[Finding]:
     Requirements on data-dependent sizes come last.
     """
     reader = _Reader(checked)
-    if checked.env.verdict is Verdict.NEVER:
+    if checked.env.decided_verdict is Verdict.NEVER:
         yield from map(reader.clash, checked.env.clashes())
         return
     yield from reader.conjuncts(checked.conditions.inputs.clauses)

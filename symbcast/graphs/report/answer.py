@@ -171,7 +171,7 @@ class GraphAnswer(ModuleAnswer):
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty if everything is decided."""
-        return self._partial_reason or self._env.reason
+        return self._checked.walk.stopped or self._env.reason or self._partial_reason
 
     @property
     def _partial_reason(self) -> str:

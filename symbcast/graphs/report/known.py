@@ -104,7 +104,9 @@ def _of_inputs(checked: Checked, point: Sizes) -> Sizes:
 
 
 def _candidates(checked: Checked, smallest: tuple[Sizes, ...]) -> Iterator[Sizes]:
-    """Yield sizes that meet the requirements."""
+    """Yield sizes that meet the requirements; none where a walk stopped at its budget, as each other one would."""
+    if checked.walk.stopped:
+        return
     for point in smallest:
         yield _of_inputs(checked, point)
     names, needed = shown_of(checked), (*checked.conditions.inputs.clauses, assumed_of(checked))

@@ -224,6 +224,9 @@ class Program:
 
         The condition decides each size, whatever the verdict.
         """
+        return self._recording.account(self._account) if self.is_open else self._account()
+
+    def _account(self) -> Account:
         from symbcast.core.account import exact
 
         verdict = self.decided_verdict

@@ -34,6 +34,7 @@ from symbcast.core.text.printing import formula_text
 from symbcast.errors import ConcurrentUseError
 
 if TYPE_CHECKING:
+    from symbcast.core.account import Account
     from symbcast.core.algebra.symbols import Symbol, Unknown
     from symbcast.core.broadcasting import Demand, Rule
     from symbcast.core.program.parts.large_sizes import Ask
@@ -72,6 +73,7 @@ class Recording:
         self.known: Decision | None = None
         """A decision that was made of the same question, if nothing is recorded after it."""
         self._parts: tuple[object, Parts[Any] | None] = (None, None)
+        self._account: tuple[object, Account | None] = (None, None)
         # Reentrant: an operand's `__index__`, called while it is read, may also use the program.
         self._lock = RLock()
         self._take, self.end = partial(self._lock.acquire, blocking=False), self._lock.release
@@ -186,6 +188,17 @@ class Recording:
                     return found
                 self._parts = answers, found
             return self._parts[1]
+
+    def account(self, work: Callable[[], Account]) -> Account:
+        """Return the account of an undecided program, computed once for a state of it."""
+        with self._lock:
+            answers = self.answers
+            known = self._account[1]
+            if known is None or self._account[0] is not answers:
+                known = work()
+                if not was_stopped():
+                    self._account = answers, known
+            return known
 
     @property
     def reason(self) -> str:
