@@ -21,6 +21,7 @@ import ast
 import base64
 import copy
 import faulthandler
+import json
 import os
 import signal
 import sys
@@ -515,7 +516,16 @@ def told(row):
     return " ".join(words) + f" -> {row.get('count', 1)} @ {row.get('domain_version', row['opset'])}"
 
 
+def serve():
+    """Answer rows on standard input by their outcomes, a line each, until it ends."""
+    for line in sys.stdin:
+        print(json.dumps(outcomes(json.loads(line))), flush=True)
+
+
 def main():
+    if sys.argv[1:] == ["--serve"]:
+        serve()
+        return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("count", type=int)
     parser.add_argument("--start", type=int, default=0)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from itertools import product
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,12 +15,25 @@ import pytest
 pytest.importorskip("onnx")
 
 from recorded_nodes import DATA, model
-from single_nodes import CRASHED, drawn, faults, outcomes, parsed, told, unpacked
+from single_nodes import CRASHED, drawn, faults, parsed, told, unpacked
 
 import symbcast as sb
 from symbcast.onnx.operators.families import OPERATORS
 
 PARTS, DRAWN = 12, 12
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """Return what runs rows, in a process whose forks are safe: other tests load libraries with threads."""
+    command = [sys.executable, str(Path(__file__).parents[1] / "single_nodes.py"), "--serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+
+        def run(row):
+            print(json.dumps(row), file=server.stdin, flush=True)
+            return json.loads(server.stdout.readline())
+
+        yield run
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +73,7 @@ UNRECORDED = {
 
 
 @pytest.mark.parametrize("part", range(10))
-def test_a_random_node_is_answered_as_it_runs(part):
+def test_a_random_node_is_answered_as_it_runs(outcomes, part):
     pytest.importorskip("onnxruntime")
     for number in range(part * DRAWN, (part + 1) * DRAWN):
         row = drawn(Random(number))
@@ -95,7 +111,7 @@ def test_the_answer_says_where_the_runtime_crashes(line):
 
 
 @pytest.mark.parametrize("line", CRASHES)
-def test_the_runtime_does_crash_there(line):
+def test_the_runtime_does_crash_there(outcomes, line):
     pytest.importorskip("onnxruntime")
     row, (place, axis) = parsed(line), CRASHES[line]
     number = row["inputs"][place]["shape"][axis]
@@ -151,7 +167,7 @@ FOUND = (
 
 
 @pytest.mark.parametrize("line", FOUND)
-def test_a_node_that_was_found_is_answered_as_it_runs(line):
+def test_a_node_that_was_found_is_answered_as_it_runs(outcomes, line):
     pytest.importorskip("onnxruntime")
     row = parsed(line)
     row["symbols"] = sorted({d for given in row["inputs"] if given for d in given["shape"] if isinstance(d, str)})

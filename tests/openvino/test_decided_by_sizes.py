@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +15,6 @@ pytest.importorskip("openvino")
 
 import openvino as ov
 from openvino import opset13 as op
-from recorded_nodes import in_a_process
 
 import symbcast as sb
 from symbcast import Verdict
@@ -104,8 +109,32 @@ def without_first(values):
     return op.slice(values, number([1]), number([99]), number([1]))
 
 
-def inferred(step, most, sizes):
-    """Return the lengths that OpenVINO infers, or None; run in a process of its own."""
+INFER = """
+import json, sys
+from test_decided_by_sizes import inferred
+name, most, sizes = json.loads(sys.stdin.read())
+print(json.dumps(inferred(name, most, sizes)))
+"""
+
+
+def inferred_apart(*question):
+    """Return what `inferred` returns in a new process: a fork would copy the locks of threads."""
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-c", INFER],
+        input=json.dumps(question),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [here, here.parent]))},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def inferred(name, most, sizes):
+    """Return the lengths that OpenVINO infers, or None."""
+    step = globals()[name]
     found = []
     for n, m in sizes:
         # A request that failed once may fail again at sizes that work.
@@ -122,7 +151,7 @@ def test_sizes_decide_how_often_a_loop_runs(step, most):
     report = sb.openvino.check(looped(step, most))
     guard, told = report.guard(), []
     sizes = [(n, m) for n in (1, 2, 3, 4, 5, 8, 9) for m in (1, 2, 3, 4)]
-    for (n, m), found in zip(sizes, in_a_process(inferred, step, most, sizes), strict=True):
+    for (n, m), found in zip(sizes, inferred_apart(step.__name__, most, sizes), strict=True):
         at = {"x_dim_0": n, "y_dim_0": m}
         try:
             told.append(guard(at))
