@@ -216,10 +216,13 @@ def outcome(call):
             }
         if is_open:
             continue
-        known += 1
         working = [r for r in reals if r is not None]
         # Suitable data decide: where some data work, the trace must say so, and what comes out.
-        guard = report.guard()(**{str(s): n for s, n in at.items()})
+        try:
+            guard = report.guard()(**{str(s): n for s, n in at.items()})
+        except sb.UndecidedError:  # the answer is open there, and says so
+            continue
+        known += 1
         if data and working and guard:
             # Data that suit may be of sizes that were not tried: what comes out in any case counts then.
             told |= {
