@@ -224,27 +224,17 @@ class kept(Generic[T]):  # noqa: N801 - a decorator, as `property` is
     def __get__(self, subject: object | None, owner: type) -> Self | T:
         if subject is None:
             return self
-        found: dict[str, Kept[T] | None] = subject.__dict__.setdefault("_kept_values", {})
-        value, found[self._name] = once(found.get(self._name), lambda: self._work(subject))
+        return self._value(subject)
+
+    def _value(self, subject: Any) -> T:
+        values: dict[str, Kept[T] | None] = subject.__dict__.setdefault("_kept_values", {})
+        value, values[self._name] = once(values.get(self._name), lambda: self._work(subject))
         return value
 
 
-class answered(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+class answered(kept[T]):  # noqa: N801 - a decorator, as `property` is
     """A property that counts as a separate call and is computed `once`."""
 
-    def __init__(self, work: Callable[[Any], T]) -> None:
-        self._work = work
-        self._name = work.__name__
-        self.__doc__ = work.__doc__
-
-    @overload
-    def __get__(self, subject: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, subject: object, owner: type) -> T: ...
-    def __get__(self, subject: object | None, owner: type) -> Self | T:
-        if subject is None:
-            return self
-        kept: dict[str, Kept[T] | None] = subject.__dict__.setdefault("_answered", {})
+    def _value(self, subject: Any) -> T:
         with asking(subject):
-            value, kept[self._name] = once(kept.get(self._name), lambda: self._work(subject))
-        return value
+            return super()._value(subject)
