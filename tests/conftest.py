@@ -14,25 +14,6 @@ from hypothesis import HealthCheck, settings
 
 # Packages and files that tests hand to others, and engines of other packages: no tests of ours.
 collect_ignore = ["data", "conformance/engines"]
-if find_spec("torch") is None:  # scripts and helpers that load it as they are imported
-    collect_ignore += [
-        "eager_modules.py",
-        "error_cases.py",
-        "exported/compare_release.py",
-        "exported/count_operators.py",
-        "exported/record_errors.py",
-        "exported_models.py",
-        "exported_others.py",
-        "graph_runs.py",
-        "random_modules.py",
-        "exported/record_guards.py",
-        "exported/run_models.py",
-        "exported/survey_models.py",
-        "exported/survey_functions.py",
-        "training_graphs.py",
-    ]
-if find_spec("onnx") is None:
-    collect_ignore += ["conformance/models.py", "conformance/record.py"]
 if find_spec("jax") is None:
     collect_ignore += ["stablehlo", "stablehlo_corpora"]
 
@@ -54,6 +35,14 @@ def pytest_configure(config):
         settings.load_profile("ci" if config.getoption("--run-slow") else "quick")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_ignore_collect(collection_path):
+    """Leave helpers and scripts without examples out: ``--doctest-modules`` would import all, and what they import."""
+    is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith(("test_", "conftest"))
+    if is_helper and Path(__file__).parent in collection_path.parents and ">>>" not in collection_path.read_text():
+        return True
+    return None
 
 
 def pytest_collection_modifyitems(config, items):
