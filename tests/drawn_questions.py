@@ -66,12 +66,12 @@ def code_of(text):
     return compile(text, "dim", "eval")
 
 
-def value(text, sizes):
-    """Return the size that a text has; -1, which is no size, where it has none."""
+def value(text, sizes, undefined=-1):
+    """Return the size that a text has; ``undefined``, by default -1, which is no size, where it has none."""
     try:
         return eval(code_of(text), SCOPE, sizes)
     except (ZeroDivisionError, NoSizeError):
-        return -1
+        return undefined
 
 
 def names_in(text):

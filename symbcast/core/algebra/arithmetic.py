@@ -15,6 +15,7 @@ from symbcast.core.algebra.operations import (
     floordiv_terms,
     is_mention,
     join_terms,
+    joined_sizes,
     mention,
     modulo_terms,
 )
@@ -96,11 +97,11 @@ def maximum(dims: Iterable[Dim]) -> Dim:
 
 
 def join(dims: Iterable[Dim]) -> Dim:
-    """Return the join of dimensions, the size of an axis on which they are broadcast together; 1 for no dimensions.
+    """Return the join of sizes, the size of an axis on which they are broadcast together; 1 for no sizes.
 
     The join of two different numbers other than 1 has no value, and stays unevaluated.
     """
-    return join_terms(map(term, dims)).dim()
+    return joined_sizes(map(term, dims)).dim()
 
 
 def defined_join(dims: Sequence[Dim]) -> Dim:
@@ -109,7 +110,7 @@ def defined_join(dims: Sequence[Dim]) -> Dim:
     if len(set(numbers)) > 1:
         text = f"broadcast({', '.join(map(str, dims))})"
         raise DimensionError(text, f"sizes {numbers[0]} and {numbers[1]} differ and neither is 1")
-    return join(dims)
+    return join_terms(map(term, dims)).dim()
 
 
 def mentioning(dim: Dim, terms: Iterable[Term]) -> Dim:
@@ -142,7 +143,7 @@ def join_with(joined: Dim, member: Dim) -> Dim:
 
     It equals ``join((joined, member))``, but the members of the first join are not sorted again.
     """
-    args = tuple(term(d) for d in join_members(joined))
+    args = tuple(term(d) for d in join_members(joined) if d != 1)
     added = term(member)
     place = bisect_left(args, added.key, key=lambda arg: arg.key)
     if place < len(args) and args[place] is added:

@@ -232,7 +232,10 @@ def _key_of(value: Term) -> tuple[object, ...]:
 
 
 def join_terms(args: Iterable[Term]) -> Term:
-    """Return the join of terms; a join of two different numbers other than 1 has no value and stays unevaluated."""
+    """Return the join of terms; a join of two different numbers other than 1 has no value and stays unevaluated.
+
+    So does a join with 1 of a term that may be negative, ``broadcast(1, M - 3)``: it has no value where M is below 3.
+    """
     members: dict[Term, None] = {}
     for arg in args:
         members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == "join" else (arg,)))
@@ -240,8 +243,57 @@ def join_terms(args: Iterable[Term]) -> Term:
     if not members:
         return constant(1)
     if len(members) == 1:
-        return next(iter(members))
+        only = next(iter(members))
+        low = only.lower_bound
+        if low is not None and low >= 0:
+            return only
+        members[constant(1)] = None
     return Operation("join", tuple(sorted(members, key=_key_of)))
+
+
+def joined_sizes(args: Iterable[Term]) -> Term:
+    """Return the join of terms that are known to be sizes: of a single one, that term."""
+    found = join_terms(args)
+    only = joined_with_one(found)
+    return found if only is None else only
+
+
+def joined_with_one(value: Term) -> Term | None:
+    """Return the term that is joined with 1 only because it may be negative; None for any other term."""
+    if isinstance(value, Operation) and value.kind == "join" and constant(1) in value.args:
+        return next(arg for arg in value.args if arg is not constant(1))
+    return None
+
+
+def joins_with_one(value: Term) -> Mapping[Operation, Term]:
+    """Return the joins of terms with 1 at every depth, inner ones first, with the terms: see `joined_with_one`."""
+    found: dict[Operation, Term] = {}
+    if not value.is_total:
+        _add_joins_with_one(value, found, set())
+    return found
+
+
+def _add_joins_with_one(value: Term, found: dict[Operation, Term], seen: set[Operation]) -> None:
+    for operation in value.operations():
+        if operation in seen or operation.is_total:
+            continue
+        seen.add(operation)
+        for arg in operation.args:
+            _add_joins_with_one(arg, found, seen)
+        only = joined_with_one(operation)
+        if only is not None:
+            found[operation] = only
+
+
+def without_joins_with_one(value: Term) -> Term:
+    """Return a term with each term that is joined with 1 in place of that join.
+
+    They are equal wherever the joins have a value, so check first that no such term is negative.
+    """
+    sizes: dict[Operation, Term] = {}
+    for join, size in joins_with_one(value).items():
+        sizes[join] = Substitution(dict(sizes), of_symbols=False).term(size) if sizes else size
+    return Substitution(sizes, of_symbols=False).term(value) if sizes else value
 
 
 def operate(kind: Kind, args: tuple[Term, ...]) -> Term:

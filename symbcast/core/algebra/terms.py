@@ -443,15 +443,22 @@ def _product(left: Monomial, right: Monomial) -> Monomial:
 
 
 def _is_idle(monomial: Monomial, place: int) -> bool:
-    """Return whether a factor changes nothing: ``x * min(x, 1)`` is ``x`` for every x from 0 on."""
+    """Return whether a factor changes nothing: ``x * min(x, 1)`` is ``x`` for every x from 0 on.
+
+    With several members each of them must divide the product: ``x * min(x, y, 1)`` is 0 where y is.
+    """
     factor = monomial[place]
     assert isinstance(factor, Operation)
     if factor in monomial[:place]:
         return True
-    inner = next((arg for arg in factor.args if not arg.is_constant), None)
-    if inner is None or len(inner.coefficients) != 1:
+    return all(arg.is_constant or _divides(arg, monomial) for arg in factor.args)
+
+
+def _divides(value: Term, monomial: Monomial) -> bool:
+    """Return whether a term is a positive multiple of some of the factors, none of which is ever negative."""
+    if len(value.coefficients) != 1:
         return False
-    ((atoms, number),) = inner.coefficients.items()
+    ((atoms, number),) = value.coefficients.items()
     others = list(monomial)
     for atom in atoms:
         low = atom.lower_bound

@@ -10,22 +10,26 @@ from __future__ import annotations
 from functools import lru_cache
 
 from symbcast.core.algebra.arithmetic import join_members
+from symbcast.core.algebra.operations import joins_with_one, without_joins_with_one
 from symbcast.core.algebra.terms import Dim, term
 from symbcast.core.logic.formulas import (
     AllOf,
     AnyOf,
     Comparison,
     Formula,
+    Leaf,
     all_of,
     any_of,
     at_most,
     clauses,
+    dims_of,
     is_total,
     may_be_negative,
     needs,
     one_or_equal,
     operation_needs,
     opposite,
+    with_dims,
 )
 
 
@@ -79,7 +83,27 @@ def _guarded(formula: Formula, known: frozenset[Formula]) -> Formula:
                 if not isinstance(part, (AllOf, AnyOf)):
                     known = known.union((opposite(part),))
             return any_of(found)
+    written = apart_from_one(formula)
+    if written is not formula:
+        return _guarded(written, known)
     return all_of([*(need for need in needs(formula) if need not in known), formula])
+
+
+def apart_from_one(formula: Leaf) -> Formula:
+    """Return a leaf without joins with 1 of terms that may be negative: each such term, which must not be negative.
+
+    >>> from symbcast.core.algebra.arithmetic import defined_join, subtract
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N, M = symbol("N"), symbol("M")
+    >>> apart_from_one(at_most(N, defined_join((1, subtract(M, 3)))))
+    AllOf((Comparison('<=', 0, M - 3), Comparison('<=', N, M - 3)))
+    """
+    terms = [term(dim) for dim in dims_of(formula) if not isinstance(dim, int)]
+    sizes = dict.fromkeys(size for value in terms for size in joins_with_one(value).values())
+    if not sizes:
+        return formula
+    needed = (at_most(0, without_joins_with_one(size).dim()) for size in sizes)
+    return all_of([*needed, with_dims(formula, lambda dim: without_joins_with_one(term(dim)).dim())])
 
 
 def each_member(found: Comparison) -> Formula:

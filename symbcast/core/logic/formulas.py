@@ -295,7 +295,9 @@ def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Leaf]:
         if operation.kind in ("//", "%") and not (operation.args[1].lower_bound or 0) > 0:
             yield different(operation.args[1].dim(), 0)
         if operation.kind == "join":
-            yield Compatible(tuple(arg.dim() for arg in operation.args))
+            members = tuple(arg.dim() for arg in operation.args if not (arg.is_constant and arg.constant == 1))
+            if len(members) > 1:
+                yield Compatible(members)
             yield from (at_most(0, arg.dim()) for arg in operation.args if may_be_negative(arg))
 
 

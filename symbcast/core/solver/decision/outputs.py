@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join
+from symbcast.core.algebra.operations import without_joins_with_one
 from symbcast.core.algebra.terms import term
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ COMPARED_UP_TO = 64
 
 def collapse(members: Iterable[Dim], decision: Decision) -> Dim:
     """Return the size of an axis wherever the condition holds; a plain dimension if the facts decide it."""
-    kept = list({term(d): d for d in map(decision.fixed, members) if d != 1}.values())
+    sizes = (without_joins_with_one(term(decision.fixed(member))).dim() for member in members)
+    kept = list(dict.fromkeys(size for size in sizes if size != 1))
     number = next((d for d in kept if isinstance(d, int)), None)
     if number is not None:
         return number

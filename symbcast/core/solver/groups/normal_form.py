@@ -7,8 +7,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import join_members, replacing, value_of
+from symbcast.core.algebra.operations import joins_with_one
 from symbcast.core.algebra.symbols import Symbol, UserSymbol, symbol
-from symbcast.core.algebra.terms import Term
+from symbcast.core.algebra.terms import Term, term
+from symbcast.core.logic.definedness import apart_from_one
 from symbcast.core.logic.equal_products import equal_products
 from symbcast.core.logic.formulas import (
     FALSE,
@@ -77,13 +79,17 @@ def normal(formula: Formula) -> Formula:
     match formula:
         case Comparison(operator, left, right):
             return _normal_comparison(operator, left, right)
+        case Compatible() | Clashing() if not is_total(formula) and (apart := apart_from_one(formula)) is not formula:
+            return normal(apart)
         case Compatible(dims):
             return _normal_join(dims)
         case Clashing(dims):
             return _normal_clash(formula, [value_of(d) for d in dims])
         case AllOf(parts):
             return all_of(map(normal, parts))
-        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same and not (
+            joins_with_one(term(data)) or joins_with_one(term(target))
+        ):
             return _normal_onto(data, target)
         case AnyOf(parts):
             return any_of(map(normal, parts))
@@ -97,14 +103,17 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
         return TRUE if holds(Comparison(operator, a, b)) else FALSE
     if _is_undefined(a) or _is_undefined(b):
         return FALSE
+    found = Comparison(operator, left, right)
+    if not is_total(found) and (apart := apart_from_one(found)) is not found:
+        return normal(apart)
     if a == b:
         return _defined(Comparison(operator, a, b)) if operator in ("==", "<=") else FALSE
     if operator in ("==", "!=") and (rest := _without_common_terms(a, b)) is not None:
         return _normal_comparison(operator, *rest)
-    apart = equal_products(a, b) if operator in ("==", "!=") else None
-    if apart is not None:
-        return normal(apart if operator == "==" else negate(apart))
-    return Comparison(operator, left, right)
+    products = equal_products(a, b) if operator in ("==", "!=") else None
+    if products is not None:
+        return normal(products if operator == "==" else negate(products))
+    return found
 
 
 def _without_common_terms(left: Dim, right: Dim) -> tuple[Dim, Dim] | None:

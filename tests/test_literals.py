@@ -1,0 +1,39 @@
+"""A literal in a question, and a name that is assumed to be that number, give one answer."""
+
+import itertools
+
+import drawn_literals
+import pytest
+
+import symbcast as sb
+
+
+@pytest.mark.parametrize("kind", sorted(drawn_literals.KINDS))
+def test_a_literal_is_a_name_that_is_known(kind):
+    assert drawn_literals.examined(kind, 120, 0) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["broadcast(1, M - 3) == M - 3", "broadcast(M - 3, M - 3) == M - 3", "1 <= broadcast(M - 3) + 1"]
+)
+def test_a_size_that_is_joined_with_1_must_not_be_negative(text):
+    condition = sb.Condition(text)
+    assert condition.equivalent("M >= 3")
+    assert [condition.guard()(M=size) for size in (0, 2, 3, 4)] == [False, False, True, True]
+
+
+def test_a_join_with_1_keeps_what_its_name_required():
+    result = sb.broadcast("broadcast(N, M - 3) + 5", "K", assume="N == 1")
+    literal = sb.broadcast("broadcast(1, M - 3) + 5", "K")
+    assert str(literal.condition) == str(result.condition) == "M >= 3 and (K == M + 2 or K == 1)"
+    assert str(literal.shape) == str(result.shape) == "(M + 2,)"
+
+
+@pytest.mark.parametrize("text", ["min(K, M, 1)*K", "(N + K)*min(M, K, 1)", "2*M*K*min(K, M, 1)", "min(2*K, 1)*K"])
+def test_a_least_of_several_sizes_and_1_stays_in_a_product(text):
+    """``K*min(K, M, 1)`` is 0 where M is 0, and K elsewhere."""
+    condition = sb.Condition(f"{text} == A")
+    guard = condition.guard()
+    for sizes in itertools.product(range(4), repeat=len(guard.parameters)):
+        point = dict(zip(guard.parameters, sizes, strict=True))
+        assert guard(point) is eval(f"{text} == A", {"min": min}, point), point
