@@ -261,7 +261,7 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
             from symbcast.core.guesses import MissingAttributeError
 
-            raise MissingAttributeError(f"module {__name__!r}", name, _meant(), __dir__())
+            raise MissingAttributeError(f"module {__name__!r}", name, _meant(), __dir__)
         found = globals()[name] = getattr(import_module(module), name)
         return found
 

@@ -25,12 +25,17 @@ def meant(*lines: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
 class MissingAttributeError(AttributeError):
     """An attribute does not exist; the message, with a suggestion, is built only when it is read.
 
-    ``meant`` gives the meanings of guessed names, ``known`` are the existing names, and ``sizes`` those of the sizes,
-    which replace ``{sizes}`` in a meaning.
+    ``meant`` gives the meanings of guessed names, ``known`` returns the existing names, and ``sizes`` those of the
+    sizes, which replace ``{sizes}`` in a meaning.
     """
 
     def __init__(
-        self, owner: str, name: str, meant: Mapping[str, str], known: Collection[str], sizes: Iterable[str] = ()
+        self,
+        owner: str,
+        name: str,
+        meant: Mapping[str, str],
+        known: Callable[[], Collection[str]],
+        sizes: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         super().__init__(owner, name)
         self._owner, self._guess = owner, name
@@ -38,11 +43,12 @@ class MissingAttributeError(AttributeError):
 
     def __str__(self) -> str:
         meant = self._meant.get(self._guess) or self._meant.get(self._guess.lower())
-        close = None if meant else closest(self._guess, [n for n in self._known if not n.startswith("_")])
+        known = self._known()
+        close = None if meant else closest(self._guess, [n for n in known if not n.startswith("_")])
         if not meant and self._guess.startswith("to_"):
-            meant = listed([f"{n}()" for n in sorted(self._known) if n.startswith("to_")], "or")
+            meant = listed([f"{n}()" for n in sorted(known) if n.startswith("to_")], "or")
             close = None
-        named = ", ".join(f"{size}=..." for size in self._sizes if size.isidentifier())
+        named = ", ".join(f"{size}=..." for size in self._sizes() if size.isidentifier())
         hint = f": use {meant.replace('{sizes}', named)}" if meant else f": did you mean {close!r}?" if close else ""
         return f"{self._owner} has no attribute {self._guess!r}{hint}"
 
@@ -64,7 +70,7 @@ def guessed(module: str, names: Collection[str], *lines: str) -> Callable[[str],
     def missing(name: str) -> NoReturn:
         if name.startswith("_"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        raise MissingAttributeError(f"module {module!r}", name, meant(*lines), names)
+        raise MissingAttributeError(f"module {module!r}", name, meant(*lines), lambda: names)
 
     return missing
 
@@ -89,6 +95,11 @@ class Guessable:
             owner = f"{type(self).__name__!r} object"
             if name.startswith("_"):
                 raise AttributeError(f"{owner} has no attribute {name!r}")
-            shown = getattr(self, "_shown", None) if hasattr(type(self), "_shown") else None
-            sizes = shown.values() if isinstance(shown, Mapping) else ()
-            raise MissingAttributeError(owner, name, type(self)._meant, dir(self), sizes)
+            # `hasattr` of a name that is not there is a usual question, so nothing is collected for the message yet.
+            raise MissingAttributeError(owner, name, type(self)._meant, lambda: dir(self), lambda: _sizes_of(self))
+
+
+def _sizes_of(subject: object) -> Iterable[str]:
+    """Return the names of an answer's sizes, if it has some."""
+    shown = getattr(subject, "_shown", None) if hasattr(type(subject), "_shown") else None
+    return shown.values() if isinstance(shown, Mapping) else ()

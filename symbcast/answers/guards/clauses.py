@@ -57,10 +57,15 @@ def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Fo
     >>> guarded_clauses(condition, {symbol("N"): "N", symbol("M"): "M"})
     (Comparison('!=', N, 0), Comparison('==', 7//N, M))
     """
+    check_named(condition, names)
+    return clauses(_settled(with_values(condition)))
+
+
+def check_named(condition: Formula, names: Mapping[Symbol, str]) -> None:
+    """Raise `BindingError` for a size of the condition without a name."""
     unnamed = [s.name for s in symbols_in(condition) if s not in names and not _is_of(s, names)]
     if unnamed:
         raise BindingError(f"no name was given for {', '.join(unnamed)}", "name every size of the condition")
-    return clauses(_settled(with_values(condition)))
 
 
 def _is_of(s: Symbol, names: Mapping[Symbol, str]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 from unicodedata import normalize
 
-from symbcast.answers.guards.clauses import condition_texts, guarded_clauses, operation_kinds
+from symbcast.answers.guards.clauses import check_named, condition_texts, guarded_clauses, operation_kinds
 from symbcast.answers.guards.names import identifiers, tidy
 from symbcast.core.algebra.sequences import Rank, Rest, SequenceSymbol, sequences_of
 from symbcast.core.characters import clipped
@@ -221,15 +221,15 @@ class Guard:
         assumed: Formula = TRUE,
         undecided: Undecided | None = None,
     ) -> None:
-        twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
-        if twice:
+        if len({*names.values()}) < len(names):
+            twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
             raise BindingError(f"two sizes are called {', '.join(twice)}", "give each size its own name")
         self.formula = condition
         self.names = dict(names)
         self._sequences = sequences_of(names)
         self.name = name
         check_function_name(name)
-        guarded_clauses(condition, names)  # raises an error for a size without a name
+        check_named(condition, names)
         found = parameter_names(names, name)
         self.parameters = tuple(found.values())
         called = {s: s.sequence.name if isinstance(s, SequenceSymbol) else names[s] for s in found}

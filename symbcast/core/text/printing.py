@@ -132,6 +132,9 @@ def names_of(symbols: Iterable[Symbol]) -> dict[Symbol, str]:
     The first size with a name keeps it; another unknown gets the first free label, a user's dummy a number.
     """
     found = dict.fromkeys(symbols)
+    names = {s: s.name for s in found if type(s) is Symbol}
+    if len(names) == len(found) == len({*names.values()}):
+        return names
     other = told_apart(s for s in found if isinstance(s, Unknown))
     taken = Counter(s.name for s in found if not isinstance(s, Unknown))
     if not other and (not taken or max(taken.values()) == 1):

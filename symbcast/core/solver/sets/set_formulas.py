@@ -55,6 +55,8 @@ def _written_out(symbol: Symbol, members: SizeSet) -> Formula:
 
 
 def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
+    if members is within:
+        return AllOf(())
     members = members & within
     missing = within - members
     if not missing:
