@@ -27,6 +27,7 @@ from symbcast.paths.points import Condition, Points
 from symbcast.paths.real_calls import Limits, Raised, RealCalls, Sizes
 from symbcast.paths.runs.exploration import Exploration, Observed, Outcome, diverged
 from symbcast.paths.runs.steps import Step, UntracedError
+from symbcast.paths.values.size import SizeAsKeyError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
@@ -524,6 +525,8 @@ class _Confirming:
 
     def _otherwise(self, foreseen: _Foreseen, real: Any, at: Sizes) -> UntracedError:
         outcome = self.outcomes[foreseen.outcome]
+        if isinstance(outcome.error, SizeAsKeyError):
+            return UntracedError("a size is a key, in a dict, set or cache, which is not followed", outcome.place)
         if foreseen.is_violated:
             step = self._steps[foreseen.outcome][foreseen.length]
             was, place = f"{step.error} ({step.reason})", step.place

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.answers.show.document import Field, Line, Span, conjunction, field, words
+from symbcast.answers.explanation.words import in_words, saying
+from symbcast.answers.show.document import LONGEST, Conjunction, Field, Line, Span, field, said, whole, words
 from symbcast.core.characters import sizes_text
-from symbcast.core.logic.formulas import FALSE, TRUE, clauses
+from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, AnyOf
+from symbcast.core.solver.sets.residue_formulas import literal_count
+from symbcast.core.solver.sets.set_formulas import gathered
 
 if TYPE_CHECKING:
     from symbcast.answers.explanation.names import Namer
     from symbcast.core.account import Account, Open, Sizes
+    from symbcast.core.logic.formulas import Formula
 
+LONG = 160
+"""Longer conditions have a line for each clause or case."""
+_PARTS = 6
+"""How many clauses or cases of a long condition are shown."""
 _SHOWN = 4
 _NOT_PROVED = "not proved for any sizes"
 _NEGATED = 60
@@ -52,7 +60,7 @@ def _open(parts: Sequence[Open], namer: Namer, rest: str) -> Iterator[Line]:
 def _working(account: Account, namer: Namer) -> Field:
     """Return the sizes that are proved to work, or else points that work."""
     if account.works != FALSE:
-        return field("works when", *conjunction(clauses(account.works), namer))
+        return field("works when", *condition_lines(account.works, namer, ".account.works", in_code=True))
     return field("works at", _at(account.working)) if account.working else field("works when", words(_NOT_PROVED))
 
 
@@ -62,8 +70,46 @@ def _failing(account: Account, namer: Namer) -> Field:
     if account.needed == TRUE:
         return field("fails at", _at(account.failing)) if account.failing else field("fails when", words(_NOT_PROVED))
     if account.needed == FALSE or len(text) > _NEGATED:
-        return field("fails unless", *conjunction(clauses(account.needed), namer))
+        return field("fails unless", *condition_lines(account.needed, namer, ".condition", in_code=True))
     return field("fails when", (Span(namer.formula(account.fails), True),))
+
+
+def condition_lines(formula: Formula, namer: Namer, place: str, *, in_code: bool = False) -> Iterator[Line]:
+    """Yield a condition: a short one in words, a long one with a clause or case on each line; nothing is cut.
+
+    ``place`` is where code finds all of a condition that is shown in part.
+    """
+    formula = gathered(formula)
+    if not isinstance(formula, AllOf | AnyOf) or len(namer.formula(formula)) <= LONG:
+        yield _one_line(formula, namer, in_code)
+        return
+    word, kind = ("and", "clause") if isinstance(formula, AllOf) else ("or", "case")
+    for number, part in enumerate(formula.parts[:_PARTS]):
+        yield (Span(f"{word} "), *_part(part, namer, place)) if number else _part(part, namer, place)
+    left = len(formula.parts) - _PARTS
+    if left > 0:
+        yield words(f"{word} {left} more {kind}{'s' * (left > 1)}; {place} has all")
+
+
+def _one_line(formula: Formula, namer: Namer, in_code: bool) -> Line:
+    text, math = namer.formula(formula), Conjunction((namer.renamed_formula(formula),))
+    is_code = in_code or _is_nested(formula, namer)
+    return whole(text, math) if is_code else said(in_words(formula, namer), text, math)
+
+
+def _part(formula: Formula, namer: Namer, place: str) -> Line:
+    is_nested = isinstance(formula, AllOf | AnyOf)
+    text = f"({namer.formula(formula)})" if is_nested else namer.formula(formula)
+    if len(text) <= LONGEST or not is_nested:
+        return whole(text, Conjunction((namer.renamed_formula(formula),)))
+    return words(f"a condition of {literal_count(formula)} comparisons, which {place} has")
+
+
+def _is_nested(formula: Formula, namer: Namer) -> bool:
+    """Return whether words for a formula would need parentheses."""
+    if not isinstance(formula, AllOf | AnyOf) or saying(formula, namer) is not None:
+        return False
+    return any(isinstance(part, AllOf | AnyOf) and saying(part, namer) is None for part in formula.parts)
 
 
 def _at(points: Sequence[Sizes]) -> Line:

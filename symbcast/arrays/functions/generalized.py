@@ -40,7 +40,7 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
     if ufunc.__name__.startswith(_NEED_FINITE):
         zeros = [equal(d, 0) for v in inputs for d in contents_of(v).divisors]
         if zeros and path.ask(any_of(zeros)):
-            path.fail_to_trace(f"{ufunc.__name__} of data that may not be finite")
+            path.fail_to_trace(f"numpy.linalg.{ufunc.__name__.partition('_')[0]} of data that may not be finite")
     left = options.keys() - _OPTIONS
     if left or len(outs) > len(_signature(ufunc.signature)[1]):
         path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not supported")

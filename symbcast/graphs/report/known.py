@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.names import Namer
 from symbcast.core.account import Account, Open, Sizes, joined
+from symbcast.core.characters import listed
 from symbcast.core.logic.formulas import FALSE, TRUE, all_of, clauses
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.solver.groups.normal_form import symbols_in
@@ -57,9 +58,10 @@ def partial_reason(checked: Checked) -> str:
         return ""
     asker, env = checked.asker, checked.env
     met = [s for s in symbols_in(undecided[0]) if s in asker.origins]
-    size = next((s for s in met if s in asker.undecided), met[0])
+    inner = [s for s in met if s in asker.undecided] or met[:1]
     text = Namer.of(env.shown).formula(undecided[0])
-    return f"{text} may depend on sizes: {env.shown.get(size, size.name)} is {asker.origins[size]}"
+    origins = listed([f"{env.shown.get(s, s.name)} is {asker.origins[s]}" for s in inner[:3]])
+    return f"it may depend on sizes whether {text}, where {origins}"
 
 
 def left_open(checked: Checked) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
@@ -41,6 +42,9 @@ class UnknownShapeError(Exception):
 
 class RefusedError(UnknownShapeError):
     """A node cannot run at any sizes, which is recorded as a requirement; its outputs never exist."""
+
+
+_OF_DATA = re.compile(r", which (?:is|are) data,")
 
 
 class NodeCall(Context):
@@ -274,6 +278,9 @@ class NodeCall(Context):
 
         ``is_about_data`` says that the condition concerns the elements of the inputs at the positions ``by``, None for
         all of them: it may depend on sizes unless only data decide these elements. It holds whatever these are at sizes
-        that are ``enough``.
+        that are ``enough``. Where the reason says ", which are data," but sizes may decide them, it says so instead.
         """
-        self.walk.leave(self.place, reason, is_about_data and self.is_data(by), enough)
+        is_data = is_about_data and self.is_data(by)
+        if is_about_data and not is_data:
+            reason = _OF_DATA.sub(", which may depend on sizes,", reason)
+        self.walk.leave(self.place, reason, is_data, enough)

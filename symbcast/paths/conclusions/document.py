@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.names import Namer
-from symbcast.answers.explanation.words import in_words, saying
+from symbcast.answers.show.account import LONG, condition_lines
 from symbcast.answers.show.document import (
     Conjunction,
     Document,
@@ -91,16 +91,20 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
     """Yield what an open answer knows: the sizes that work, those that fail, and those that are open, with reasons."""
     account = report.account
     if account.works != FALSE:
-        suited = (Span(", if the data suit"),) if conclusions_of(report).works_for_data else ()
-        label = "works" if account.works == TRUE else "works when"
-        yield field(label, (*_in_words(account.works, namer), *suited), most=4)
+        suited = ", if the data suit" if conclusions_of(report).works_for_data else ""
+        *before, last = _lines(account.works, namer, ".account.works")
+        yield field("works" if account.works == TRUE else "works when", *before, (*last, Span(suited)))
     if account.needed != TRUE:
-        yield field("fails when", _in_words(account.fails, namer), most=4)
+        fails = _lines(account.fails, namer, ".condition")
+        unless = () if len(fails) == 1 else _lines(account.needed, namer, ".condition")
+        yield field("fails unless" if unless else "fails when", *(unless or fails))
     for number, part in enumerate(account.open):
-        where: Line = (Span(_everywhere(account)),)
+        label = "" if number else "open"
         if account.is_open and part.where not in (TRUE, FALSE):
-            where = (Span("when "), *_in_words(part.where, namer))
-        yield field("" if number else "open", (*where, Span(f": {part.reason}")), most=5)
+            lines = _lines(part.where, namer, f".account.open[{number}]")
+            yield _condition(label, lines, "when ", f": {part.reason}", most=5)
+        else:
+            yield field(label, (Span(f"{_everywhere(account)}: {part.reason}"),), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
         found = observed.get(tuple(point.items()))
@@ -120,22 +124,17 @@ def _everywhere(account: Account) -> str:
     return "at all sizes" if is_all else "at all other sizes"
 
 
-def _in_words(formula: Formula, namer: Namer) -> Line:
-    """Return sizes in words; no size is below 0. What nobody would read to its end is cut."""
+def _lines(formula: Formula, namer: Namer, place: str) -> tuple[Line, ...]:
+    """Return a condition in lines; no size is below 0."""
     formula = _of_sizes(formula)
-    if formula == TRUE:
-        return (Span("at all sizes"),)
-    text, math = namer.formula(formula), Conjunction((namer.renamed_formula(formula),))
-    if len(text) > _LONG:
-        return Span(clipped(text, _LONG), True, math=math), Span(" (cut: see .account)")
-    return whole(text, math) if _is_nested(formula, namer) else said(in_words(formula, namer), text, math)
+    return ((Span("at all sizes"),),) if formula == TRUE else tuple(condition_lines(formula, namer, place))
 
 
-def _is_nested(formula: Formula, namer: Namer) -> bool:
-    """Return whether words for a formula would need parentheses."""
-    if not isinstance(formula, AllOf | AnyOf) or saying(formula, namer) is not None:
-        return False
-    return any(isinstance(part, AllOf | AnyOf) and saying(part, namer) is None for part in formula.parts)
+def _condition(label: str, lines: Sequence[Line], before: str = "", after: str = "", most: int = 0) -> Field:
+    """Return a field with a condition and its context, which has its own lines if the condition has several."""
+    if len(lines) == 1:
+        return field(label, (Span(before), *lines[0], Span(after)), most=most)
+    return field(label, *([words(f"{after.removeprefix(': ')}, when")] if before else ()), *lines)
 
 
 def _on_line(error: str) -> str:
@@ -154,8 +153,6 @@ def _of_sizes(formula: Formula) -> Formula:
     return formula
 
 
-_LONG = 160
-"""Conditions of an open answer are cut at this length, and longer fixes are not shown."""
 _POINTS = 2
 """How many points of each kind an open answer shows."""
 
@@ -164,7 +161,8 @@ def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iter
     most = 0 if head == "works when" else 4  # tried numbers make long requirements
     math = None if finding.formula == FALSE else Conjunction((namer.renamed_formula(finding.formula),))
     text = said(finding.words, namer.formula(finding.formula), math)
-    yield field("and" if number else head, _in_words(finding.formula, namer) if most else text, most=most)
+    lines = _lines(finding.formula, namer, ".findings") if most else (text,)
+    yield field("and" if number else head, *lines)
     if finding.line:
         short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
         where = Span(short, whole="" if is_cell(finding.file) else whole_name)
@@ -175,7 +173,7 @@ def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iter
         sizes = Span(sizes_text(finding.counterexample, 6), True, math=Sizes(finding.counterexample))
         error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {_on_line(finding.error)}"
         yield field("fails at", (sizes, Span(error)), most=3)
-    yield field("fix", (Span(finding.fix),) if finding.fix and (not most or len(finding.fix) <= _LONG) else ())
+    yield field("fix", (Span(finding.fix),) if finding.fix and (not most or len(finding.fix) <= LONG) else ())
 
 
 def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterator[Field]:
@@ -183,8 +181,14 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
         yield field("and", words(f"{left} more; .findings has them all"), most=1)
     working = working_cases(report)
     for number, case in enumerate(working[:most]):
-        when = "" if len(working) == 1 else f" when {case.condition}"
-        yield field("" if number else "returns", whole(f"{value_text(case.value)}{when}"))
+        label, value = "" if number else "returns", value_text(case.value)
+        if len(working) == 1:
+            yield field(label, whole(value))
+        elif len(str(case.condition)) <= LONG:
+            yield field(label, whole(f"{value} when {case.condition}"))
+        else:
+            when = condition_lines(case.condition.formula, namer, ".cases", in_code=True)
+            yield field(label, whole(f"{value} when"), *when)
     if len(working) > most:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
     found = conclusions_of(report)
@@ -195,8 +199,8 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
         yield field("of the data", *conjunction(found.suitable.data, namer))
     yield field("assuming", whole("; ".join(report.assumptions)))
     if report.unconfirmed.formula != FALSE:
-        where = (Span("when "), *_in_words(report.unconfirmed.formula, namer))
-        yield field("unconfirmed", (*where, Span(": no real call at small sizes confirmed it")))
+        lines = _lines(report.unconfirmed.formula, namer, ".unconfirmed")
+        yield _condition("unconfirmed", lines, "when ", ": no real call at small sizes confirmed it")
     is_undecided = report.complete and report.verdict is Verdict.UNKNOWN
     yield field("because", words(report.reason) if is_undecided else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):

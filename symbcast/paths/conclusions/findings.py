@@ -15,6 +15,7 @@ from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.program.statements.statement import Statement, public
 from symbcast.core.solver.decision.counterexamples import Breaks
 from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.sets.set_formulas import gathered
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.places import line_text
 
@@ -139,6 +140,8 @@ def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
 
 
 def _fix(paths: Conclusions, clause: Formula, text: str) -> str:
+    short = gathered(clause)
+    text = text if short == clause else Namer.of(paths.names).formula(short)
     if symbols_in(clause).keys().isdisjoint(paths.exploration.data):
         return f"call it only where {text}, or check that before"
     return f"check that the data satisfy {text} before"

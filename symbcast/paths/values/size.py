@@ -24,6 +24,10 @@ MAX_EXPONENT = 64
 MAX_SHIFT = 63
 
 
+class SizeAsKeyError(TypeError):
+    """A size was used as a key, where different sizes are not followed."""
+
+
 class Size:
     """An integer that depends on sizes, on one path of a run.
 
@@ -46,7 +50,7 @@ class Size:
 
     def __hash__(self) -> int:
         if not self.path.hashes:
-            raise TypeError("unhashable type: a size")
+            raise SizeAsKeyError("unhashable type: a size")
         return hash(self._number())
 
     def _of(self, dim: Dim) -> Any:

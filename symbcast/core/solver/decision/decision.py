@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.effort import Effort, EffortSpentError, charge, counting
 from symbcast.core.effort import current as active
 from symbcast.core.logic.formulas import FALSE, Formula
 from symbcast.core.solver.answer import Tier
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _FORMULA = 100
 """Units of effort for reading a constraint."""
+_PER_CLAUSE = 1_000
+"""Units of effort for a clause of constraints that were not decided."""
 
 
 class Decision:
@@ -75,7 +77,7 @@ class Decision:
             self._cost = None if effort.is_cut else (effort.used, effort.paid - paid)
         except EffortSpentError:
             self.impossible = False
-            self.parts = [Undecided(knowledge.domains, flattened([*knowledge.others, *given]), reason())]
+            self.parts = [Undecided(knowledge.domains, self._undecided(given), reason())]
             self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
 
     def is_taken_over(self, knowledge: Knowledge, constraints: Sequence[Formula]) -> bool:
@@ -103,6 +105,16 @@ class Decision:
             self.wanted = dict(self.knowledge.domains)
         self._divide(tied or [])
         return tied is None or any(part.satisfiable is False for part in self.parts)
+
+    def _undecided(self, constraints: Sequence[Formula]) -> list[Formula]:
+        """Return the clauses of assumptions and constraints, without the alternatives that the assumptions exclude."""
+        formulas = flattened([*self.knowledge.others, *constraints])
+        try:
+            # The call has no effort left: this small counter is its own, so that the text does not depend on that.
+            with counting(Effort(_PER_CLAUSE * len(formulas))):
+                return flattened(map(DecidedTerms(self.knowledge.domains).formula, formulas))
+        except EffortSpentError:
+            return formulas
 
     @property
     def satisfiable(self) -> bool | None:

@@ -24,6 +24,7 @@ from symbcast.core.logic.formulas import (
     AllOf,
     AnyOf,
     Comparison,
+    Compatible,
     Formula,
     all_of,
     any_of,
@@ -99,7 +100,21 @@ class DecidedTerms:
         for dim in dims_of(formula):
             self._meet(dim)
         found = normal(with_dims(formula, self._dim))
+        if isinstance(found, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in found.dims):
+            return self._without_ones(found)
         return FALSE if isinstance(found, Comparison) and self._never(found) else found
+
+    def _without_ones(self, found: Compatible) -> Formula:
+        """Return a join without the alternatives that sizes are 1, if their bounds exclude that."""
+        large = [d for d in found.dims if self._bounds.is_at_least(d, 2)]
+        if not large or (len(large) < len(found.dims) and len(found.dims) > 2):
+            return found
+        ones = (normal(equal(d, 1)) for d in found.dims if d not in large)
+        equalities = (normal(equal(large[0], d)) for d in found.dims if d is not large[0])
+        return any_of([all_of(FALSE if self._is_refuted(e) else e for e in equalities), *map(self._part, ones)])
+
+    def _is_refuted(self, found: Formula) -> bool:
+        return isinstance(found, Comparison) and self._never(found)
 
     def _together(self, parts: Iterable[Formula]) -> Iterator[Formula]:
         """Yield parts of a disjunction, those about one symbol together as its set has it, if that is no longer."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import replacing
+from symbcast.core.algebra.symbols import Symbol
+from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.effort import remembered
 from symbcast.core.logic.formulas import (
     AllOf,
@@ -20,6 +22,7 @@ from symbcast.core.logic.formulas import (
     at_most,
     clauses,
     different,
+    dims_of,
     equal,
     with_dims,
 )
@@ -28,9 +31,6 @@ from symbcast.core.solver.sets.piecewise import NotPeriodicError
 from symbcast.core.solver.sets.residue_formulas import Context, by_cases, literal_count, residues_formula
 from symbcast.core.solver.sets.size_sets import ALL, Segment, SizeSet, normal
 from symbcast.core.solver.sets.univariate import ONE_NAME, solve
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
 
 
 def describe(symbol: Symbol, members: SizeSet, within: SizeSet = ALL) -> Formula:
@@ -99,6 +99,39 @@ def shortest(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[
             given = _irredundant(given, within)
     short = sum(map(_words, given))
     return all_of(given) if described is None or short < literal_count(described) else described
+
+
+def gathered(formula: Formula) -> Formula:
+    """Return an equivalent formula in which parts about one size are together, as its set has them, if that is shorter.
+
+    >>> from symbcast.core.text import parse_formula
+    >>> gathered(parse_formula("N == 3 or N == 2 or M == 1 or N == 1 or N == 0"))
+    AnyOf((Comparison('<=', N, 3), Comparison('==', M, 1)))
+    """
+    if not isinstance(formula, AllOf | AnyOf):
+        return formula
+    make = all_of if isinstance(formula, AllOf) else any_of
+    about: dict[object, list[Formula]] = {}
+    for number, part in enumerate(map(gathered, formula.parts)):
+        symbols = symbols_of(dims_of(part))
+        about.setdefault(symbols[0] if len(symbols) == 1 else number, []).append(part)
+    return make(
+        _as_set(subject, make(parts)) if isinstance(subject, Symbol) else parts[0] for subject, parts in about.items()
+    )
+
+
+def _as_set(symbol: Symbol, formula: Formula) -> Formula:
+    if type(symbol) is not Symbol or literal_count(formula) < _GATHERED:
+        return formula
+    try:
+        found = _described_shortly(symbol, solve(formula), ALL)
+    except (PeriodTooLongError, NotPeriodicError):
+        return formula
+    return formula if found is None or literal_count(found) >= literal_count(formula) else found
+
+
+_GATHERED = 3
+"""Fewer comparisons of one size are left as they are."""
 
 
 def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
