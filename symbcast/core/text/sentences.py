@@ -38,7 +38,10 @@ Predicate: TypeAlias = Callable[[Ratio], Sentence]
 _SIGNS = ("==", "!=", "<=", ">=", "<", ">")
 _RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "isequal": "=="}
 _RELATIONS |= {"equality": "==", "unequality": "!=", "equal": "=="}
-_FORMULAS = (*_RELATIONS, "compatible", "and", "or", "not", "implies", "equivalent", "all", "each")
+_RELATIONS |= {"not_equal": "!=", "less_equal": "<=", "greater_equal": ">=", "np.less": "<", "np.greater": ">"}
+_CONNECTIVES = {"logical_and": "and", "logical_or": "or", "logical_not": "not", "logical_xor": "xor"}
+_CONNECTIVES |= {w: w for w in ("and", "or", "not", "xor", "implies", "equivalent", "all", "each", "ite")}
+_FORMULAS = (*_RELATIONS, *_CONNECTIVES, "compatible")
 """Functions whose value is a relation."""
 _NOT = ("not", "~")
 _AND = ("and", "&", "but")
@@ -106,22 +109,24 @@ class SentenceReader(SizeReader):
 
     def sentence(self) -> Sentence:
         """Read relations with all their connectives but commas."""
-        if self.take("if"):
+        if self.take("if", "when", "whenever"):
             condition = self._disjunction()
-            self.take(",")
-            self.need("then")
+            if not self.take(", then", "then"):
+                self.need(",")
             return either([negated(condition), self._disjunction()])
         found = self._disjunction()
+        if self.take("only if", "only when"):
+            return either([negated(found), self._disjunction()])
         if self.take("implies"):
             return either([negated(found), self._disjunction()])
         if self.take("iff", "if and only if"):
             return _equivalent(found, self._disjunction())
-        if self.sees("if"):
+        if self.sees("if", "whenever"):
             return self.attempt(lambda: self._postponed(found)) or found
         return found
 
     def _postponed(self, found: Sentence) -> Sentence:
-        self.need("if", "when")
+        self.need("if", "when", "whenever")
         condition = self._disjunction()
         if self.take("else"):
             return either([both([condition, found]), both([negated(condition), self._disjunction()])])
@@ -184,7 +189,7 @@ class SentenceReader(SizeReader):
         if token.text in ("True", "False") and not self.sees("(", ahead=1):
             self.at += 1
             return Function(token.text)
-        name = self._function(token.text)
+        name = token.text if token.text in _RELATIONS else self._function(token.text)
         if not self.sees("(", ahead=1):
             return None
         if name in _RELATIONS:
@@ -193,8 +198,8 @@ class SentenceReader(SizeReader):
         if name == "compatible":
             self.at += 1
             return Function(f"compatible({', '.join(tree_text(a.whole()) for a in self._arguments())})")
-        if name in _FORMULAS:
-            return self.attempt(lambda: self._connected(name))
+        if name in _CONNECTIVES:
+            return self.attempt(lambda: self._connected(_CONNECTIVES[name]))
         return None
 
     def _pair(self) -> list[Ratio]:
@@ -221,6 +226,10 @@ class SentenceReader(SizeReader):
                 return either([negated(part), other])
             case "equivalent", [part, other]:
                 return _equivalent(part, other)
+            case "xor", [part, other]:
+                return negated(_equivalent(part, other))
+            case "ite", [condition, part, other]:
+                return either([both([condition, part]), both([negated(condition), other])])
             case "each", [part]:
                 return Function(f"each({sentence_text(part)})")
         raise UnclearError
@@ -257,14 +266,19 @@ class SentenceReader(SizeReader):
     def _of_subjects(self) -> Sentence:
         """Read subjects and what is said of them."""
         is_neither = bool(self.take("neither"))
-        self.take("both", "each of", "all of", "either", "both of")
+        are_none, is_any = bool(self.take("none of")), bool(self.take("at least one of"))
+        self.take("both of", "both", "each of", "all of", "either of", "either")
         self.first = self.at
         subjects = [self.size()]
         joins = ""
         if not self._begins_predicate():
             joins = self._others(subjects)
         self.subjects = tuple(subjects)
-        self.joined = either if joins == "or" else both
+        self.joined = either if joins == "or" or is_any else both
+        if (are_none or is_any) and len(subjects) == 1:
+            raise UnclearError
+        if are_none or is_any:
+            return self._of_quantified(subjects, are_none)
         if len(subjects) > 1 and (found := self._of_all()) is not None:
             return found
         if (joins == "nor") != is_neither:
@@ -277,6 +291,16 @@ class SentenceReader(SizeReader):
                 raise UnclearError
             return both(negated(predicate(s)) for s in subjects)
         return self._said()
+
+    def _of_quantified(self, subjects: list[Ratio], are_none: bool) -> Sentence:
+        """Read what is said of at least one of some subjects, or of none of them."""
+        if self.sees("not") or self.sees("not", ahead=1):
+            raise UnclearError
+        predicate = self._predicate()
+        if self.is_denied or self.is_of_all:
+            raise UnclearError
+        self.predicate = None
+        return both(negated(predicate(s)) for s in subjects) if are_none else either(predicate(s) for s in subjects)
 
     def _others(self, subjects: list[Ratio]) -> str:
         """Read the subjects after the first; return the word that joins them."""
@@ -302,6 +326,9 @@ class SentenceReader(SizeReader):
                 "aren't",
                 "cannot",
                 "can't",
+                "mustn't",
+                "shouldn't",
+                "won't",
                 "does",
                 "do",
                 "doesn't",
@@ -393,7 +420,9 @@ class SentenceReader(SizeReader):
 
     def _copula(self) -> bool:
         """Go past ``is``, ``must be`` and the like; return whether they are negated."""
-        if self.take("isn't", "aren't", "cannot be", "can't be", "can not be", "mustn't be"):
+        if self.take(
+            "isn't", "aren't", "cannot be", "can't be", "can not be", "mustn't be", "shouldn't be", "won't be"
+        ):
             return True
         modal = self.take(*MODALS, "has to", "have to", "needs to", "need to", "ought to")
         self.take("both", "all", "also", "always")
@@ -407,6 +436,8 @@ class SentenceReader(SizeReader):
     def _predicate(self) -> Predicate:
         if self.sees(*_SIGNS, "≡"):
             return self._compared()
+        if self.take("has the same size as", "have the same size as", "has the same length as"):
+            return self._equal(False)
         found = self.attempt(self._verb)
         if found is not None:
             return found
@@ -436,15 +467,21 @@ class SentenceReader(SizeReader):
         return quality
 
     def _neither(self) -> Predicate:
-        first = [self.size()]
+        found = [self._named()]
         while self.take("nor", "or"):
-            first.append(self.size())
-        return lambda subject: both(compared(["!="], (subject, other)) for other in first)
+            found.append(self._named())
+        if len(found) == 1:
+            raise UnclearError
+        return lambda subject: both(negated(predicate(subject)) for predicate in found)
+
+    def _named(self) -> Predicate:
+        """Read one of the things that a size is not: a quality, or another size."""
+        return self.attempt(self._quality) or _bounded("==", self.size())
 
     def _compared(self) -> Predicate:
         """Read the rest of a chain of comparisons."""
         signs, sizes = list[str](), list[Ratio]()
-        written = set[str]()
+        written, start = set[str](), self.at
         self.is_denied = False
         while sign := self.take(*_SIGNS, "≡"):
             written.add(self.words[self.at - 1].written)
@@ -452,6 +489,8 @@ class SentenceReader(SizeReader):
                 return _opposite(range_) if sign == "!=" else range_
             signs.append(sign)
             sizes.append(self._rest() if sign == "≡" else self.size())
+        if len(signs) > 1 and any(t.text in ("plus", "minus") for t in self.words[start : self.at]):
+            raise UnclearError  # `N >= 2 plus M >= 3`
         if "=>" in written and len(written) > 1:
             raise UnclearError  # `N == 1 => M == 1`
         if signs == ["≡"]:
@@ -564,7 +603,7 @@ class SentenceReader(SizeReader):
         return found is not None
 
     def _verb(self) -> Predicate:
-        is_negated = bool(self.take("does not", "do not", "doesn't", "don't", "must not", "should not", "cannot"))
+        is_negated = bool(self.take(*_DENIALS))
         self.take(*MODALS, "has to", "have to", "needs to", "need to")
         verb = self.need(*_VERBS)
         if verb in ("ranges", "runs", "lies", "lie"):
@@ -579,6 +618,12 @@ class SentenceReader(SizeReader):
         else:
             self.take("from")
             size = self.size()
+            if verb in ("exceeds", "exceed") and self.take("by"):
+                sign = ">=" if self.take("at least") else "<=" if self.take("at most") else "=="
+                size = size.plus(self.size())
+                if sign == "<=" or (is_negated and sign == "=="):
+                    raise UnclearError  # does it exceed at all?
+                return _opposite(_bounded(sign, size)) if is_negated else _bounded(sign, size)
             sign = ">" if verb in ("exceeds", "exceed") else "!="
             found = lambda subject: compared([sign], (subject, size))  # noqa: E731
         return _opposite(found) if is_negated else found
@@ -603,7 +648,7 @@ class SentenceReader(SizeReader):
             return _divides(self.size())
         if self.take("congruent to", "congruent"):
             return self._congruent(self._rest())
-        if self.take("equal to", "the same as", "identical to", "same as"):
+        if self.take("equal to", "the same as", "the same size as", "identical to", "same as"):
             return self._equal(False)
         if self.take("different from", "unequal to", "distinct from"):
             size = self.size()
@@ -621,6 +666,8 @@ class SentenceReader(SizeReader):
                     raise UnclearError
                 self.take("as large as", "as big as", "as many as")
                 is_denied = is_negated or self.is_denied
+                if not is_denied and self.take("both"):
+                    return self._bounded_by_both(f"{sign}{'=' * is_equal}")
                 if not is_denied and self.sees(*LESS, ahead=1) and self.sees("than", ahead=2):
                     raise UnclearError  # `at least 2 less than M`
                 found = _bounded(f"{sign}{'=' * is_equal}", self.size())
@@ -629,7 +676,14 @@ class SentenceReader(SizeReader):
                 return _opposite(found) if is_negated else found
         raise UnclearError
 
+    def _bounded_by_both(self, sign: str) -> Predicate:
+        first = self.size()
+        self.need("and")
+        second = self.size()
+        return lambda subject: both([compared([sign], (subject, first)), compared([sign], (subject, second))])
+
     def _multiple(self) -> Predicate:
+        self.take("both") if self.sees("both") else ""
         parts, words = [self._shift()], set[str]()
         while (more := self.attempt(self._further)) is not None:
             parts.append(more[1])
@@ -767,6 +821,18 @@ class SentenceReader(SizeReader):
         return lambda subject: either(compared(["=="], (subject, other)) for other in found)
 
 
+_DENIALS = (
+    "does not",
+    "do not",
+    "doesn't",
+    "don't",
+    "must not",
+    "mustn't",
+    "should not",
+    "shouldn't",
+    "cannot",
+    "can't",
+)
 _VERBS = (
     "equals",
     "equal",

@@ -35,9 +35,35 @@ _Read = TypeVar("_Read")
 NUMERALS = {
     word: n
     for n, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+        (
+            *(
+                "zero",
+                "one",
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+            ),
+            *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+        )
     )
 }
+TENS = {
+    word: 10 * n
+    for n, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
+}
+_UNITS = (
+    *("kb", "mb", "gb", "tb", "kib", "mib", "gib", "byte", "bytes", "bit", "bits"),
+    *("px", "pt", "em", "ms", "us", "ns", "hz", "khz", "mhz", "ghz", "mm", "cm", "km"),
+)
+"""Names that are units behind a number: ``4px`` is no product, unless the text has the name elsewhere too."""
 TIMES = {"twice": 2, "double": 2, "thrice": 3, "triple": 3}
 PARTS = {"half": 2, "third": 3, "quarter": 4}
 MORE = ("more", "greater", "larger", "bigger", "higher")
@@ -49,12 +75,27 @@ _WORDS = (
     "modulo rem div floordiv ceildiv times plus minus divided divisible multiple multiples divides divide "
     "exceeds exceed even odd positive negative nonnegative nonzero least most between strictly same different "
     "exactly precisely has have needs need the within above below under over squared cubed inclusive exclusive "
-    "congruent when case end while range none null true false does do so too also as well "
+    "congruent when whenever case end while range none null true false does do so too also as well only rounded "
+    "hundred thousand million billion dozen "
 )
 RESERVED = frozenset(_WORDS.split()).union(MODALS, COPULAS, MORE, LESS, TIMES, PARTS)
 """Words that are no names of sizes in a sentence; the grammar has already refused the text."""
 BRACKETS = {"(": ")", "[": "]", "{": "}", "⌊": "⌋", "⌈": "⌉"}
-_MODULES = ("math.", "np.", "numpy.", "torch.", "tl.", "triton.", "sympy.", "sp.", "jnp.", "std.", "tf.", "keras.ops.")
+_MODULES = (
+    "math.",
+    "operator.",
+    "np.",
+    "numpy.",
+    "torch.",
+    "tl.",
+    "triton.",
+    "sympy.",
+    "sp.",
+    "jnp.",
+    "std.",
+    "tf.",
+    "keras.ops.",
+)
 _EXTREMA = {
     **dict.fromkeys(("min", "minimum", "least", "sym_min"), "min"),
     **dict.fromkeys(("max", "maximum", "greatest", "sym_max"), "max"),
@@ -216,6 +257,8 @@ class SizeReader:
             found = found.plus(part if sign in ("+", "plus") else -part)
             is_worded |= self.is_worded
             count += 1
+        if count == 1 and (rounded := self.take("rounded down", "rounded up")):
+            found = Ratio(found.floor() if rounded == "rounded down" else found.ceil())
         if is_worded and count > 1:
             raise UnclearError  # `N + 1 mod 4`, `twice N plus 1`: people group them differently
         self.is_worded = is_worded
@@ -276,8 +319,18 @@ class SizeReader:
             if first and self.words[first - 1].text in ("/", "//", "%", "mod", "**"):
                 raise UnclearError  # `1/2N`
             self.is_slip = True
+            self._refuse_unit()
             found = found.by(self._power())
         return found
+
+    def _refuse_unit(self) -> None:
+        """Raise `UnclearError` for a number with a unit, such as ``4px``, and for ``1k``: nobody writes 1*k so."""
+        token, before = self.token(), self.words[self.at - 1]
+        if token.kind != "word" or not before.text.isdecimal():
+            return
+        is_alone = sum(t.text == token.text for t in self.words) == 1
+        if before.text == "1" or (is_alone and token.text.casefold() in _UNITS and not token.text.isupper()):
+            raise UnclearError
 
     def _is_factor(self, before: Token) -> bool:
         token = self.token()
@@ -340,11 +393,20 @@ class SizeReader:
         if not self.is_symbolic:
             if name in NUMERALS:
                 return Ratio(Number(NUMERALS[name]))
+            if name in TENS:
+                return Ratio(Number(TENS[name] + self._digit()))
             if name.casefold() in RESERVED:
                 raise UnclearError
         if self.sees("(") and not self._is_product(name):
             raise UnclearError  # a function of another name
         return Ratio(Name(name))
+
+    def _digit(self) -> int:
+        """Read the rest of a number such as ``twenty-four``."""
+        token, dash = self.token(1), self.token()
+        digit = NUMERALS.get(token.text, 0) if dash.text == "-" and dash.is_adjacent and token.is_adjacent else 0
+        self.at += 2 if 1 <= digit <= 9 else 0
+        return digit if digit <= 9 else 0
 
     def _is_product(self, name: str) -> bool:
         return name in self.names or (len(name) == 1 and name.isupper())
@@ -494,6 +556,10 @@ class SizeReader:
 
     def _of_several(self) -> Ratio | None:
         """Read ``the sum of N and M``, ``the larger of N, M and K``, ``the remainder of N divided by 4``."""
+        if self.take("square of", "cube of"):
+            power = 2 if self.words[self.at - 2].text == "square" else 3
+            self.is_worded = True
+            return self._juxtaposed().to_the(power)
         words = ("sum", "product", "maximum", "minimum", "max", "min", "larger", "smaller", "largest", "smallest")
         if not self.sees(*words, "greater", "lesser") or not self.sees("of", ahead=1):
             return None

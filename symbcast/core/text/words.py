@@ -32,6 +32,7 @@ LOOKALIKES = {
     "\u2228": "or",
     "\u00ac": "not",
     "\u2223": "divides",
+    "\u2224": "does not divide",
     "\u2026": "...",
     "\u221e": "inf",
     ";": ",",
