@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.broadcasting.unknown_rank import place_of
-from symbcast.graphs.values.value import Dims
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reaches import Reaches, axes_held, padded
 from symbcast.openvino.operators.elementwise import KEEP_SHAPE, TWO_OPERANDS
+from symbcast.operators.context import Dims
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 from symbcast.operators.recorded.operator import find_operator
 

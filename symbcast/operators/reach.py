@@ -8,7 +8,7 @@ have at least that many axes, or exactly the right number if the operator takes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from symbcast.core.algebra.sequences import axis_of, is_sequence, mentions_rest, rank_of, without_last
 from symbcast.core.broadcasting.unknown_rank import expanded_at_right, place_of, rank_of_shape, settled
@@ -17,8 +17,8 @@ from symbcast.core.text.printing import shape_text
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.operators.context import Dims
 
-Dims: TypeAlias = "tuple[Dim, ...]"
 D = TypeVar("D")
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walker import GraphScope, Walker
+from symbcast.operators.context import Dims
 from symbcast.stablehlo.attributes import TensorType, attribute_of, keyword_of, tensor_type
 from symbcast.stablehlo.mlir import dialect
 

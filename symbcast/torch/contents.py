@@ -42,7 +42,7 @@ from symbcast.torch.reading.element_types import INT64, number_of
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
     from symbcast.torch.node_call import TorchCall
 
     Translation = Callable[["TorchCall", Value], "Content | None"]

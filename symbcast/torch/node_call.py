@@ -11,9 +11,10 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import FORMULA_KINDS
 from symbcast.graphs.values.contents import Elements, Ratio, is_size
 from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import joined
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.operators.context import Dims
 from symbcast.torch.reading.element_types import INT64, number_of
 from symbcast.torch.reading.library import load, node_class
 

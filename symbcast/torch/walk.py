@@ -17,10 +17,11 @@ from symbcast.errors import DimensionError
 from symbcast.graphs.values.contents import Places
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.numbers import FLOATS, INTEGERS
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import joined
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
+from symbcast.operators.context import Dims
 from symbcast.torch.contents import with_contents
 from symbcast.torch.node_call import TorchCall
 from symbcast.torch.reading.graph import type_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.graphs.graph import Graph, Node
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
 
 _LOOKED_AT = 60
 """How many nodes before a node are searched for the constant that fixes a size."""

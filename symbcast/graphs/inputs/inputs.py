@@ -19,7 +19,7 @@ from symbcast.graphs.values.value import OpenValue, Value, put_sizes, sizes_in
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.program.whole.program import Program
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
 
 
 class Inputs(NamedTuple):

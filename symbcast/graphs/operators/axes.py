@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.graphs.values.contents import Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.graphs.operators.gathering import gathered_listed
 from symbcast.graphs.values.contents import Content, Elements, Ramp, as_ramp, is_size, listed
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.context import Dims
 from symbcast.operators.rearranging.slices import cut, from_front
 
 if TYPE_CHECKING:

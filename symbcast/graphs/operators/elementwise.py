@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from symbcast.graphs.values.contents import Content, Element
 from symbcast.graphs.values.elements import BINARY, UNARY, Binary, selected
 from symbcast.graphs.values.tensors import combined, mapped
-from symbcast.graphs.values.value import Constant, Dims, Value
+from symbcast.graphs.values.value import Constant, Value
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds

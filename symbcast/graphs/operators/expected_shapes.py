@@ -11,7 +11,7 @@ from symbcast.operators.operands import expect_shape
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
 
 
 def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:

@@ -24,8 +24,9 @@ from symbcast.graphs.values.contents import (
     sizes_of,
 )
 from symbcast.graphs.values.intervals import interval_of, some_of
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.context import Dims
 from symbcast.operators.selecting.indexing import meet, within
 
 if TYPE_CHECKING:

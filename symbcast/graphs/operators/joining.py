@@ -7,7 +7,8 @@ from math import prod
 
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, Stack, as_ramp, listed
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 
 
 def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content | None:

@@ -14,8 +14,9 @@ from symbcast.graphs.operators.expected_shapes import expect_numbers
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Content, Element, Elements, Ramp, as_ratio, is_size
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.numbers import is_rounded
-from symbcast.graphs.values.value import Constant, Dims, Value
+from symbcast.graphs.values.value import Constant, Value
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

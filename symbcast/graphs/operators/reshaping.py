@@ -10,9 +10,9 @@ from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.logic.formulas import Formula, equal, negate
 from symbcast.graphs.requirements.refuted_cases import learn_positive
 from symbcast.graphs.values.contents import Content, Element, Elements, Ramp, as_ramp, is_size
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
-from symbcast.operators.context import Context
+from symbcast.operators.context import Context, Dims
 from symbcast.operators.rearranging.reshape import copied, copied_where_zero, reshape
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from symbcast.answers.explanation.names import axis_text
 
 if TYPE_CHECKING:
     from symbcast.core.broadcasting.constraints import Constraint
-    from symbcast.graphs.values.value import Dims, Value
+    from symbcast.graphs.values.value import Value
+    from symbcast.operators.context import Dims
 
 
 def located_reason(inputs: Sequence[Value | None], parts: Sequence[Dims], constraint: Constraint) -> str:

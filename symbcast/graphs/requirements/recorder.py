@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.sequences import AxisSequence
     from symbcast.core.algebra.terms import Dim, Term
     from symbcast.graphs.graph import Node
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
 
 
 class Place:

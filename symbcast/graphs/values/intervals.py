@@ -18,7 +18,8 @@ from symbcast.graphs.values.numbers import BOOL, INTEGERS, UNSIGNED, held
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds
-    from symbcast.graphs.values.value import Dims, Value
+    from symbcast.graphs.values.value import Value
+    from symbcast.operators.context import Dims
 
 UNBOUNDED = Interval(None, None)
 

@@ -27,7 +27,8 @@ from symbcast.graphs.values.contents import (
 from symbcast.graphs.values.elements import cast_element
 from symbcast.graphs.values.intervals import extent
 from symbcast.graphs.values.numbers import INTEGERS
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.values.contents import Content
-
-
-Dims: TypeAlias = "tuple[Dim, ...]"
+    from symbcast.operators.context import Dims
 
 
 UNNUMBERED = 0

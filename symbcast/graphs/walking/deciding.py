@@ -20,7 +20,8 @@ from symbcast.graphs.values.numbers import FLOATS
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
-    from symbcast.graphs.values.value import Dims, Value
+    from symbcast.graphs.values.value import Value
+    from symbcast.operators.context import Dims
 
 
 _ALL = tuple(map(Decider, range(len(Decider.__members__))))

@@ -15,9 +15,9 @@ from symbcast.core.broadcasting.unknown_rank import place_of
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula
 from symbcast.graphs.values.contents import listed, sizes_of
 from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import joined
-from symbcast.operators.context import Context, evaluated
+from symbcast.operators.context import Context, Dims, evaluated
 from symbcast.operators.reach import is_of_each_axis
 
 if TYPE_CHECKING:

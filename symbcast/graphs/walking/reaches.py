@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from symbcast.graphs.values.value import Dims
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.operators.context import Dims
 from symbcast.operators.reach import Reach
 
 Reaches: TypeAlias = "Callable[[NodeCall, Sequence[Dims | None]], Sequence[Reach | None]]"

@@ -17,9 +17,10 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.broadcasting.unknown_rank import place_of
 from symbcast.core.logic.formulas import TRUE
 from symbcast.errors import SymbcastError
-from symbcast.graphs.values.value import NEVER, UNKNOWN, Dims, OpenValue, Value
+from symbcast.graphs.values.value import NEVER, UNKNOWN, OpenValue, Value
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.graphs.walking.reaches import Reaches
+from symbcast.operators.context import Dims
 from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank, put_back
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.graph import Graph
     from symbcast.graphs.requirements.recorder import Asker, Place
     from symbcast.graphs.values.contents import Content, Element
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
 
 
 class Fork(NamedTuple):

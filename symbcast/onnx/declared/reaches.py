@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.broadcasting.unknown_rank import place_of
-from symbcast.graphs.values.value import Dims
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reaches import Reaches, axes_held, padded
 from symbcast.onnx.declared.declarations import DECLARATIONS
+from symbcast.operators.context import Dims
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 from symbcast.operators.recorded.operator import find_operator
 

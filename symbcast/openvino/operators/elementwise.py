@@ -12,10 +12,11 @@ from symbcast.graphs.values.contents import Element, is_size
 from symbcast.graphs.values.elements import BINARY, Binary, truth
 from symbcast.graphs.values.numbers import INTEGERS
 from symbcast.graphs.values.tensors import cast
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.element_types import number_of
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.graphs.values.known_sizes import KnownSizes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from symbcast.graphs.operators.expected_shapes import known_shapes
 from symbcast.graphs.operators.folding import folded
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
+from symbcast.operators.context import Dims
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul
 from symbcast.operators.networks.attention import attend

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.graphs.operators.expected_shapes import known_shape
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
+from symbcast.operators.context import Dims
 from symbcast.operators.networks.recurrent import GATES, STATES, Layer, Layout, Role, recurrent
 from symbcast.operators.operands import Operand
 

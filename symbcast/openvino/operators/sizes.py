@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.logic.formulas import all_of, at_most
 from symbcast.graphs.operators.resizing import read_scale, scaled
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.constant import Held
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
+from symbcast.operators.context import Dims
 from symbcast.operators.networks.scales import SINGLE_NUDGED, resize
 from symbcast.operators.rearranging.padding import Padding, pad
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.openvino.node_call import OpenVinoCall
 from symbcast.openvino.registry import operator
-from symbcast.operators.context import Context
+from symbcast.operators.context import Context, Dims
 from symbcast.operators.networks.windows import Window, covering, fitting, pool, spatial_axes, transposed_length
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import equal
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 from symbcast.stablehlo.attributes import attribute_of
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator

@@ -16,9 +16,9 @@ from symbcast.graphs.values.contents import Element, Elements, is_size
 from symbcast.graphs.values.elements import BINARY, Binary, truth
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
 from symbcast.graphs.values.tensors import cast, combined
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.walker import either
-from symbcast.operators.context import TWICE
+from symbcast.operators.context import TWICE, Dims
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.operators.gathering import gathered
 from symbcast.graphs.values.contents import Content, Elements, is_size
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 from symbcast.operators.selecting.indexing import gather as gather_slices
 from symbcast.operators.selecting.selection import top_k as greatest
 from symbcast.stablehlo.node_call import HloCall

@@ -14,7 +14,8 @@ from symbcast.graphs.operators.cutting import Cuts, cut_out
 from symbcast.graphs.operators.joining import contents_joined
 from symbcast.graphs.operators.reshaping import content_reshaped
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Content, Elements, Ramp, listed
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 from symbcast.operators.rearranging.joins import concat
 from symbcast.operators.rearranging.layout import transpose as transposed_shape
 from symbcast.operators.rearranging.reshape import reshape as reshaped_shape

@@ -13,7 +13,8 @@ from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import all_of, equal
 from symbcast.graphs.values.contents import Elements, from_array
 from symbcast.graphs.values.elements import truth
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 from symbcast.stablehlo.attributes import INT64
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.registry import operator

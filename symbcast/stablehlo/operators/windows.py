@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.core.logic.formulas import equal
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
+from symbcast.operators.context import Dims
 from symbcast.stablehlo.node_call import HloCall
 from symbcast.stablehlo.operators.reductions import check_initial
 from symbcast.stablehlo.registry import operator

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol
     from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.requirements.recorder import Place
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
     from symbcast.paths.runs.path import Path
 
 Refused: type[Exception] = type("RuntimeError", (RuntimeError, IndexError), {})

@@ -10,7 +10,7 @@ from symbcast.torch.reading.held import Held
 from symbcast.torch.reading.library import load
 
 if TYPE_CHECKING:
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
 
 
 class Memory:

@@ -14,7 +14,7 @@ from symbcast.torch.node_call import shape_of
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
     from symbcast.torch.node_call import TorchCall
 
 

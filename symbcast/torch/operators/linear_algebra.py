@@ -13,7 +13,7 @@ from symbcast.operators.reductions import reduce
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
     from symbcast.torch.node_call import TorchCall
 
 _MATRIX = "a matrix must have at least two axes"

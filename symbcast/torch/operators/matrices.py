@@ -12,7 +12,7 @@ from symbcast.operators.networks.normalisation import check_channels, group_norm
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
     from symbcast.torch.node_call import TorchCall
 
 _SAME = "the sizes must be equal: this operator does not broadcast"

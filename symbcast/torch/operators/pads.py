@@ -10,7 +10,7 @@ from symbcast.operators.rearranging.padding import Padding, pad
 from symbcast.torch.registry import operator
 
 if TYPE_CHECKING:
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
     from symbcast.torch.node_call import TorchCall
 
 

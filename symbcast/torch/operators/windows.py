@@ -28,7 +28,7 @@ from symbcast.torch.registry import operator
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.logic.formulas import Formula
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
     from symbcast.torch.node_call import TorchCall
 
 _MKLDNN_ELEMENTS = 20480

@@ -16,9 +16,10 @@ from symbcast.graphs.operators.control.loop_states import States
 from symbcast.graphs.values.contents import Elements, listed
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.elements import truth
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.walker import either
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.symbols import Symbol

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.logic.formulas import any_of, at_most
 from symbcast.graphs.operators.expected_shapes import expect, known_shape
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.differences import (
@@ -18,6 +18,7 @@ from symbcast.onnx.runtime.differences import (
     ATTENTION_SCALE,
     ROTARY_CACHE,
 )
+from symbcast.operators.context import Dims
 from symbcast.operators.networks.attention import (
     attend,
     cached,

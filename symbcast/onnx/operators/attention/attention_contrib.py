@@ -10,12 +10,13 @@ from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.operators.gathering import check_rows
 from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import UNKNOWN, Dims, Value
+from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.attention.attention import past_length
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import ATTENTION_ROTARY
+from symbcast.operators.context import Dims
 from symbcast.operators.networks.attention import check_scores_bias, head_width
 from symbcast.operators.operands import expect_one_of
 

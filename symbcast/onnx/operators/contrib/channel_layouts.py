@@ -13,7 +13,7 @@ from symbcast.core.algebra.arithmetic import modulo, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
 from symbcast.graphs.operators.table import Operator
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.reductions import (
     batch_normalization,
@@ -26,6 +26,7 @@ from symbcast.onnx.operators.windows.pools import global_pool, max_unpool, pool_
 from symbcast.onnx.operators.windows.resize import grid_sample, resize
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.crashes import crashes
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -9,12 +9,13 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import any_of, at_most, negate
 from symbcast.graphs.operators.expected_shapes import expect, known_rank, known_shape, known_shapes
 from symbcast.graphs.operators.gathering import check_rows
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.matrices import gemm_product
 from symbcast.onnx.registry import MICROSOFT, OPERATORS, operator
 from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import SKIP_NORM_BATCH, SKIP_NORM_EMPTY
+from symbcast.operators.context import Dims
 from symbcast.operators.matmul import matmul
 from symbcast.operators.networks.normalisation import group_norm, layer_norm
 from symbcast.operators.operands import expect_one_of

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
 from symbcast.graphs.operators.expected_shapes import expect, known_rank
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.differences import EXPERTS_LAYERS
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from symbcast.core.algebra.arithmetic import ceil_divide
 from symbcast.core.logic.formulas import FALSE, Formula, any_of, different, equal
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.layout.concatenation import joined_shape
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.differences import LINEAR_BLOCKS
+from symbcast.operators.context import Dims
 from symbcast.operators.reductions import reduce
 
 FLOAT, UINT8 = 1, 2

@@ -13,11 +13,12 @@ from symbcast.graphs.operators.expected_shapes import (
     expect_numbers,
     known_shape,
 )
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.matrices import gemm_product
 from symbcast.onnx.registry import MICROSOFT, operator
 from symbcast.onnx.runtime.differences import COLUMN_POINTS, ROW_POINTS
+from symbcast.operators.context import Dims
 from symbcast.operators.matmul import matmul
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from symbcast.core.logic.formulas import TRUE, at_most
 from symbcast.graphs.operators.control.loops import Loop, Looped, Turn, condition_of, looped, scanned, slices, stacked
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers
 from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import UNKNOWN, Dims, Value
+from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

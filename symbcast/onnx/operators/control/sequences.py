@@ -14,7 +14,6 @@ from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import (
     NEVER,
     UNKNOWN,
-    Dims,
     Parts,
     SequenceValue,
     Value,
@@ -29,6 +28,7 @@ from symbcast.onnx.declared.declarations import ML
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
 from symbcast.onnx.runtime.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
+from symbcast.operators.context import Dims
 from symbcast.operators.rearranging.joins import concat, split_as, stack
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.logic.formulas import at_most
-from symbcast.graphs.values.value import UNKNOWN, Dims, Value
+from symbcast.graphs.values.value import UNKNOWN, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import FEATURES_FROM_FRONT
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -16,13 +16,14 @@ from symbcast.graphs.operators.table import Operator
 from symbcast.graphs.values.contents import Content
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.tensors import cast
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.declared.contrib_declarations import CONTRIB_DECLARATIONS
 from symbcast.onnx.declared.declarations import DECLARATIONS, Declaration
 from symbcast.onnx.operators.elementwise.elementwise import pair_broadcast
 from symbcast.onnx.operators.elementwise.reductions import reduced, reduced_content
 from symbcast.onnx.registry import operator
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

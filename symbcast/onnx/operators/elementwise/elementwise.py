@@ -12,10 +12,11 @@ from symbcast.graphs.values.contents import Elements, Numbers, is_size
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.intervals import interval_of
 from symbcast.graphs.values.numbers import BOOL, INTEGERS
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.differences import CUMULATED_AXIS, DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
+from symbcast.operators.context import Dims
 
 
 @operator("Identity")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from symbcast.graphs.operators.expected_shapes import known_shape
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
+from symbcast.operators.context import Dims
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import matmul, matrix_product
 

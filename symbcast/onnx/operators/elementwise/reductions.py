@@ -18,7 +18,7 @@ from symbcast.graphs.operators.folding import folded
 from symbcast.graphs.values.contents import Content, Elements, Ramp
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.intervals import extent
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.differences import (
@@ -30,6 +30,7 @@ from symbcast.onnx.runtime.differences import (
     REDUCE_EMPTY,
 )
 from symbcast.onnx.tail import infer
+from symbcast.operators.context import Dims
 from symbcast.operators.networks.normalisation import check_channels, group_norm, layer_norm, per_channel
 from symbcast.operators.reductions import reduce, search
 

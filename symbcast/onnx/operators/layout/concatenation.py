@@ -10,11 +10,12 @@ from symbcast.core.algebra.arithmetic import add
 from symbcast.graphs.operators.expected_shapes import expect_line
 from symbcast.graphs.operators.joining import contents_joined
 from symbcast.graphs.values.contents import Content, Elements
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
 from symbcast.onnx.runtime.differences import CONCAT_EMPTY
+from symbcast.operators.context import Dims
 from symbcast.operators.rearranging.joins import concat, split_as, split_evenly, split_rounded_up
 
 if TYPE_CHECKING:

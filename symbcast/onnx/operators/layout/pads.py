@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from symbcast.graphs.operators.expected_shapes import known_rank
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.differences import CENTER_CROP_SIZES, PAD_ELEMENTS, PAD_NUMBER
 from symbcast.onnx.runtime.padding import pad_in_runtime
+from symbcast.operators.context import Dims
 from symbcast.operators.rearranging.padding import MODES, Padding, pad
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import any_of, negate
 from symbcast.graphs.operators.expected_shapes import expect, expect_line, expect_numbers
 from symbcast.graphs.values.contents import MAX_ELEMENTS, Elements, Ramp, is_size, listed
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.elementwise.recurrent import check_lengths
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import NON_ZERO_SCALAR, ONE_HOT_DEPTH, ONE_HOT_VALUES
+from symbcast.operators.context import Dims
 from symbcast.operators.selecting.selection import one_hot, top_k
 
 INT64 = 7

@@ -10,7 +10,7 @@ from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.operators.expected_shapes import known_rank, known_shapes
 from symbcast.graphs.operators.making import asked_shape
-from symbcast.graphs.values.value import Dims, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.windows.windows import SAME, auto_pad, numbers, windows
 from symbcast.onnx.registry import operator
@@ -28,7 +28,7 @@ from symbcast.onnx.runtime.differences import (
     DEFORM_CONV_POSITIONS,
 )
 from symbcast.onnx.runtime.windows import rounded_towards_zero, transposed_positions
-from symbcast.operators.context import Context
+from symbcast.operators.context import Context, Dims
 from symbcast.operators.networks.normalisation import per_channel
 from symbcast.operators.networks.windows import (
     Window,

@@ -13,7 +13,7 @@ from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, a
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.operators.resizing import read_scale, scaled
 from symbcast.graphs.values.contents import Element, is_size
-from symbcast.graphs.values.value import Constant, Dims, Value
+from symbcast.graphs.values.value import Constant, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.differences import (
@@ -25,6 +25,7 @@ from symbcast.onnx.runtime.differences import (
     RESIZE_MODES,
     RESIZE_SIZES,
 )
+from symbcast.operators.context import Dims
 from symbcast.operators.networks.scales import DOCUMENT, SINGLE, Scale
 from symbcast.operators.selecting.grids import affine_grid as affine_grid_shape
 from symbcast.operators.selecting.grids import grid_sample as grid_sample_shape

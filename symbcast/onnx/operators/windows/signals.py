@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.logic.formulas import any_of, at_most, equal
 from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import Constant, Dims, Value
+from symbcast.graphs.values.value import Constant, Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import DFT_EMPTY, DFT_HALF, MEL_EDGES, STFT_REAL
+from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

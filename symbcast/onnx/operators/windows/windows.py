@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.graphs.values.value import Dims
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.runtime.differences import CONV_EMPTY_WINDOW, CRASHES
+from symbcast.operators.context import Dims
 from symbcast.operators.networks.windows import Window
 
 SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
