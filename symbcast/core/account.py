@@ -9,7 +9,7 @@ An answer adopts it by returning an `Account` from its ``account``:
 - ``open`` has a reason for each thing that was not analysed, with the sizes concerned. What was followed on one branch,
   or what a rule left without a note, must not be in ``works``.
 - ``working`` and ``failing`` are points: sizes by name at which the answer was proved, or observed in a real call, to
-  work or to fail. They decide SOMETIMES whatever is open. `symbcast.core.samples` tries cheap candidates.
+  work or to fail. They decide SOMETIMES whatever is open. `symbcast.core.fallback_points` tries cheap candidates.
 - ``can_work`` and ``can_fail`` say whether any sizes work or fail, if that is proved: False for "none do".
 
 The rest derives from it: `Account.verdict` and `Account.at`, and in `symbcast.answers` the texts, the guards, which
@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from symbcast.core.fallback_points import samples_of
 from symbcast.core.logic.definedness import with_values
 from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
-from symbcast.core.samples import samples_of
 from symbcast.core.solver.evaluation.evaluation import holds_at
 from symbcast.core.verdicts import Verdict, possible, verdict_of
 

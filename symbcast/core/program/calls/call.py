@@ -441,7 +441,7 @@ class Call:
         """Return sizes that work (0) or fail (1) where the solver decided too little to find the smallest ones."""
         if self._decided is not Verdict.UNKNOWN:
             return None
-        from symbcast.core.samples import samples_of
+        from symbcast.core.fallback_points import samples_of
 
         return self._ask(lambda decision: samples_of(decision)[kind])
 

@@ -32,8 +32,8 @@ from symbcast.core.verdicts import Verdict, within_bound
 
 if TYPE_CHECKING:
     from symbcast.core.effort import Kept
+    from symbcast.core.fallback_points import Samples
     from symbcast.core.program.whole.trace import Trace
-    from symbcast.core.samples import Samples
     from symbcast.core.solver.answer import Tier
     from symbcast.core.solver.sets.smallest import Point
 
@@ -132,7 +132,7 @@ class Answers:
 
     def samples(self) -> tuple[dict[str, int] | None, dict[str, int] | None]:
         """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""
-        from symbcast.core.samples import samples_of
+        from symbcast.core.fallback_points import samples_of
 
         found = self._samples
         if found is None:
