@@ -37,3 +37,25 @@ def test_a_least_of_several_sizes_and_1_stays_in_a_product(text):
     for sizes in itertools.product(range(4), repeat=len(guard.parameters)):
         point = dict(zip(guard.parameters, sizes, strict=True))
         assert guard(point) is eval(f"{text} == A", {"min": min}, point), point
+
+
+def test_a_join_with_1_inside_a_maximum_must_not_be_negative():
+    condition = sb.solve("[M]", "[N, max(broadcast(3 - K, 1), 1)]", out="[M, M]").condition
+    assert [condition.guard()(M=0, N=0, K=k) for k in range(6)] == [False, False, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("M*N - 1 >= 0", "M >= 1 and N >= 1"),
+        ("3*M*N > 2", "M >= 1 and N >= 1"),
+        ("2*M*N < 2", "M == 0 or N == 0"),
+        ("4 - M**2*N >= 4", "M == 0 or N == 0"),
+        ("2*M*N <= 2", "2*M*N <= 2"),
+    ],
+)
+def test_a_product_beside_0_is_said_of_its_factors(text, short):
+    condition = sb.Condition(text)
+    assert str(condition.simplified()) == short
+    guard, other = condition.guard(), sb.Condition(short).guard()
+    assert all(guard(M=m, N=n) is other(M=m, N=n) for m, n in itertools.product(range(4), repeat=2))

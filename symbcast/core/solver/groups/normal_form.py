@@ -110,10 +110,38 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
         return _defined(Comparison(operator, a, b)) if operator in ("==", "<=") else FALSE
     if operator in ("==", "!=") and (rest := _without_common_terms(a, b)) is not None:
         return _normal_comparison(operator, *rest)
+    if operator in ("<=", "<") and (factors := _factors_beside_0(operator, a, b)) is not None:
+        return factors
     products = equal_products(a, b) if operator in ("==", "!=") else None
     if products is not None:
         return normal(products if operator == "==" else negate(products))
     return found
+
+
+def _factors_beside_0(operator: Operator, left: Dim, right: Dim) -> Formula | None:
+    """Return whether a product of sizes is 0, or at least 1, as a formula about its factors; None for other bounds.
+
+    So ``1 <= 3*M*N``, ``0 <= M*N - 1`` and ``0 < M*N`` are ``1 <= M and 1 <= N``.
+    """
+    is_above = isinstance(left, int)
+    number, value = (left, right) if isinstance(left, int) else (right, left)
+    if not isinstance(number, int) or isinstance(value, int) or not value.is_total:
+        return None
+    number -= value.constant
+    products = [(m, c) for m, c in value.coefficients.items() if m]
+    if len(products) != 1 or len(products[0][0]) < 2:
+        return None
+    ((monomial, times),) = products
+    if any(atom.lower_bound is None or atom.lower_bound < 0 for atom in monomial):
+        return None
+    if operator == "<":
+        number += 1 if is_above else -1
+    if times < 0:
+        is_above, number, times = not is_above, -number, -times
+    factors = dict.fromkeys(monomial)
+    if is_above:
+        return all_of(at_most(1, factor) for factor in factors) if 1 <= number <= times else None
+    return any_of(equal(factor, 0) for factor in factors) if 0 <= number < times else None
 
 
 def _without_common_terms(left: Dim, right: Dim) -> tuple[Dim, Dim] | None:
