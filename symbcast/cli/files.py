@@ -102,7 +102,7 @@ def _is_model(path: Path) -> bool:
 
 
 def ending_of(path: Path) -> str:
-    """Return the ending for a model file, as determined by how it begins; ``.onnx`` if that says nothing."""
+    """Return the ending that the first bytes of a model file suggest; ``.onnx`` if they suggest none."""
     try:
         with path.open("rb") as file:
             return _ending(file.read(1000))

@@ -13,7 +13,7 @@ from symbcast.core.logic.formulas import at_most
 from symbcast.paths.values.size import sized
 
 MARK = "\u2063"
-"""An invisible character in all text that is made of data, so that such text is known wherever it goes."""
+"""An invisible character in all text made of data, which marks the text wherever it is used."""
 
 
 def integer_of(array: SymbolicArray) -> Any:

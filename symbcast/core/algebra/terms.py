@@ -455,7 +455,7 @@ def _is_idle(monomial: Monomial, place: int) -> bool:
 
 
 def _divides(value: Term, monomial: Monomial) -> bool:
-    """Return whether a term is a positive multiple of some of the factors, none of which is ever negative."""
+    """Return whether a term is a positive multiple of some of the factors, which are never negative."""
     if len(value.coefficients) != 1:
         return False
     ((atoms, number),) = value.coefficients.items()

@@ -216,7 +216,7 @@ def _equality(left: Dim, right: Dim) -> Boolean | None:
 def _is_open(operator: Operator, left: Dim, right: Dim) -> bool:
     """Return whether the order of two sizes is plainly undecided: sympy takes a millisecond to find that.
 
-    Of a size of which nothing is known but that it is not negative, only the order to 0 and below is decided.
+    A size that is only known not to be negative has a decided order only to numbers up to 0.
     """
     if type(left) is type(right) is Symbol:
         return left is not right

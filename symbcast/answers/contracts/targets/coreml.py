@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.rules import Rule, first, kinds_of, typed, verify
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.targets.request import Axes, Axis, Request
@@ -46,14 +46,10 @@ RULES: tuple[Rule[Draft], ...] = (
         lambda draft: first(f"{n} has {rank}" for n, rank in draft.ranks.items() if not 1 <= rank <= MOST_AXES),
         "reshape it inside the model",
     ),
-    Rule(
-        f"the element type of an input is one of {', '.join(ELEMENT_TYPES)}",
+    typed(
+        "an input",
+        ELEMENT_TYPES,
         "Core ML: mlmodel/format/FeatureTypes.proto, ArrayDataType; coremltools: converters/mil/input_types.py",
-        lambda draft: first(
-            f"it has no inputs of the element type {kind}, which {name} has"
-            for name, kind in draft.kinds.items()
-            if kind and kind not in ELEMENT_TYPES
-        ),
         "cast it to float32 in front of the model",
     ),
     Rule(
@@ -84,7 +80,7 @@ def inputs(request: Request) -> str:
                 "its ranges have no steps", "enumerate sizes with form='list', up to 128", "list", MOST_SHAPES
             )
         shapes = request.intervals(box)
-    draft = Draft(shapes, {name: request.tensors[name].element_type for name in shapes})
+    draft = Draft(shapes, kinds_of(request, shapes))
     verify(request, RULES, draft)
     lines = ["import coremltools as ct", "import numpy as np", "", "inputs = ["]
     for name, shape in draft.shapes.items():

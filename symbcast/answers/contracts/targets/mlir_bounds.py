@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.contracts.targets.lines import distinct
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.rules import Rule, first, kinds_of, typed, verify
 from symbcast.core.logic.formulas import negate
 
 if TYPE_CHECKING:
@@ -41,16 +41,7 @@ class Types(NamedTuple):
 
 
 STABLEHLO: tuple[Rule[Types], ...] = (
-    Rule(
-        f"an element type is one of {', '.join(_TYPES)}",
-        "StableHLO: docs/spec.md, Types",
-        lambda types: first(
-            f"it has no element type {kind}, which {name} has"
-            for name, kind in types.kinds.items()
-            if kind and kind not in _TYPES
-        ),
-        "cast it in front of the model",
-    ),
+    typed("an input", _TYPES, "StableHLO: docs/spec.md, Types", "cast it in front of the model"),
     Rule(
         "a line is a name, a colon and a type",
         "this text",
@@ -98,7 +89,7 @@ def bounded_types(request: Request) -> str:
             "fix the sizes with form='list' and most=1, or write for iree",
             "list",
         )
-    types = Types(axes, {name: request.tensors[name].element_type for name in axes})
+    types = Types(axes, kinds_of(request, axes))
     verify(request, STABLEHLO, types)
     return "\n".join(f"{name}: {_type(shape, types.kinds[name])}" for name, shape in axes.items())
 

@@ -6,9 +6,9 @@ The tests hold the texts against the readers themselves, or against the same rul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from symbcast.errors import TargetError
 
@@ -33,6 +33,32 @@ class Rule(Generic[Draft]):
     source: str
     broken: Callable[[Draft], str]
     hint: str
+
+
+class Typed(Protocol):
+    """A draft with the element type of each input, empty if unknown."""
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The element types by the names of the inputs."""
+
+
+def kinds_of(request: Request, names: Iterable[str]) -> dict[str, str]:
+    """Return the element types of inputs, empty if unknown."""
+    return {name: request.tensors[name].element_type for name in names}
+
+
+def typed(of: str, known: Collection[str], source: str, hint: str) -> Rule[Any]:
+    """Return the rule that the element types of inputs are among those that a target has.
+
+    ``of`` is what has the type: ``"an input"``.
+    """
+
+    def broken(draft: Typed) -> str:
+        unknown = ((name, kind) for name, kind in draft.kinds.items() if kind and kind not in known)
+        return first(f"{name} has {kind}" for name, kind in unknown)
+
+    return Rule(f"the element type of {of} is one of {', '.join(known)}", source, broken, hint)
 
 
 def verify(request: Request, rules: Sequence[Rule[Draft]], draft: Draft) -> None:

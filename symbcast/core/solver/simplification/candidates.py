@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def without_extremes(conjuncts: Sequence[Formula], knowledge: Knowledge) -> Sequence[Formula]:
-    """Return the other members of all extremes of two, of which one is a number, where that is proved equivalent.
+    """Replace ``min`` and ``max`` of a size and a number by the size where that is proved equivalent.
 
     >>> from symbcast.core.solver.decision.knowledge import Knowledge
     >>> from symbcast.core.text import parse_formula

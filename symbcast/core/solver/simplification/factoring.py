@@ -79,7 +79,7 @@ def _with_joins(conjuncts: Sequence[Formula]) -> Iterator[Formula]:
 
 
 def _stretched(formula: Formula) -> tuple[Dim, Dim] | None:
-    """Return a size and what it is where it is not 1, if a formula requires just this of a symbol."""
+    """Return a size and its value where it is not 1, if a formula says no more than this."""
     match formula:
         case AnyOf((Comparison("==", Symbol() as size, 1), Comparison("==", left, right))):
             pass

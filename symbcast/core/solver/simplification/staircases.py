@@ -24,7 +24,7 @@ _STEPS = 3
 
 
 class _Step(NamedTuple):
-    """One value of a size, and what it asks for with all integers counted from that value on."""
+    """One value of a size, and its requirement, in which all integers are counted from that value on."""
 
     size: Symbol
     value: int
