@@ -258,7 +258,7 @@ def test_element_types_that_a_target_does_not_have(target, kind):
     onnx = pytest.importorskip("onnx")
     text = f'<ir_version: 9, opset_import: ["" : 18]> g ({kind}[N] a) => ({kind}[N] y) {{ y = Identity(a) }}'
     asked = sb.onnx.check(onnx.parser.parse_model(text)).contract(N="1..8")
-    with pytest.raises(sb.TargetError, match=r"the element type of an input is one of"):
+    with pytest.raises(sb.TargetError, match=r"element type"):
         asked.to(target)
 
 
