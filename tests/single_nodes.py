@@ -326,8 +326,10 @@ def _symbols(random, row):
 
 
 def contents(row):
-    """Return how inputs are filled: with ones, and where integers are data with other numbers too."""
-    return ("1", "0", "2", "%3", "5") if any(i["type"] in INTEGERS for i in _data(row)) else ("1",)
+    """Return how inputs are filled: with ones, and where integers or single numbers are data with others too."""
+    if any(i["type"] in INTEGERS for i in _data(row)):
+        return ("1", "0", "2", "%3", "5")
+    return ("1", "0") if any(not i["shape"] for i in _data(row)) else ("1",)
 
 
 def _filled(shape, kind, how):

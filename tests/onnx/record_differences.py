@@ -157,6 +157,8 @@ def bounded_indices():
     for sizes, policy in (([7, 90], "not_larger"), ([31, 20], "not_smaller")):
         keep = {"mode": "nearest", "keep_aspect_ratio_policy": policy, "axes": [2, 3]}
         yield sized(node("Resize", 18, keep, [floats(1, 1, 6, 27), None, None, values(sizes, "int64")]))
+    yield sized(node("STFT", 17, {}, [floats("B", 6, 1), number(2)]), FEW)
+    yield sized(node("Split", 18, {}, [floats("N"), values([], "int64")], 2), range(4))
 
 
 RESHAPE = """<ir_version: 8, opset_import: ["" : 17]>

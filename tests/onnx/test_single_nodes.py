@@ -154,6 +154,7 @@ FOUND = (
     "BlackmanWindow w:AxB",
     f"ai.onnx.ml.SVMRegressor f:Ax3 kernel_type='RBF' {_VECTORS}",
     f"ai.onnx.ml.SVMRegressor f:Ax3 kernel_type='RBF' kernel_params=[0.1] {_VECTORS}",
+    f"ai.onnx.ml.SVMRegressor f:Ax3 kernel_type='RBF' kernel_params=[0.1,0.1,2.0] {_VECTORS}".replace("rho=[0.0] ", ""),
     f"ai.onnx.ml.SVMRegressor f:Ax3 kernel_type='RBF' kernel_params=[0.1,0.1,2.0] {_VECTORS}",
     f"ai.onnx.ml.TreeEnsembleRegressor f:A nodes_featureids=[0,0,0] {_TREE}",
     f"ai.onnx.ml.TreeEnsembleRegressor f:A nodes_featureids=[1,0,0] {_TREE}",
@@ -162,6 +163,45 @@ FOUND = (
     "NonZero f=0.0 @ 13",
     "NonZero f=2.0 @ 13",
     "com.microsoft.QLinearSoftmax u:BxA f: u=0 f=1.0 u=0 axis=-1 opset=13",
+    # A key/value cache that is updated in place must have room for the keys of others, so there may be none.
+    *(
+        f"com.microsoft.DecoderMaskedMultiHeadAttention {given} num_heads=2{sharing} -> {count}"
+        for given in (
+            "f:2x1x8 f:2x2xKx4 f:2x2xKx4",
+            "f:2x1x8 f:2x2xKx4 f:2x2xKx4 - - f:2x2xPx4 f:2x2xPx4 w=[1]",
+            "f:2x1x8 f:2x1x8 f:2x1x8",
+            "f:2x1x8 f:2x1x8 f:2x1x8 - - f:2x2xPx4 f:2x2xPx4",
+            "f:2x1x8 f:2x1x8 f:2x1x8 - - f:2x2xPx4 f:2x2xPx4 w=[1]",
+            "f:2x1x8 f:2x1x8 f:2x1x8 - - f:2x2xPx4 - w=[1]",
+            "f:2x1x8 f:2x1x8",
+        )
+        for sharing in ("", " past_present_share_buffer=1")
+        for count in (1, 3)
+    ),
+    *(f"com.microsoft.BranchwiseRMSNorm f:{x} f:{s}" for x in ("AxB", "2xAx6", "A") for s in ("C", "6", "Cx6")),
+    "com.microsoft.BranchwiseRMSNorm f:AxB f:C num_branches=-1",
+    "com.microsoft.RotaryEmbedding f:Nx3xB i=[0] f:5xA f:5xA num_heads=0",
+    "com.microsoft.CropAndResize f:Bx2x4xA f:2x4 w:2 w=[2,2]",
+    "com.microsoft.CropAndResize f:Bx2x4x4 f:Rx4 w:R w=[2,2]",
+    *(f"com.microsoft.CropAndResize f:Bx2x4x4 f:2x4 w={places} w=[2,2]" for places in ("[1,1]", "[-1,0]")),
+    "STFT f:Ax6 i=2",
+    "STFT f:Ax6x1 i=2 f:3",
+    *(
+        f"Dropout f:A {ratio} -> 2 @ {opset}"
+        for ratio in ("f=1.0", "f=-0.5", "f=0.5", "f:", "f:B")
+        for opset in (12, 22)
+    ),
+    "Dropout f:A ratio=1.0 -> 2 @ 10",
+    *(f"Mod {kind}:A {kind}:B fmod={fmod} @ {opset}" for kind in "fh" for fmod in (0, 1) for opset in (10, 13, 28)),
+    *(
+        f"com.microsoft.QLinear{name} u:A f=1.0 {zero} f=1.0"
+        for name in ("Sigmoid", "LeakyRelu")
+        for zero in ("u=0", "-")
+    ),
+    "com.microsoft.QLinearSigmoid u:A f=1.0 u=0 f=1.0 u=0",
+    *(f"Split f:A i:B -> {count} @ {opset}" for count in (1, 3) for opset in (13, 18)),
+    "Split f:A i:2 -> 3 @ 18",
+    *(f"Split f:A i=[] -> {count} @ {opset}" for count in (1, 2) for opset in (13, 18)),
 )
 """Nodes about which a random draw found a wrong answer, and their neighbours."""
 

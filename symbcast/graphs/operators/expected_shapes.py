@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.text.printing import dim_text
+from symbcast.graphs.values.value import Constant
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.operands import expect_shape
 
@@ -52,6 +53,13 @@ def expect_numbers(call: NodeCall, *positions: int) -> None:
             if len(found) > 1:
                 call.refuse(f"{name} must be one number")
             call.equal(found[0], 1, f"{name} must be one number")
+
+
+def real_number(call: NodeCall, position: int) -> float | None:
+    """Return the one number that a constant operand holds; None if it is no constant, or has more elements."""
+    value = call.value(position)
+    array = value.array if isinstance(value, Constant) else None
+    return None if array is None or array.size != 1 else float(array.ravel()[0])
 
 
 def expect_line(call: NodeCall, *positions: int) -> None:

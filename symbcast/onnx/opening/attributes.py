@@ -13,7 +13,7 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "ai.onnx.ml:LinearRegressor": (("coefficients",),),
     "ai.onnx.ml:Scaler": (("scale",), ("offset",)),
     "ai.onnx.ml:SVMClassifier": (("coefficients",),),
-    "ai.onnx.ml:SVMRegressor": (("coefficients",),),
+    "ai.onnx.ml:SVMRegressor": (("coefficients",), ("rho",)),
     "ai.onnx.ml:ZipMap": (("classlabels_int64s", "classlabels_strings"),),
 }
 """By operator, groups of attributes: exactly one of each group must be there, and not empty."""

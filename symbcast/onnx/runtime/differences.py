@@ -183,6 +183,16 @@ STFT_REAL = Difference(
     "accepts a real signal without an axis for its parts",
     "there is an axis of 1",
 )
+SPLIT_EMPTY = Difference(
+    "Split",
+    "takes an empty list of sizes as none, and splits evenly",
+    "there is a size for each part",
+)
+STFT_FRAME = Difference(
+    "STFT",
+    "needs a window or frame_length",
+    "without both, a frame is the whole signal",
+)
 REDUCE_EMPTY = Difference(
     "ReduceMax ReduceMin",
     "refuses to reduce no truth values to one",
@@ -200,7 +210,7 @@ RECURRENT_LAYOUT = Difference(
 )
 CRASHES = Difference(
     "Conv DecoderMaskedMultiHeadAttention DynamicQuantizeLSTM FeatureVectorizer GRU Inverse LSTM MultiHeadAttention"
-    " QAttention STFT SkipLayerNormalization SkipSimplifiedLayerNormalization Unique",
+    " QAttention QLinearLeakyRelu QLinearSigmoid STFT SkipLayerNormalization SkipSimplifiedLayerNormalization Unique",
     "ends the process on some sizes, most of them 0",
     "an operator runs, or refuses its inputs",
 )

@@ -315,8 +315,8 @@ def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     if len(dims) == 3 and not heads:
         double = multiply(2, angles)
         is_whole = all_of([at_most(1, angles), equal(modulo(dims[2], call.bounds.larger(double, 1)), 0)])
-        call.at_most(double, dims[2], reason)
-        call.require(any_of([call.empty(dims[:2]), is_whole]), reason)
+        is_empty = all_of([equal(angles, 0), call.empty(dims[:2])])
+        call.require(any_of([equal(dims[2], 0), is_empty, is_whole]), reason)
         return
     width = dims[3] if len(dims) == 4 else head_width(call, dims[2], heads, "the input")
     is_nothing = all_of([equal(width, 0), call.empty(dims[:-1] if len(dims) == 4 else dims[:2])])

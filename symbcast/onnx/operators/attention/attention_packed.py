@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
+from symbcast.core.logic.formulas import FALSE, at_most
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
 from symbcast.graphs.operators.making import asked_shape
 from symbcast.graphs.values.value import UNKNOWN, Value
@@ -19,6 +20,7 @@ from symbcast.onnx.operators.attention.attention_contrib import (
     width_of_heads,
 )
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import DECODER_BUFFER
 from symbcast.operators.networks.attention import cached, check_scores_bias, head_width
 
@@ -77,30 +79,54 @@ def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
         call.refuse("ONNX Runtime does not infer the type of the fourth output")
     expect(call, 10, "the bias", (multiply(3, wide),))
     key = known_shape(call, 1, "the key")
+    is_crossed = False
+    places: Dim = 1
     if key is not None and len(key) == 4:
+        is_crossed, places = True, key[2]
         expect(call, 1, "the key", (batch, heads, None, width))
-        expect(call, 2, "the value", (batch, heads, key[2], width))
-        _check_scores(call, batch, heads, key[2])
-        return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, Value((batch, heads, 1, key[2]), call.dtype())
-    expect(call, 1, "the key", (batch, 1, wide))
-    expect(call, 2, "the value", (batch, 1, wide))
-    added = (batch, heads, 1, width)
+        expect(call, 2, "the value", (batch, heads, places, width))
+    else:
+        expect(call, 1, "the key", (batch, 1, wide))
+        expect(call, 2, "the value", (batch, 1, wide))
+    if call.does(DECODER_BUFFER):
+        _check_buffers(call, places)
+    if is_crossed and not any(call.has(n) for n in (5, 6)):
+        _check_scores(call, batch, heads, places)
+        return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, Value((batch, heads, 1, places), call.dtype())
+    added = (batch, heads, places, width)
     caches = known_shape(call, 5, "past_key"), known_shape(call, 6, "past_value")
     before = cached(call, caches, added, added)
     is_shared = bool(call.integer("past_present_share_buffer"))
-    if not is_shared and call.does(DECODER_BUFFER):
-        call.refuse("the processor needs past_present_share_buffer")
     if before is not None and call.has(7) and is_shared:
-        _check_scores(call, batch, heads, add(filled_length(call, 7, before, 1), 1))
+        _check_scores(call, batch, heads, add(filled_length(call, 7, before, places), places))
     elif any(call.has(n) for n in (3, 4)):
         call.note("not checked: the shapes of the mask and the added scores")
     if any(call.has(n) for n in (8, 9)):
         call.note("not checked: the shapes of the beams")
     if before is None:
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
-    total = before if is_shared else add(before, 1)
+    total = before if is_shared else add(before, places)
     held = Value((batch, heads, total, width), call.dtype(5))
     return Value((batch, 1, wide), call.dtype()), held, held, Value((batch, heads, 1, total), call.dtype())
+
+
+def _check_buffers(call: NodeCall, places: Dim) -> None:
+    """Require of the caches what the kernel of the processor does, which updates them in place."""
+    is_shared = bool(call.integer("past_present_share_buffer"))
+    caches, outputs = [call.has(n) for n in (5, 6)], call.node.outputs[1:3]
+    if call.has(1) != call.has(2) or caches[0] != caches[1]:
+        call.refuse("keys and values must be given together, as must their caches")
+    if all(caches):
+        if not is_shared or not call.has(7):
+            call.refuse("caches need past_present_share_buffer and past_sequence_length on the processor")
+        crashes(call, at_most(1, places), "there are no keys to write to the cache")
+        if sum(map(bool, outputs)) < len(caches):
+            crashes(call, FALSE, "the updated caches are not among the outputs")
+        return
+    if any(outputs):
+        call.refuse("there are no caches to return")
+    if is_shared:
+        call.equal(places, 0, "past_present_share_buffer without caches leaves no room for keys")
 
 
 def _check_scores(call: NodeCall, batch: Dim, heads: int, total: Dim) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.logic.formulas import any_of, at_most, negate
 from symbcast.graphs.operators.expected_shapes import expect, known_rank, known_shape, known_shapes
@@ -66,14 +67,21 @@ def gated_add(call: NodeCall) -> Value:
 
 @operator("BranchwiseRMSNorm", domain=MICROSOFT)
 def branchwise_norm(call: NodeCall) -> Value:
-    """The last axis normalised in equal parts, each scaled by the same numbers or by its own."""
+    """The last axis normalised in equal parts, each scaled by the same numbers or by its own.
+
+    Without num_branches, the branches have an axis of their own, before the last one.
+    """
     dims, branches = call.shape(0), call.integer("num_branches")
-    if not dims or branches < 1:
-        call.refuse("the input must have an axis, and num_branches must be positive")
+    if len(dims) < (1 if branches else 2) or branches < 0:
+        call.refuse("the input must have an axis, and one of branches unless num_branches is positive")
     call.at_most(1, dims[-1], "the last size must be at least 1")
-    width = call.divide(dims[-1], branches, f"the last size must be a multiple of the {branches} branches")
     scale = known_rank(call, 1, (1, 2), "the scale")
-    shapes: list[Dims] = [(width,), (dims[-1],), (branches, width)]
+    if branches:
+        width = call.divide(dims[-1], branches, f"the last size must be a multiple of the {branches} branches")
+        shapes: list[Dims] = [(width,), (dims[-1],), (branches, width)]
+    else:
+        call.at_most(1, dims[-2], "there must be a branch")
+        shapes = [(dims[-1],), (multiply(*dims[-2:]),), dims[-2:]]
     expect_one_of(call, "the scale", scale, shapes, "the scale must fit a branch, or all of them")
     return Value(dims, call.dtype())
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from symbcast.core.algebra.arithmetic import add, modulo, multiply, subtract
 from symbcast.core.logic.formulas import equal
 from symbcast.graphs.operators.expected_shapes import expect, expect_numbers, known_shape
+from symbcast.graphs.operators.gathering import check_rows
 from symbcast.graphs.operators.making import asked_shape, counted
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
@@ -168,7 +169,7 @@ def crop(call: NodeCall) -> Value:
         call.refuse("crop_size must be two numbers")
     for wanted in size:
         call.at_most(1, wanted, "crop_size must be positive")
-    call.note("not checked: batch_indices, which are data, must be within the batch", is_about_data=True, by=[2])
+    check_rows(call, 2, dims[0], "the batch")
     return Value((regions[0], dims[1], *size), call.dtype())
 
 

@@ -11,6 +11,7 @@ from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.layout.concatenation import joined_shape
 from symbcast.onnx.registry import MICROSOFT, operator
+from symbcast.onnx.runtime.crashes import crashes
 from symbcast.onnx.runtime.differences import LINEAR_BLOCKS
 from symbcast.operators.context import Dims
 from symbcast.operators.reductions import reduce
@@ -116,6 +117,8 @@ def _note_lines(call: NodeCall, *positions: int) -> None:
 def quantized_activation(call: NodeCall) -> Value:
     """The output has the shape of the input."""
     expect_numbers(call, 1, 2, 3, 4)
+    if len(call.node.inputs) < 5:
+        crashes(call, FALSE, "the zero point of the output is not among the inputs, not even as an empty name")
     return Value(call.shape(0), call.dtype())
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from symbcast.core.logic.formulas import any_of, different, equal
 from symbcast.graphs.operators.elementwise import chosen, clipped, of_several
-from symbcast.graphs.operators.expected_shapes import expect_numbers
+from symbcast.graphs.operators.expected_shapes import expect_numbers, real_number
 from symbcast.graphs.operators.folding import summed_along
 from symbcast.graphs.values.contents import Elements, Numbers, is_size
 from symbcast.graphs.values.elements import BINARY
 from symbcast.graphs.values.intervals import interval_of
-from symbcast.graphs.values.numbers import BOOL, INTEGERS
+from symbcast.graphs.values.numbers import BOOL, FLOATS, INTEGERS
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
@@ -81,6 +81,14 @@ def clip(call: NodeCall) -> Value:
 def dropout(call: NodeCall) -> Sequence[Value]:
     """The output and the mask have the shape of the input."""
     value = call.value(0)
+    if call.version >= 12 and call.has(1):
+        expect_numbers(call, 1)
+        ratio = real_number(call, 1)
+        if ratio is None:
+            reason = f"not checked: {call.input_name(1)}, which is data, must be at least 0 and below 1"
+            call.note(reason, is_about_data=True, by=[1])
+        elif not 0 <= ratio < 1:
+            call.refuse("the ratio must be at least 0 and below 1")
     return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
 
 
@@ -89,6 +97,8 @@ def pair_broadcast(call: NodeCall) -> Dims:
     shape = _legacy(call) if call.version < 7 and call.node.op_type not in ("Mod", "BitShift") else None
     if shape is None:
         shape = call.broadcast(call.shape(0), call.shape(1))
+    if call.node.op_type == "Mod" and call.dtype() in FLOATS and call.version < 28 and not call.integer("fmod"):
+        call.refuse("real numbers need fmod=1 before opset 28")
     if call.node.op_type in ("Div", "Mod") and call.does(DIVISION_BY_ZERO) and call.dtype() in INTEGERS:
         _ask_for_divisor(call, shape)
     return shape

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import add
-from symbcast.graphs.operators.expected_shapes import expect_line
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.logic.formulas import all_of, any_of, equal
+from symbcast.graphs.operators.expected_shapes import expect_line, known_shape
 from symbcast.graphs.operators.joining import contents_joined
 from symbcast.graphs.values.contents import Content, Elements
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.concat import join_skipping_empty
-from symbcast.onnx.runtime.differences import CONCAT_EMPTY
+from symbcast.onnx.runtime.differences import CONCAT_EMPTY, SPLIT_EMPTY
 from symbcast.operators.context import Dims
 from symbcast.operators.rearranging.joins import concat, split_as, split_evenly, split_rounded_up
 
@@ -57,6 +58,19 @@ def split(call: NodeCall) -> Sequence[Value]:
     return values
 
 
+def _open_parts(call: NodeCall, size: Dim, count: int) -> list[Dim]:
+    """Return the sizes of parts that an input holds, which must be as many as there are outputs."""
+    parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}", by=[1]) for n in range(count)]
+    call.equal(add(*parts), size, "the parts must add up to the size")
+    (given,) = known_shape(call, 1, "the sizes of the parts") or (count,)
+    if call.does(SPLIT_EMPTY):
+        even = all_of([equal(given, 0), *(equal(multiply(part, count), size) for part in parts)])
+        call.require(any_of([equal(given, count), even]), f"there must be {count} sizes of parts, or none")
+    else:
+        call.equal(given, count, f"there must be {count} sizes of parts")
+    return parts
+
+
 def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     if call.version >= 13:
         expect_line(call, 1)
@@ -64,10 +78,8 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         call.refuse("either the sizes of the parts or num_outputs may be given, not both")
     given: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
     if call.version >= 13 and call.has(1) and given is None:
-        parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}", by=[1]) for n in range(count)]
-        call.equal(add(*parts), size, "the parts must add up to the size")
-        return parts
-    if given is not None:
+        return _open_parts(call, size, count)
+    if given is not None and (given or not call.does(SPLIT_EMPTY)):
         if len(given) != count:
             call.refuse(f"{len(given)} parts are requested, but {count} taken")
         return split_as(call, size, given)

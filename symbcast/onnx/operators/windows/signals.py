@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.graphs.operators.expected_shapes import real_number
 from symbcast.graphs.values.contents import is_size
-from symbcast.graphs.values.value import Constant, Value
+from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.registry import operator
 from symbcast.onnx.runtime.crashes import crashes
-from symbcast.onnx.runtime.differences import DFT_EMPTY, DFT_HALF, MEL_EDGES, STFT_REAL
+from symbcast.onnx.runtime.differences import DFT_EMPTY, DFT_HALF, MEL_EDGES, STFT_FRAME, STFT_REAL
 from symbcast.operators.context import Dims
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def short_transform(call: NodeCall) -> Value:
     call.at_most(1, step, "frame_step must be positive")
     window = call.rank(2, range(1, 9) if call.does(STFT_REAL) else (1,), "the window")[0] if call.has(2) else None
     given = _number(call, 3, "frame_length")
+    if given is None and window is None and call.does(STFT_FRAME):
+        call.refuse("a window or frame_length must be given")
     length = given if given is not None else window if window is not None else whole
     if window is not None and given is not None:
         call.equal(window, given, "the window must be as long as a frame")
@@ -126,7 +129,7 @@ def _check_edges(call: NodeCall, length: Dim) -> None:
     """Refuse edges that are not frequencies of the spectrum; ONNX Runtime computes their bins in 32-bit floats."""
     import numpy as np
 
-    rate, edges = call.numbers(2), [_real(call, n) for n in (3, 4)]
+    rate, edges = call.numbers(2), [real_number(call, n) for n in (3, 4)]
     if not isinstance(length, int) or rate is None or None in edges:
         call.note("not checked: the edges must be among the frequencies, but not all inputs are known")
         return
@@ -134,9 +137,3 @@ def _check_edges(call: NodeCall, length: Dim) -> None:
         places = [np.floor(np.float32(length + 1) * np.float32(edge) / np.float32(rate[0])) for edge in edges]
     if not all(0 <= place <= length // 2 for place in places):
         call.refuse("both edges must be from 0 to below half the sample rate")
-
-
-def _real(call: NodeCall, position: int) -> float | None:
-    value = call.value(position)
-    array = value.array if isinstance(value, Constant) else None
-    return None if array is None or array.size != 1 else float(array.ravel()[0])
