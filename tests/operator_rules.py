@@ -37,11 +37,22 @@ DTYPES = {
 
 
 class Answer(NamedTuple):
-    """When a call runs, by its rule, and the shapes of its outputs, if known; why something is open, else empty."""
+    """When a call runs, by its rule, and the shapes of its outputs, if known; why something is open, else empty.
+
+    ``cases`` holds the sizes that are one of two: a formula, the size where it holds, and the size elsewhere.
+    """
 
     condition: object
     outputs: list
     left_open: str
+    cases: dict
+
+    def resolved(self, at):
+        """Return sizes with those of the cases."""
+        found = dict(at)
+        for size, (chosen, yes, no) in self.cases.items():
+            (found[size],) = dims_at([yes if _holds(chosen, found) else no], found)
+        return found
 
 
 class Call(TorchCall):
@@ -104,13 +115,13 @@ def answer(name, args, ranks, target=None):
         found = rule_of(op)(call) if target is None else decomposed(call)
         outputs = [found] if isinstance(found, Value) else list(found)
     except RefusedError:
-        return Answer(FALSE, outputs, "")
+        return Answer(FALSE, outputs, "", {})
     except UnknownShapeError as error:
         left_open = str(error) or "unknown shape"
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         left_open = f"could not be analysed: {type(error).__name__}: {error}"
     notes = [u.reason for u in walk.unanalysed if not u.is_about_data]
-    return Answer(all_of(env.clauses), outputs, left_open or "; ".join(notes))
+    return Answer(all_of(env.clauses), outputs, left_open or "; ".join(notes), asker.cases)
 
 
 def rule_of(op):
@@ -175,7 +186,7 @@ def judged(row, target=None):
                 left_open += 1
             elif holds is not runs:
                 wrong.append(f"{_told(at)}: said to {'run' if holds else 'fail'}, and it is {outcome}")
-            elif runs and (other := _other(said.outputs, outcome, at)):
+            elif runs and (other := _other(said.outputs, outcome, said.resolved(at))):
                 wrong.append(f"{_told(at)}: {outcome} is said to be {other}")
     return Judged(count, left_open, wrong)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.core.logic.formulas import FORMULA_KINDS
+from symbcast.core.logic.formulas import FORMULA_KINDS, negate
 from symbcast.graphs.values.contents import Elements, Ratio, is_size
 from symbcast.graphs.values.deciders import Decider
 from symbcast.graphs.values.value import Value
 from symbcast.graphs.walking.deciding import joined
-from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.operators.context import Dims
 from symbcast.torch.reading.element_types import INT64, number_of
 from symbcast.torch.reading.library import load, node_class
@@ -183,6 +183,28 @@ class TorchCall(NodeCall):
         text = f"a size of the output of an operator that is not analysed [{self.place.name}]"
         names = [f"{self.size_prefix}_{output}_{axis}" for axis in range(len(value.shape or ()))]
         return Value(tuple(self.asker.symbol(name, text, is_undecided=True) for name in names), value.dtype)
+
+    def unless(self, chosen: Formula, dims: Dims, compute: Callable[[], Dims]) -> Dims:
+        """Return a shape where a formula holds, else the shape that ``compute`` returns and requires only there.
+
+        Where torch leaves an operator early, it may give another rank; then torch's recorded rank decides.
+        """
+        if self.is_known(chosen) is not None:
+            return dims if self.is_known(chosen) else compute()
+        try:
+            with self.asker.under(negate(chosen)):
+                found = compute()
+        except RefusedError:
+            return dims
+        if len(found) != len(dims):
+            recorded = len(self.node.raw.meta["val"].shape)
+            self.require(chosen if recorded == len(dims) else negate(chosen), f"the graph needs {recorded} axes here")
+            return dims if recorded == len(dims) else found
+        text = "depending on whether an operand is empty"
+        return tuple(
+            a if a == b else self.asker.by_cases(f"{self.size_prefix}_dim_{n}", f"axis {n}, {text}", chosen, a, b)
+            for n, (a, b) in enumerate(zip(dims, found, strict=True))
+        )
 
     def count(self, most: Dim | None = None, *, text: str = "the number of elements") -> Dim:
         """Return a new size, at most ``most``, for an axis whose length depends on the elements of the inputs.

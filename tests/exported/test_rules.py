@@ -18,7 +18,6 @@ NOT_HELD = {
     "_fused_rms_norm": "checks nothing; the rule is that of rms_norm, which it stands for",
     "linalg_ldl_factor": "a matrix of ones is singular; the rule is that of linalg_ldl_factor_ex",
     "linalg_lu_factor": "a matrix of ones is singular; the rule is that of linalg_lu_factor_ex",
-    "addmv": "keeps the shape of what is added where the matrix is empty",
 }
 """Operators whose runs say nothing of a rule, and why."""
 UNCHECKED = (
@@ -61,24 +60,11 @@ UNCHECKED = (
     "unfold_backward",
 )
 """Operators that go beyond tensors of other sizes, or squeeze them: their rules refuse what runs by chance."""
-EMPTY = (
-    "_scaled_dot_product_attention_math",
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool2d",
-    "affine_grid_generator",
-    "conv1d",
-    "convolution",
-    "convolution_backward",
-    "cummax",
-    "cummin",
-    "im2col",
-    "instance_norm",
-    "native_group_norm",
-    "pixel_unshuffle",
-    "scaled_dot_product_attention",
-)
-"""Operators that leave early, or divide by 0, where a tensor is empty: they are held at sizes from 1 on."""
+EMPTY = {
+    "affine_grid_generator": "F.affine_grid refuses sizes of 0 before it calls the operator, which takes them",
+    "convolution_backward": "without channels on either side, one run reads weights that do not fit",
+}
+"""Operators that are held at sizes from 1 on, and why."""
 
 DECOMPOSED = TRUSTED | {
     "_weight_norm_interface",

@@ -24,10 +24,21 @@ if TYPE_CHECKING:
     "_scaled_dot_product_attention_math",
 )
 def attended(call: TorchCall) -> list[Value]:
-    """Attention of (..., L, E), (..., S, E) and (..., S, V) as (..., L, V); a mask broadcasts to (..., L, S)."""
+    """Attention of (..., L, E), (..., S, E) and (..., S, V) as (..., L, V); a mask broadcasts to (..., L, S).
+
+    Without queries or values, the public operator leaves early: it returns zeros and looks at nothing else.
+    """
     query, key, value = (call.dims(n) for n in ("query", "key", "value"))
     if min(len(query), len(key), len(value)) < 2:
         call.refuse("queries, keys and values must have at least two axes")
+    if call.node.op_type != "aten.scaled_dot_product_attention":
+        return _attended(call, query, key, value)
+    early = (*query[:-1], value[-1])
+    empty = call.empty((query[-2], *value))
+    return [Value(call.unless(empty, early, lambda: shape_of(_attended(call, query, key, value)[0])))]
+
+
+def _attended(call: TorchCall, query: Dims, key: Dims, value: Dims) -> list[Value]:
     if call.node.op_type.endswith("_for_cpu"):
         _fit_kernel(call, query, key, value)
     found = attend(call, query, key, value, grouped_stack if call.flag("enable_gqa") else broadcast_stack)

@@ -107,8 +107,6 @@ def written(rule: Operator[TorchCall]) -> Operator[TorchCall]:
     "cumsum",
     "cumprod",
     "logcumsumexp",
-    "cummax",
-    "cummin",
     "zeros_like",
     "ones_like",
     "full_like",
@@ -178,6 +176,16 @@ def kept(call: TorchCall) -> list[Value]:
     for axis in call.numbers_of("dim") or ():
         call.axis_of(axis, len(dims))
     return [Value(dims)] * len(call.node.outputs)
+
+
+@operator("cummax", "cummin")
+def extremes(call: TorchCall) -> list[Value]:
+    """Running extremes and where they are; the axis must exist, unless the tensor is empty."""
+    dims = call.dims("self")
+    rank, axis = max(len(dims), 1), call.number("dim")
+    if not -rank <= axis < rank:
+        call.require(call.empty(dims), f"axis {axis} is out of range for {rank} axes, unless the tensor is empty")
+    return [Value(dims)] * 2
 
 
 @operator("fill", "fill_")

@@ -342,12 +342,13 @@ def shuffled(call: TorchCall) -> Value:
 
 @operator("pixel_unshuffle")
 def unshuffled(call: TorchCall) -> Value:
-    """Spatial blocks moved into the channels."""
+    """Spatial blocks moved into the channels; an empty tensor keeps its shape."""
     dims, block = call.dims("self"), call.number("downscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
         call.refuse("there must be channels and two spatial axes")
-    return Value((*dims[:-3], *layout.space_to_depth(call, (1, *dims[-3:]), block)[1:]))
+    found = (*dims[:-3], *layout.space_to_depth(call, (1, *dims[-3:]), block)[1:])
+    return Value(call.unless(call.empty(dims), dims, lambda: found))
 
 
 @operator("channel_shuffle", "native_channel_shuffle")

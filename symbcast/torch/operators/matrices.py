@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.logic.formulas import all_of, any_of, equal
 from symbcast.graphs.values.value import Value
 from symbcast.operators.einsum import einsum
 from symbcast.operators.matmul import inner_product, matmul
@@ -61,7 +62,10 @@ def added(call: TorchCall) -> Value:
     names = ("mat1", "batch1", "mat"), ("mat2", "batch2", "vec")
     found = _product(call, call.dims(*names[0]), call.dims(*names[1]))
     found = found[1:] if call.node.op_type.startswith("aten.addbmm") else found
-    call.broadcast(call.dims("self"), found, rule="unidirectional")
+    added = call.dims("self")
+    call.broadcast(added, found, rule="unidirectional")
+    if call.node.op_type == "aten.addmv":  # without products, torch scales what is added and does not broadcast it
+        return Value(call.unless(call.empty(call.dims("mat")), added, lambda: found))
     return Value(found)
 
 
@@ -114,10 +118,11 @@ def grouped(call: TorchCall) -> list[Value]:
     check_channels(call, dims)
     call.at_most(1, groups, "there must be at least one group")
     group_norm(call, dims[1], groups, _parameters(call, "weight", "bias"))
-    batch = call.size("N")
-    if batch is not None:
-        call.equal(batch, dims[0], "the batch must equal that of the input")
-    return [Value(dims), *[Value((dims[0], groups))] * 2][: len(call.node.outputs)]
+    batch = call.size("N", dims[0])
+    assert batch is not None
+    fits = any_of([equal(batch, dims[0]), call.empty(dims[1:])])  # torch compares the numbers of elements
+    call.require(fits, "the batch must equal that of the input")
+    return [Value(dims), *[Value((batch, groups))] * 2][: len(call.node.outputs)]
 
 
 @operator("batch_norm")
@@ -126,9 +131,7 @@ def batch_normalised(call: TorchCall) -> Value:
     dims = call.dims("input")
     none = call.empty(dims)
     for name in ("weight", "bias"):
-        given = call.maybe_dims(name)
-        if given:
-            call.at_most(1, given[0], f"the {name} must not be empty")
+        _at_least_one(call, f"the {name}", call.maybe_dims(name))
     if len(dims) < 2:
         call.require(none, "the input must have a batch and channels")
         return Value(dims)
@@ -138,8 +141,32 @@ def batch_normalised(call: TorchCall) -> Value:
     return Value(dims)
 
 
+@operator("instance_norm")
+def instance_normalised(call: TorchCall) -> Value:
+    """A normalisation of each channel of each batch, by `batch_normalised` with both on one axis."""
+    dims, is_own = call.dims("input"), call.flag("use_input_stats")
+    check_channels(call, dims)
+    none = call.empty(dims)
+    given = _parameters(call, *_STATISTICS)
+    missing = [name for name in _STATISTICS[2:] if call.given(name) is None]
+    if missing and not is_own:
+        call.refuse("without statistics of the input there must be a mean and a variance")
+    if len(missing) == 1:
+        call.require(none, "there must be both a mean and a variance, or none")
+    for what, found in given.items():
+        if found is None:
+            continue
+        if "running" not in what:
+            call.at_most(1, dims[0], f"{what} must not be empty when it is repeated for each batch")
+            _at_least_one(call, what, found)
+        elif is_own and len(found) == 1:  # torch writes the mean over batches to it
+            repeated = any_of([equal(found[0], dims[1]), all_of([equal(dims[0], 0), equal(dims[1], 1)])])
+            call.require(repeated, f"{what} must have one number per channel")
+    per_channel(call, dims[1], given, unless=none)
+    return Value(dims)
+
+
 @operator(
-    "instance_norm",
     "native_batch_norm",
     "_native_batch_norm_legit",
     "_native_batch_norm_legit_no_training",
@@ -153,10 +180,10 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     dims, count = call.dims("input"), len(call.node.outputs)
     check_channels(call, dims)
     given = [call.given(n) is not None for n in ("running_mean", "running_var")]
-    own = call.flag("training") or call.flag("use_input_stats") or call.node.op_type.endswith("_functional")
+    own = call.flag("training") or call.node.op_type.endswith("_functional")
     if given[0] != given[1] or (not own and not all(given)):
         call.refuse("there must be a mean and a variance")
-    is_training = call.flag("training") or call.flag("use_input_stats") or "_with_update" in call.node.op_type
+    is_training = call.flag("training") or "_with_update" in call.node.op_type
     for size in dims if is_training else ():
         call.at_most(1, size, "there must be elements to train with")
     per_channel(call, dims[1], _parameters(call, *_STATISTICS))
@@ -165,6 +192,12 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     if "_batch_norm_with_update" in call.node.op_type or call.node.op_type.endswith("no_update"):
         found.append(Value((0,)))
     return [*found, kept, kept][:count]
+
+
+def _at_least_one(call: TorchCall, what: str, dims: Dims | None) -> None:
+    """Require that there be a first number, which torch reads even if the input is empty."""
+    if dims:
+        call.at_most(1, dims[0], f"{what} must not be empty")
 
 
 _STATISTICS = ("weight", "bias", "running_mean", "running_var")

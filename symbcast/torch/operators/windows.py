@@ -63,8 +63,10 @@ def convolved(call: TorchCall) -> Value:
     ends = _ends(call, weights, dilations)
     _at_least(call, 0, *(n for pair in ends for n in pair), reason="the padding must not be negative")
     windows = [Window(k, s, d, *e) for k, s, d, e in zip(weights[2:], strides, dilations, ends, strict=True)]
-    for size in weights if is_transposed else (weights[0], *weights[2:]):
+    for size in weights[:2] if is_transposed else weights[:1]:
         call.at_most(1, size, "the weights must not be empty")
+    for size in weights[2:]:
+        _filled(call, size, _no_channels(weights, is_transposed), "the weights must not be empty")
     found = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
     bias = call.maybe_dims("bias")
     if bias is not None:
@@ -96,16 +98,25 @@ def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tupl
 def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window]) -> Dims:
     convolved_channels(call, dims, weights, call.number("groups", 1))
     for size in dims[2:]:
-        _not_empty(call, size, dims[0])
+        _filled(call, size, any_of([equal(dims[0], 0), _no_channels(weights)]), _NOT_EMPTY)
     found = conv(call, dims, weights, windows)
     if call.bounds.is_at_least(weights[1], 1):
         return found
     return (found[0], minimum([found[1], multiply(found[1], weights[1])]), *found[2:])  # none in, none out
 
 
-def _not_empty(call: TorchCall, size: Dim, batch: Dim) -> None:
+_NOT_EMPTY = "the input must have elements, unless its batch is 0"
+
+
+def _filled(call: TorchCall, size: Dim, unless: Formula, reason: str) -> None:
+    """Require a size of at least 1, unless a formula holds."""
     if not call.bounds.is_at_least(size, 1):
-        call.require(any_of([equal(batch, 0), at_most(1, size)]), "the input must have elements, unless its batch is 0")
+        call.require(any_of([unless, at_most(1, size)]), reason)
+
+
+def _no_channels(weights: Dims, is_transposed: bool = False) -> Formula:
+    """Return where a convolution along one axis has no channels: torch then looks at no lengths."""
+    return equal(weights[1], 0) if len(weights) == 3 and not is_transposed else FALSE
 
 
 def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Window]) -> Dims:
@@ -115,7 +126,7 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Wi
     sizes = [transposed_length(d, w, e) for d, w, e in zip(dims[2:], windows, extra, strict=True)]
     no_batch = equal(dims[0], 0)
     for size in dims[2:]:
-        _not_empty(call, size, dims[0])
+        _filled(call, size, no_batch, _NOT_EMPTY)
     if any(e >= max(w.stride, w.dilation) for e, w in zip(extra, windows, strict=True)):
         call.require(no_batch, "the padding of the output must be smaller than the stride or the dilation")
     may_be_empty = any_of([no_batch, *_runs_in_mkldnn(call, dims, windows, groups)])
@@ -181,8 +192,8 @@ def adapted(call: TorchCall) -> list[Value]:
         call.is_size(size, "a size must not be negative")
     # An average of all elements is a mean, which is also defined for no elements.
     is_mean = all_of(equal(size, 1) for size in found) if kind.startswith("adaptive_avg") else FALSE
-    looks_at_channels = "max" in kind or count == 3
-    for size in dims[len(dims) - count - 1 :] if looks_at_channels else kept:
+    looks_at_channels = "max" in kind or count == 3  # torch skips the first axis, whatever the rank
+    for size in dims[1:] if looks_at_channels else kept:
         if not call.bounds.is_at_least(size, 1):
             call.require(any_of([is_mean, at_most(1, size)]), "the axes to pool must not be empty")
     return [Value((*dims[: len(dims) - count], *found))] * len(call.node.outputs)
