@@ -42,13 +42,17 @@ _NAMED = 12
 
 
 class Asked(NamedTuple):
-    """A question about a model, with what the caller knows about it."""
+    """A question about a model, with what the caller knows about it.
+
+    ``is_plain`` says that sizes stay as the rules of the nodes write them, without simplification by requirements.
+    """
 
     assume: tuple[Assumption, ...]
     min_size: int
     given: Given
     runtime: str
     budget: float | None
+    is_plain: bool = False
 
 
 def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
@@ -95,9 +99,13 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
     model.settle(found.walk)
 
     def walked_again(
-        given: Given = asked.given, assume: tuple[Assumption, ...] = asked.assume, runtime: str = asked.runtime
+        given: Given = asked.given,
+        assume: tuple[Assumption, ...] = asked.assume,
+        runtime: str = asked.runtime,
+        is_plain: bool = False,
     ) -> Checked:
-        return checked(front_end, model, asked._replace(given=given, assume=assume, runtime=runtime))
+        question = asked._replace(given=given, assume=assume, runtime=runtime, is_plain=is_plain)
+        return checked(front_end, model, question)
 
     said = (text for _, text in model.said(found.inputs, asked.min_size) if text)
     return Checked(
@@ -136,6 +144,8 @@ class _Walked(NamedTuple):
 
 def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
     """Walk through a model with short sizes; with long ones, if names for cases are still needed at the end."""
+    if asked.is_plain:
+        return _walked_with_short_sizes(front_end, model, asked, VERY_LONG, None)
     found = _learned(front_end, model, asked, LONG)
     if not found.asker.names_cases:
         return found
@@ -183,7 +193,7 @@ def _walked(front_end: FrontEnd, model: Model, asked: Asked, longest: int | None
     """Walk through a model, with all assumptions about its inputs and the bounds from an earlier walk."""
     env = _environment(asked.assume, asked.budget)
     assumptions = tuple(env.assumptions)
-    asker = Asker(env, asked.runtime, Bounds({}), longest)
+    asker = Asker(env, asked.runtime, Bounds({}), longest, is_plain=asked.is_plain)
     walk = front_end.walk(model, front_end, asker)
     inputs = model.read_inputs(env, asked.given, are_open=asked.min_size <= 1)
     for symbol in dict.fromkeys(s for s in inputs.symbols if s not in inputs.integers):

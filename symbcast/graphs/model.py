@@ -74,9 +74,10 @@ class Checked(NamedTuple):
     """A model that was walked, and all results of the walk.
 
     ``env`` holds all sizes, including data-dependent ones; ``assumptions`` are the user's own, as written, with the
-    facts ``given`` about the inputs; ``again`` walks through the model once more with other given values, and with
-    other assumptions or another runtime if they are passed. ``taken`` describes the assumptions made about the runtime;
-    it may be empty. ``aliases`` maps short names, for reading and writing, to the model's own names.
+    facts ``given`` about the inputs; ``again`` walks through the model once more with other given values, assumptions
+    or runtime, or with sizes as the rules write them (``is_plain``), if they are passed. ``taken`` describes the
+    assumptions made about the runtime; it may be empty. ``aliases`` maps short names, for reading and writing, to the
+    model's own names.
     """
 
     source: str

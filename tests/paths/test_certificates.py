@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import symbcast as sb
+from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.conclusions.conclusions import Conclusions
 
 
 def rows(x, y):
@@ -37,7 +39,19 @@ def proofs(function):
 
 def test_all_claims_about_a_function_are_proved():
     for function in (rows, branching):
-        assert len(proofs(function)) == 4 and set(proofs(function).values()) == {"proved"}
+        results = [text for text in proofs(function) if "is returned where" in text]
+        assert len(proofs(function)) == 4 + len(results) and set(proofs(function).values()) == {"proved"}
+        assert len(results) == sum(case.works for case in sb.trace(function, "N", "M").cases) > 0
+
+
+def test_a_result_at_sizes_of_another_is_refuted(monkeypatch):
+    report = sb.trace(branching, "N", "M")
+    cases = list(Conclusions.cases(conclusions_of(report), are_working=True))
+    (first, end, text), (second, other, _) = cases
+    swapped = [(second, end, text), (first, other, text)]
+    monkeypatch.setattr(Conclusions, "cases", lambda found, are_working=False: iter(swapped))
+    found = [claim for claim in report.certify().claims if "is returned where" in claim.text]
+    assert [claim.proof.value for claim in found] == ["refuted"] * 2
 
 
 def test_of_a_function_with_paths_not_followed_what_works_and_what_fails_is_proved():

@@ -41,7 +41,7 @@ from symbcast.errors import DimensionError
 from symbcast.graphs.requirements.least_sizes import least_sizes
 from symbcast.graphs.requirements.lengths import TooLongError, long_ones
 from symbcast.graphs.requirements.location import located_reason
-from symbcast.graphs.requirements.settled import Settled, bounded
+from symbcast.graphs.requirements.settled import Settled, Unsettled, bounded
 from symbcast.graphs.requirements.turns import is_convex
 from symbcast.graphs.values.value import Value, sizes_known
 from symbcast.operators.context import evaluated
@@ -138,7 +138,9 @@ class Asker:
     requirements are recorded under it.
     """
 
-    def __init__(self, env: Program, runtime: str, bounds: Bounds, longest: int | None = None) -> None:
+    def __init__(
+        self, env: Program, runtime: str, bounds: Bounds, longest: int | None = None, *, is_plain: bool = False
+    ) -> None:
         self.env = env
         self.longest = longest
         """How many atoms a size may have that depends on a rare case; None if such cases get names instead."""
@@ -179,7 +181,7 @@ class Asker:
         """Nodes by name whose requirements cover only some iterations of a loop, and why."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
-        self.settled = Settled()
+        self.settled = Unsettled() if is_plain else Settled()
         """Facts that hold wherever the model runs, used to simplify sizes."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
         self._marks = 0
@@ -372,6 +374,8 @@ class Asker:
 
     def _greatest_member(self, dim: Dim) -> Dim:
         """Return a join without the members that never exceed another one where the join has a value."""
+        if isinstance(self.settled, Unsettled):
+            return dim
         found = self.bounds.greatest_member(dim)
         members = join_members(found)
         if len(members) != 2:

@@ -130,6 +130,23 @@ class Settled:
         return _product(others, factor // common, smaller)
 
 
+class Unsettled(Settled):
+    """No facts: sizes and comparisons stay as rules write them, so that simplified ones can be held against them."""
+
+    is_empty = True
+
+    def copy(self) -> Unsettled:
+        """Return an independent copy."""
+        return Unsettled()
+
+    def take(self, found: Comparison) -> bool:
+        """Record nothing."""
+        return False
+
+    def fix(self, size: Symbol, value: Dim) -> None:
+        """Record nothing."""
+
+
 def _product(monomial: Monomial | None, factor: int, value: Term) -> Term:
     return collect([(term(Term({monomial or (): 1})) * value, factor)])
 

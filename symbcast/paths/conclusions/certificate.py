@@ -38,6 +38,7 @@ def certify_run(conclusions: Conclusions, verdict: Verdict, left_open: str) -> C
         claims.append(Claim("wherever the condition holds, suitable data exist", Proof.UNDECIDED, _DATA))
     elif is_exact:
         claims += evidence(question)
+        claims += _of_results(conclusions, question)
     else:
         claims += _of_followed(conclusions, question, returning)
     if left_open:
@@ -46,6 +47,16 @@ def certify_run(conclusions: Conclusions, verdict: Verdict, left_open: str) -> C
 
 
 _DATA = "z3 is not asked about data"
+
+
+def _of_results(conclusions: Conclusions, question: Question) -> list[Claim]:
+    """Return the claim about each result: the sizes shown for it are those of the paths that return it."""
+    questions = {}
+    for where, end, _ in conclusions.cases(are_working=True):
+        paths = conclusions.paths_to(end)
+        differ = any_of([all_of([where, negate(paths)]), all_of([paths, negate(where)])])
+        questions[f"{end.value} is returned where it is said to be, and nowhere else"] = [differ]
+    return proved(question, questions)
 
 
 def _of_followed(conclusions: Conclusions, question: Question, returning: Formula) -> list[Claim]:

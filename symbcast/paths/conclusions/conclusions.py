@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.account import Account, Open, Sizes, joined
 from symbcast.core.effort import call as counted_call
-from symbcast.core.logic.formulas import FALSE, Formula, all_of, at_most, clauses, opposite
+from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, at_most, clauses, opposite
 from symbcast.core.program.sizes.assumptions import Assumption
 from symbcast.core.program.sizes.premises import knowledge
 from symbcast.core.program.sizes.scope import Scope
@@ -207,6 +207,10 @@ class Conclusions:
             found = self._region(end.is_same)
             if found != FALSE:
                 yield found, end, self._error(end, found)
+
+    def paths_to(self, end: End) -> Formula:
+        """Return where all steps of a path hold that ends the same way, as they were met: nothing is simplified."""
+        return any_of(all_of(s.formula for s in b.steps) for b in self._branches if end.is_same(b.end))
 
     def _error(self, end: End, when: Formula) -> str:
         """Return an error with its message at the smallest sizes of a case: one line may raise several messages."""
