@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.sequences import sequences_of
@@ -98,31 +98,40 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
     env, asker = found.env, found.asker
     model.settle(found.walk)
 
-    def walked_again(
-        given: Given = asked.given,
-        assume: tuple[Assumption, ...] = asked.assume,
-        runtime: str = asked.runtime,
-        is_plain: bool = False,
-    ) -> Checked:
-        question = asked._replace(given=given, assume=assume, runtime=runtime, is_plain=is_plain)
-        return checked(front_end, model, question)
-
+    again = _Again(front_end, model, asked)
     said = (text for _, text in model.said(found.inputs, asked.min_size) if text)
     return Checked(
         model.source,
         model,
         env,
-        Conditions(env, asker, lambda more: walked_again(assume=(*asked.assume, *more)).conditions),
+        Conditions(env, asker, again.conditions),
         asker,
         found.walk,
         found.inputs,
         (*(a.text for a in found.assumptions), *said, *asked.given.texts()),
         asked.min_size,
         found.inputs.given,
-        walked_again,
+        again,
         front_end.runtimes.get(asked.runtime, ""),
         aliases,
     )
+
+
+class _Again(NamedTuple):
+    """Asks another question about a model; unlike a function in `checked`, it pickles."""
+
+    front_end: FrontEnd
+    model: Model
+    asked: Asked
+
+    def __call__(self, given: Given | None = None, **changed: Any) -> Checked:
+        """Return the model walked with other given values, assumptions or runtime, or with plain sizes."""
+        asked = self.asked._replace(**changed) if given is None else self.asked._replace(given=given, **changed)
+        return checked(self.front_end, self.model, asked)
+
+    def conditions(self, more: Sequence[Assumption]) -> Conditions:
+        """Return the conditions under more assumptions."""
+        return self(assume=(*self.asked.assume, *more)).conditions
 
 
 def _aliases(front_end: FrontEnd, model: Model, given: Given) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symbcast.batch.endings import nothing
@@ -50,6 +51,7 @@ class FrontEnd:
         prepare: loads the modules that checks need, which takes longer than most checks; for processes that check many
             models.
         read_function: reads one function of a model, whose name comes last; None if models have no functions by name.
+        module: the module that has it as ``FRONT_END``; answers of other front ends do not pickle.
     """
 
     name: str
@@ -64,6 +66,11 @@ class FrontEnd:
     layouts: Layouts = NO_LAYOUTS
     prepare: Callable[[], None] = nothing
     read_function: Callable[[Any, str, str], Model] | None = None
+    module: str = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the name of the module that has it as FRONT_END: tables of operators hold functions."""
+        return (_front_end_of, (self.module,)) if self.module else super().__reduce__()
 
     def runtime(self, wanted: str | None = None) -> str:
         """Return the runtime that a question is about: the requested one if it is supported, otherwise the default."""
@@ -72,6 +79,10 @@ class FrontEnd:
     def operator(self, node: Node) -> Operator[Any] | None:
         """Return the function of a node's operator; None if it has none."""
         return self.operators.get((node.domain, node.op_type))
+
+
+def _front_end_of(module: str) -> Any:
+    return import_module(module).FRONT_END
 
 
 GUESSED_CHECKS = (

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symbcast.answers.report.outcomes import Line
     from symbcast.graphs.values.value import Value
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = {}  # a mappingproxy does not pickle
 _IN_PATH = re.compile(r"[./](?!\d+(?:[./]|$))")
 
 

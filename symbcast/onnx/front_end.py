@@ -42,4 +42,5 @@ FRONT_END = FrontEnd(
     walk=OnnxWalk,
     layouts=_LAYOUTS,
     prepare=_prepare,
+    module=__name__,
 )

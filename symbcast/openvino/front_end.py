@@ -30,4 +30,5 @@ FRONT_END = FrontEnd(
     call=OpenVinoCall,
     walk=OpenVinoWalk,
     layouts=_LAYOUTS,
+    module=__name__,
 )

@@ -22,4 +22,5 @@ FRONT_END = FrontEnd(
     call=HloCall,
     walk=HloWalk,
     read_function=read,
+    module=__name__,
 )

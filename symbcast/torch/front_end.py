@@ -49,4 +49,5 @@ FRONT_END = FrontEnd(
     call=TorchCall,
     walk=TorchWalk,
     layouts=_LAYOUTS,
+    module=__name__,
 )
