@@ -265,7 +265,8 @@ class ModelError(SymbcastError, ValueError):
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"{self.source}: {self.problem}"
+        source = self.source.encode("utf-8", "backslashreplace").decode("utf-8")  # a path may hold surrogates
+        text = f"{source}: {self.problem}"
         return f"{text}; {self.hint}" if self.hint else text
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.errors import ModelError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
     from symbcast.graphs.requirements.condition import Conditions
     from symbcast.graphs.requirements.recorder import Asker
     from symbcast.graphs.walking.walk import Walk
+
+
+def check_path(source: str, hint: str) -> None:
+    """Raise `ModelError` unless a path is that of a file; some are none that the system could have."""
+    try:
+        is_file = Path(source).is_file()
+    except (OSError, ValueError) as error:
+        raise ModelError(source, f"is not a path: {getattr(error, 'strerror', None) or error}", hint) from error
+    if not is_file:
+        raise ModelError(source, "there is no such file", hint)
 
 
 class Model(ABC):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Isolated
 from symbcast.errors import ModelError, ShapeTypeError
+from symbcast.graphs.model import check_path
 from symbcast.stablehlo.attributes import attribute_of
 from symbcast.stablehlo.graph import located
 from symbcast.stablehlo.mlir import bindings, operations_in, parsed
@@ -72,9 +73,11 @@ def _name_of(module: Any) -> str:
 
 
 def _contents(path: Path) -> bytes:
-    if not path.is_file():
-        raise ModelError(str(path), "there is no such file", "give the path of a module, such as model.mlir")
-    return path.read_bytes()
+    check_path(str(path), "give the path of a module, such as model.mlir")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(str(path), f"cannot be read: {error.strerror or error}", "") from error
 
 
 def _parsed_apart(source: str, data: str | bytes) -> Any:

@@ -55,6 +55,8 @@ def _read_bytes(path: str) -> bytes:
             data = _unzipped(file) if path.endswith(".gz") else file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ModelError(path, *_unreadable(error)) from error
+    except UnicodeEncodeError as error:  # half of a pair of surrogates, which no name of a file has
+        raise ModelError(path, f"is not a path: {error}", "") from error
     except (EOFError, zlib.error) as error:
         raise ModelError(path, "is truncated or damaged: it cannot be unzipped", "fetch it again") from error
     if len(data) > MAX_BYTES:

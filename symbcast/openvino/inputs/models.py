@@ -13,6 +13,7 @@ from typing import Any
 from symbcast.batch.endings import DiedError, TimedOutError
 from symbcast.batch.isolation import Isolated
 from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
+from symbcast.graphs.model import check_path
 from symbcast.openvino.graph import OpenVinoGraph
 
 _WAIT = 3600
@@ -46,8 +47,7 @@ def _library() -> Any:
 def _read(openvino: Any, source: str) -> Any:
     """Return the model in a file that a child process could read; raises `ModelError` if it could not."""
     again = "it may be truncated; convert the model again"
-    if not Path(source).is_file():
-        raise ModelError(source, "there is no such file", "give the path of a model, such as model.xml")
+    check_path(source, "give the path of a model, such as model.xml")
     try:
         problem = Isolated(probe, _WAIT)(str(Path(source).absolute()))
     except DiedError:

@@ -10,7 +10,7 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.errors import ModelError, ShapeTypeError
 from symbcast.graphs.inputs.inputs import Inputs as GraphInputs
 from symbcast.graphs.inputs.inputs import inputs_of
-from symbcast.graphs.model import Model
+from symbcast.graphs.model import Model, check_path
 from symbcast.graphs.values.contents import Elements, is_size
 from symbcast.graphs.values.value import Value
 from symbcast.torch.reading.element_types import INT64, number_of
@@ -65,8 +65,7 @@ def load_program(program: Any) -> Any:
     export = load("torch.export")
     if isinstance(program, (str, os.PathLike)):
         source = os.fsdecode(program)
-        if not Path(source).is_file():
-            raise ModelError(source, "there is no such file", "give the path of a program, such as model.pt2")
+        check_path(source, "give the path of a program, such as model.pt2")
         kind = kind_of(Path(source))
         if kind is not None:
             raise ModelError(source, kind.problem, kind.hint)
