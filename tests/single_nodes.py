@@ -20,10 +20,7 @@ import argparse
 import ast
 import base64
 import copy
-import faulthandler
 import json
-import os
-import signal
 import sys
 from collections import Counter
 from functools import cache
@@ -37,6 +34,7 @@ from onnx import AttributeProto, defs
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from forks import forked
 from recorded_nodes import TYPES, model, recorded
 
 import symbcast as sb
@@ -338,8 +336,8 @@ def _filled(shape, kind, how):
     return np.full(shape, int(how)).astype(kind)
 
 
-def _run(row, sizes, say):
-    """Run a row at some sizes, and say what comes out: of each of the contents the shapes, or that it failed."""
+def _runs(row, sizes):
+    """Run a row at some sizes, and yield what comes out: of each of the contents the shapes, or that it failed."""
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
@@ -369,7 +367,7 @@ def _run(row, sizes, say):
                 found.append(";".join(map(_text, outputs)))
             except Exception:
                 found.append(FAILED)
-        say("|".join(dict.fromkeys(found)) or FAILED)
+        yield "|".join(dict.fromkeys(found)) or FAILED
 
 
 def _text(output):
@@ -379,32 +377,12 @@ def _text(output):
 
 def outcomes(row):
     """Return what ONNX Runtime does with a row at each of its sizes: the different outcomes, by ``|``."""
-    found = _forked(row, row["sizes"])
+    import onnxruntime  # noqa: F401 the fork has it then
+
+    found = forked(_runs(row, row["sizes"]), PATIENCE)
     while len(found) < len(row["sizes"]):
         found.append(CRASHED)
-        found += _forked(row, row["sizes"][len(found) :])
-    return found
-
-
-def _forked(row, sizes):
-    import onnxruntime  # noqa: F401 the child has it then
-
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reading)
-        faulthandler.disable()
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        signal.alarm(PATIENCE)
-        with os.fdopen(writing, "w") as file:
-            _run(row, sizes, lambda line: print(line, file=file, flush=True))
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as file:
-        found = file.read().splitlines()
-    os.waitpid(child, 0)
+        found += forked(_runs(row, row["sizes"][len(found) :]), PATIENCE)
     return found
 
 

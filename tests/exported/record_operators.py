@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sys
 import warnings
 from itertools import groupby
 from pathlib import Path
 
+from forks import forked
 from operator_calls import operator_of, points, sizes_in, with_sizes
 from operator_cases import CASES, DEFAULTS
 
@@ -71,23 +71,6 @@ def recorded(name, calls):
 def _at_points(args):
     letters = sizes_in(args)
     return [with_sizes(args, None, dict(zip(letters, point, strict=True))) for point in points(letters)]
-
-
-def forked(lines):
-    """Return the lines that a generator yields in a fork of this process, fewer where that ends before."""
-    reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reader)
-        with os.fdopen(writer, "w") as pipe:
-            for line in lines:
-                print(line, file=pipe, flush=True)
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        found = pipe.read().splitlines()
-    os.waitpid(process, 0)
-    return found
 
 
 def packed(runs):
