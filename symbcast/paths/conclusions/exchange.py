@@ -34,7 +34,7 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
         "account": {
             "works": namer.formula(report.account.works),
             "needed": namer.formula(report.account.needed),
-            "open": [{"when": namer.formula(o.where), "reason": o.reason} for o in report.account.open],
+            "open": [{"where": namer.formula(o.where), "reason": o.reason} for o in report.account.open],
             "working": [dict(point) for point in report.account.working],
             "failing": [dict(point) for point in report.account.failing],
         },
@@ -42,7 +42,7 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
         "counterexample": report.counterexample(),
         "cases": [
             {
-                "when": str(c.condition),
+                "condition": str(c.condition),
                 "value": _value(c.value, namer) if c.works else None,
                 "error": c.error,
                 "file": c.place.file if c.place else "",
