@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,7 +118,8 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
     )
 
 
-class _Again(NamedTuple):
+@dataclass(frozen=True)
+class _Again:
     """Asks another question about a model; unlike a function in `checked`, it pickles."""
 
     front_end: FrontEnd

@@ -68,7 +68,7 @@ class FrontEnd:
     read_function: Callable[[Any, str, str], Model] | None = None
     module: str = ""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle as the name of the module that has it as FRONT_END: tables of operators hold functions."""
         return (_front_end_of, (self.module,)) if self.module else super().__reduce__()
 
