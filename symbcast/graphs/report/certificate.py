@@ -17,7 +17,7 @@ from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.graphs.model import Checked
-    from symbcast.graphs.values.value import Dims
+    from symbcast.operators.context import Dims
 
 
 def certify_model(checked: Checked, verdict: Verdict, left_open: str) -> Certificate:
