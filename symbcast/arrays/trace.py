@@ -53,7 +53,8 @@ def trace(
     assumed to be finite. The function is also called with real arrays: for each path at pairwise different sizes, at 0
     and 1, and where a requirement is violated. If a call disagrees with the trace, the path is left unknown. Side
     effects of the function therefore occur many times: `Limits` in `symbcast.paths.real_calls` limits the number of
-    calls. Unsupported operations, and more than ``max_paths`` paths, make the answer incomplete.
+    calls. Unsupported operations, and more than ``max_paths`` paths, make the answer incomplete. The function must end:
+    a loop that never asks about a size, such as ``while True: pass``, never returns from the trace either.
 
     >>> report = trace(lambda x, y: x + y, "N, 3", "M, 1")
     >>> report.condition, report.shapes
