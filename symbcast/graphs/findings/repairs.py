@@ -59,6 +59,7 @@ class Repairs:
         self._env = checked.env
         self._origins = checked.asker.origins
         self._sources = Sources(checked.model.graph, checked.inputs.named)
+        self._values = checked.walk.top
         self._rebinding = Rebinding(checked)
         self._assumed, self._least = checked.assumptions, checked.min_size
         self._are_shapes_given = bool(checked.given.shapes)
@@ -152,8 +153,21 @@ class Repairs:
                 where = f"{'initializer' if held and held.is_initializer else 'constant'} {name}"
                 fixed = self._what_is_fixed(clause, symbols)
                 what = f"{fixed}: export it with that size dynamic" if fixed else "sizes: export it with them dynamic"
-                return f"the {_GIVEN_SIZES[blamed.place.op_type]} {list(numbers)} baked into {where} fixes {what}"
+                others = listed([n for n in self._baked_after(blamed) if n != name], limit=4)
+                also = f", and {others}, which {'fix' if ' and ' in others else 'fixes'} it too" if others else ""
+                return f"the {_GIVEN_SIZES[blamed.place.op_type]} {list(numbers)} baked into {where} fixes {what}{also}"
         return ""
+
+    def _baked_after(self, blamed: Blame) -> Iterator[str]:
+        """Yield the constant shapes that later nodes give all elements of a Reshape: each fixes how many there are."""
+        if blamed.place.op_type != "Reshape":
+            return
+        for node in self._sources.rearranged(blamed.place.node):
+            if node.op_type == "Reshape":
+                value = self._values.find(node.inputs[1])
+                numbers = None if value is None else content_of(1, value)
+                if numbers and all(isinstance(d, int) and d > 0 for d in numbers):
+                    yield node.inputs[1]
 
     def _what_is_fixed(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         """Return the size that a clause about only this size fixes to one value."""

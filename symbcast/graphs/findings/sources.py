@@ -28,6 +28,10 @@ class Held(NamedTuple):
         return f"{kind} {self.name} of shape {self.dims}"
 
 
+_REARRANGING = frozenset(("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"))
+"""Operators whose output has all elements of their first input, and no others."""
+
+
 class Sources:
     """The sources of sizes and constants in one model."""
 
@@ -64,6 +68,14 @@ class Sources:
                 seen.update(following)
                 pending.extend(following)
         return None
+
+    def rearranged(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes after a node that get its elements, all of them, only arranged in another way."""
+        names = {*node.outputs}
+        for later in self._graph.nodes:
+            if later.op_type in _REARRANGING and later.inputs[:1] and later.inputs[0] in names:
+                names.update(later.outputs)
+                yield later
 
     @cached_property
     def _makers(self) -> dict[str, Node]:
