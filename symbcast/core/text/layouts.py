@@ -18,9 +18,11 @@ _MOST = 400
 _QUOTE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _PARTS = re.compile(rf"{_QUOTE}|[()\[\]{{}}]|,|.", re.DOTALL)
+_OF_ALL = r"(?:\w+\.)*(?:prod|sum|len|max|min|any|all|mean|gcd|lcm|set|sorted|reversed|rank|ndim|numel|hash|str)\("
+"""Functions whose result is no shape, or another one."""
 _WRAPPERS = (
     r"\s*!torch\.v?tensor\s*<\s*(\[[^\[\]]*\]).*>\s*",
-    r"\s*[\w.]*[A-Za-z][\w.]*\(\s*(\[[^()]*\]|\([^()]*\))\s*\)\s*",  # torch.Size([2, 3])
+    rf"\s*(?!{_OF_ALL})[\w.]*[A-Za-z][\w.]*\(\s*(\[[^()]*\]|\([^()]*\))\s*\)\s*",  # torch.Size([2, 3])
     r"\s*[A-Za-z]+\d+\s*(\[[^\[\]]*\])\s*(?:\{[\d,\s]*\})?\s*",  # f32[2,3]{1,0}
     r"\s*(\[[^\[\]]*\])\s*\{[\d,\s]*\}\s*",
     r"\s*<([^<>]*)>\s*",
