@@ -1,7 +1,8 @@
-"""Random programs whose answers must not depend on what was asked before, nor on the process or the hash seed.
+"""Random programs whose answers must not depend on what was asked before, on the process, or on how sizes are called.
 
 ``python tests/asked_programs.py 500 1`` asks programs of 5 to 60 operations at their end, after each few operations in
-another order, and in a process with another ``PYTHONHASHSEED``, and prints those whose answers differ.
+another order, and in a process with another ``PYTHONHASHSEED``, and prints those whose answers differ. Then it asks
+each under other names, also in reversed alphabetical order, and prints those whose verdicts or evidence differ.
 `solver/test_asked_programs.py` holds a sample.
 """
 
@@ -23,12 +24,15 @@ TERMS = [
 ASKED = ["verdict", "condition", "unproven", "reason", "witness", "counterexample"]
 
 
-def size(choose):
-    return choose.choice(TERMS).format(*choose.sample(NAMES, 2))
+RENAMED = ["ZYXWV", "VWXYZ", "QAZBP"]
 
 
-def step(env, choose, outputs):
+def step(env, choose, outputs, names=NAMES):
     """Add a random operation; one that no sizes allow is left out."""
+
+    def size(choose):
+        return choose.choice(TERMS).format(*choose.sample(names, 2))
+
     data = choose.choice(outputs) if outputs and choose.random() < 0.6 else f"({size(choose)}, {size(choose)})"
     other = f"({size(choose)}, {size(choose)})"
     kind = choose.choice(["broadcast", "matmul", "reshape", "require", "tile", "split", "pool"])
@@ -70,6 +74,25 @@ def answers(seed, length, *, each_time):
     return ask(env, ASKED[::-1] if each_time else ASKED)
 
 
+def evidence(seed, length, names):
+    """Return the verdict and the evidence of a program under other names, as sizes of the first ones.
+
+    Conflicts are recorded, so that the operations are the same even if a conflict is only recognised under some names.
+    """
+    choose, env, outputs = random.Random(seed), sb.ShapeEnv(on_conflict="record"), []
+    for _ in range(length):
+        step(env, choose, outputs, names)
+    points = [env.witness(), env.counterexample()]
+    old = dict(zip(names, NAMES, strict=True))
+    return [env.verdict.name, *(p and {old[n]: size for n, size in p.items() if n in old} for p in points)]
+
+
+def renamed(seeds):
+    """Return the programs whose verdict or evidence differs under other names, with all of these."""
+    found = [(seed, [evidence(seed, length_of(seed), names) for names in (NAMES, *RENAMED)]) for seed in seeds]
+    return [(seed, answers) for seed, answers in found if any(answer != answers[0] for answer in answers)]
+
+
 def length_of(seed):
     return random.Random(f"length {seed}").choice([5, 8, 12, 20, 30, 60])
 
@@ -97,4 +120,6 @@ if __name__ == "__main__":
             for a, b in zip(*both, strict=True):
                 if a != b:
                     print("   ", a[:150], "|", b[:150])
+        for seed, found in renamed(range(start, start + int(sys.argv[1]))):
+            print("WRONG", seed, length_of(seed), *found, sep="\n    ")
         print("programs:", sys.argv[1])

@@ -271,4 +271,4 @@ def test_a_whole_quotient_of_sizes_is_at_least_1_and_multiplies_out():
     env.require(f"4*batch*{q} == (4*eb*seq//({q} + 4 - 4*min({q}, 1)))*{q}")
     assert str(env.condition) == "eb*seq % batch == 0"
     env.require(f"{q}*batch + N == eb*M")
-    assert str(env.condition) == "eb*seq % batch == 0 and M*eb == eb*seq + N"
+    assert str(env.condition) == "eb*seq % batch == 0 and eb*seq + N == M*eb"

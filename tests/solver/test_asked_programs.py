@@ -26,3 +26,9 @@ def test_a_verdict_that_was_asked_first_does_not_show():
     first, second = hard(), hard()
     told = asked_programs.ask(first, asked_programs.ASKED)
     assert asked_programs.ask(second, asked_programs.ASKED[::-1]) == told
+
+
+@pytest.mark.parametrize("seed", [3, 6, 1039, 1054, 1075])
+def test_names_do_not_show(seed):
+    """Under 1075, another order of the names gave sizes with a sum of 39 instead of 69."""
+    assert asked_programs.renamed([seed]) == []

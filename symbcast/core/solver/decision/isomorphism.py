@@ -1,21 +1,23 @@
 """Groups of symbols that differ only in the names of their symbols, decided once.
 
 A network repeats the same few relations layer by layer. The decision about a group depends on its symbols only through
-their order, the order of their names and the facts known about each; so the answers about the first such group, with
-its symbols replaced, also apply to the others. Only linear groups of the library's own symbols are compared: sympy
-orders factors of products in its own way, and knows more about symbols with assumptions.
+their order and the facts known about each; so the answers about the first such group, with its symbols replaced, also
+apply to the others. Terms are sorted by the names of their symbols, so a group whose names are not in order is decided
+under names that are: choices among equally good answers then depend on the order of appearance alone. Only linear
+groups are compared with others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import replaced
 from symbcast.core.logic.formulas import Formula
 from symbcast.core.solver.budget import kept
 from symbcast.core.solver.decision.linear_groups import Compound
-from symbcast.core.solver.groups.normal_form import put_in, standard_names
+from symbcast.core.solver.groups.normal_form import is_any_size, put_in, standard_names
 from symbcast.core.solver.satisfiability.ladder import is_linear
 from symbcast.core.solver.sets.size_sets import SizeSet
 
@@ -39,10 +41,20 @@ class Likenesses:
         key = self._key(symbols, assumptions, formulas)
         if key in self._decided:
             return Renamed(self._decided[key], symbols)
-        made = Compound(symbols, self.domains, assumptions, formulas, self.weights)
+        if _is_in_order(symbols):
+            made = Compound(symbols, self.domains, assumptions, formulas, self.weights)
+            if key is not None:
+                self._decided[key] = Once(made)
+            return made
+        # Terms are sorted by names: under names in order of appearance, no choice depends on the user's names.
+        names = standard_names(symbols)
+        domains = {name: self.domains[s] for s, name in names.items()}
+        weights = {name: self.weights[s] for s, name in names.items()}
+        known, asked = ([put_in(f, names) for f in each] for each in (assumptions, formulas))
+        like = Once(Compound(tuple(names.values()), domains, known, asked, weights))
         if key is not None:
-            self._decided[key] = Once(made)
-        return made
+            self._decided[key] = like
+        return Renamed(like, symbols)
 
     def _key(
         self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
@@ -51,11 +63,16 @@ class Likenesses:
             return None
         names = standard_names(symbols)
         return (
-            tuple(sorted(range(len(symbols)), key=lambda n: symbols[n].name)),
+            () if all(map(is_any_size, symbols)) else tuple(sorted(range(len(symbols)), key=lambda n: symbols[n].name)),
             tuple((self.domains[s], self.weights[s]) for s in symbols),
             tuple(put_in(f, names) for f in assumptions),
             tuple(put_in(f, names) for f in formulas),
         )
+
+
+def _is_in_order(symbols: Sequence[Symbol]) -> bool:
+    """Return whether names are sorted, or one has more than a name, such as a least size: it cannot be replaced."""
+    return all(a.name < b.name for a, b in pairwise(symbols)) or any(s is n for s, n in standard_names(symbols).items())
 
 
 class Once:

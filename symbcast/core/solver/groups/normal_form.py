@@ -67,10 +67,11 @@ def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
 
     A symbol with more than a name, such as a least size, is not replaced.
     """
-    return {s: symbol(f"s{n:03}") if _is_any_size(s) else s for n, s in enumerate(symbols)}
+    return {s: symbol(f"s{n:03}") if is_any_size(s) else s for n, s in enumerate(symbols)}
 
 
-def _is_any_size(s: Symbol) -> bool:
+def is_any_size(s: Symbol) -> bool:
+    """Return whether nothing is known about a symbol but its name."""
     return not isinstance(s, UserSymbol) and s.lower == 0 and s.upper is None and s.parity is None
 
 
