@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 import symbcast as sb
@@ -88,3 +90,23 @@ def test_what_data_decide_is_no_size_of_the_guard():
     report = checked(function, torch.ones(4, 8), shapes=dynamic(2))
     assert report.guard()(args_0_dim_0=2, args_0_dim_1=3)
     assert list(report.data_sizes) == ["nonzero_count"] and "count" not in report.to_python()
+
+
+@pytest.mark.parametrize("shapes", [((2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7)), ((3, 5), (4, 5), (4, 6))])
+def test_attention_on_empty_tensors_leaves_early_as_torch_does(shapes):
+    axes = dynamic(*map(len, shapes))
+    report = checked(F.scaled_dot_product_attention, *map(torch.zeros, shapes), shapes=axes, min_size=0)
+    guard, random, ran = report.guard(), Random(1), 0
+    for _ in range(300):
+        query, key, value = ([random.choice([0, 1, 1, 2]) for _ in shape] for shape in shapes)
+        if random.random() < 0.6:
+            key[:-2], key[-1], value[-2] = query[:-2], query[-1], key[-2]
+        at = {f"args_{n}_dim_{axis}": d for n, s in enumerate((query, key, value)) for axis, d in enumerate(s)}
+        try:
+            F.scaled_dot_product_attention(*map(torch.ones, (query, key, value)))
+            runs = True
+        except RuntimeError:
+            runs = False
+        ran += runs
+        assert guard(**{name: at[name] for name in guard.parameters}) is runs, (query, key, value)
+    assert 0 < ran < 300
