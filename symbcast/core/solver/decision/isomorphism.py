@@ -9,11 +9,13 @@ groups are compared with others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.writer import name_text
 from symbcast.core.logic.formulas import Formula
 from symbcast.core.solver.budget import kept
 from symbcast.core.solver.decision.linear_groups import Compound
@@ -112,7 +114,7 @@ class Renamed:
     @property
     def evidence_reason(self) -> str:
         """Why the sizes found may not be the smallest."""
-        return self.like.group.evidence_reason
+        return self._in_our_words(self.like.group.evidence_reason)
 
     @property
     def violable(self) -> bool | None:
@@ -134,7 +136,14 @@ class Renamed:
     @property
     def reason(self) -> str:
         """Why something is undecided."""
-        return self.like.group.reason
+        return self._in_our_words(self.like.group.reason)
+
+    def _in_our_words(self, reason: str) -> str:
+        """Return a reason, which may quote a formula, with the names of these symbols."""
+        ours = {
+            theirs.name: name_text(own.name) for theirs, own in zip(self.like.group.symbols, self.symbols, strict=True)
+        }
+        return re.sub(r"(?<![\w.])[^\W\d]\w*", lambda word: ours.get(word[0], word[0]), reason) if reason else ""
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy assumptions and clauses."""
